@@ -1,0 +1,112 @@
+"""Layouts of log lines: found once per file, then every record is cut by the same frame.
+
+Source of the layouts: `catalogue/envelopes.yml` (reference sections 1.1, 1.4, 1.5).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ingestion.forms import MARK, CatalogueError, read_yaml
+
+DIGITS = bytes(0x30 if 0x30 <= n <= 0x39 else n for n in range(256))
+PARTS = {
+    "time": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{3})?",
+    "level": r"TRACE|DEBUG|INFO|WARN|ERROR|FATAL",
+    "logger": r"[\w.$/\-]+",
+    "thread": r"[^\n]*?",
+    "myid": r"\d*",
+    "source_line": r"\d+|\?",
+}
+# Where the message ends and a stack trace begins, in layouts that print nothing after the message.
+TRACE = re.compile(rb"\n(?:\s+at |Caused by: |[\w.$]+(?:Exception|Error|Throwable)\b)")
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """One layout: `template` is the fixed beginning of a record with every digit as 0, `head` and `tail` the frame."""
+
+    name: str
+    means: str
+    template: bytes
+    time_at: int
+    has_millis: bool
+    head: re.Pattern[bytes]
+    tail: re.Pattern[bytes] | None
+
+    def cut(self, record: bytes) -> dict[str, tuple[int, int]] | None:
+        """Spans of level, logger, thread and message in a record; None where the frame does not fit."""
+        head = self.head.match(record)
+        if head is None:
+            return None
+        spans = {name: head.span(name) for name in head.groupdict() if name != "time"}
+        end = None
+        if self.tail is not None:
+            tail = self.tail.search(record, head.end())
+            if tail is not None:
+                spans |= {name: tail.span(name) for name in tail.groupdict()}
+                end = tail.start()
+        if end is None:
+            trace = TRACE.search(record, head.end())
+            end = trace.start() if trace else len(record)
+        spans["message"] = (head.end(), max(head.end(), end))
+        return spans
+
+
+def _pattern(text: str) -> str:
+    out, at = [], 0
+    for mark in MARK.finditer(text):
+        # Padding of %-5p: any number of blanks where the example has some.
+        out.append(re.sub(r"(?:\\ )+", r"[ ]+", re.escape(text[at : mark.start()])))
+        out.append(f"(?P<{mark[1]}>{PARTS[mark[1]]})")
+        at = mark.end()
+    return "".join(out) + re.sub(r"(?:\\ )+", r"[ ]+", re.escape(text[at:]))
+
+
+def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
+    """Compile a layout.  Raises CatalogueError where the line has no time, level or message."""
+    text = entry["line"]
+    marks = {mark[1]: mark for mark in MARK.finditer(text)}
+    for needed in ("time", "level", "message"):
+        if needed not in marks:
+            raise CatalogueError(path, int(entry["__line__"]), f"layout '{name}' marks no {needed}", f"mark it as <<{needed}=…>>")
+    unknown = set(marks) - set(PARTS) - {"message"}
+    if unknown:
+        raise CatalogueError(path, int(entry["__line__"]), f"layout '{name}' marks {sorted(unknown)}", f"use {', '.join(PARTS)}")
+    time, message = marks["time"], marks["message"]
+    before = text[: time.start()]
+    after = re.match(r"[^<]*", text[time.end() :])
+    template = (before + time[2] + (after[0].split("  ")[0] if after else "")).encode().translate(DIGITS)
+    tail = text[message.end() :]
+    return Envelope(
+        name=name,
+        means=entry["means"],
+        template=template,
+        time_at=len(before),
+        has_millis=len(time[2]) > 19,
+        head=re.compile(_pattern(text[: message.start()]).encode()),
+        # Connect prints the line of the source after the logger.
+        tail=re.compile(_pattern(tail).replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M) if tail else None,
+    )
+
+
+@lru_cache(maxsize=1)
+def envelopes() -> tuple[Envelope, ...]:
+    """All layouts, in the order of the file."""
+    path = Path(__file__).parent / "catalogue" / "envelopes.yml"
+    return tuple(compile_envelope(name, entry, path) for name, entry in read_yaml(path).items())
+
+
+def find_envelope(sample: bytes) -> Envelope | None:
+    """The layout that frames most lines of a sample; None where none frames any."""
+    lines = sample.split(b"\n")
+    best, most = None, 0
+    for envelope in envelopes():
+        size = len(envelope.template)
+        count = sum(line[:size].translate(DIGITS) == envelope.template and envelope.head.match(line) is not None for line in lines)
+        if count > most:
+            best, most = envelope, count
+    return best

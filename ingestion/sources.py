@@ -1,0 +1,387 @@
+"""Files to sources: what each file is, by its content, and from which byte on it is new.
+
+No Spark here.  A source is known by its first bytes (decompressed), so that growth, renaming, rotation and gzip keep it
+(Filebeat's fingerprint does the same); two files that begin alike are one source only while all their common bytes agree.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ingestion.bronze import is_gzip
+from ingestion.envelope import Envelope, find_envelope
+from ingestion.forms import read_yaml
+from ingestion.records import local_millis
+
+SAMPLE = 64 << 10
+# What a file is shows in its first lines already.
+LOOK = 8 << 10
+FINGERPRINT = 1024
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = "read", "copy", "empty", "binary", "unknown", "unreadable", "missing", "not_parsed"
+
+GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
+GC_UPTIME = re.compile(rb"^\[\d+[.,]\d+s\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
+GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
+GC_HEADER = re.compile(rb"\A(?:OpenJDK|Java HotSpot\(TM\)) .*VM \(.*\) for |^CommandLine flags: ", re.M)
+START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
+# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.
+NODE = re.compile(
+    rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) \[(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
+    rb"|^\t(?:broker|node)\.id = (\d{1,9})\r?$|Property broker\.id is overridden to (\d{1,9}) "
+    rb"|(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?:\[(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) |Broker |Controller )(\d{1,9})(?:[\]:]| epoch )",
+    re.M,
+)
+ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file as found.  `size`: bytes, decompressed (None while a gzip is unread).  `zones`: (local ms, '+05:30')."""
+
+    path: str
+    folder: str
+    cluster_id: str
+    size: int | None = None
+    modified: float = 0.0
+    compressed: bool = False
+    outcome: str = TO_READ
+    reason: str | None = None
+    kind: str = "unknown"
+    envelope: str | None = None
+    head: bytes = b""
+    nodes: tuple[int, ...] = ()
+    path_node: int | None = None
+    node_id: int | None = None
+    node_known_by: str | None = None
+    zones: tuple[tuple[int, str], ...] = ()
+    zone_known_by: str = "default"
+    warnings: tuple[str, ...] = ()
+    source_id: str = ""
+    start: int = 0
+    ends_torn: bool = False
+
+    def fingerprint(self, length: int = FINGERPRINT) -> str:
+        """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal."""
+        return hashlib.sha256(f"{self.cluster_id}\x1f{self.path_node}\x1f".encode() + self.head[:length]).hexdigest()
+
+    @property
+    def takes_nodes(self) -> bool:
+        """Whether lines of this kind name the node that wrote them."""
+        return self.kind not in ("zookeeper_log", "kafka_client_log", "kafka_connect_log")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A source of an earlier run: where it was, what its bytes were, up to where it has been read."""
+
+    source_id: str
+    path: str
+    fingerprint: str
+    fingerprint_length: int
+    end: int
+    tail_hash: str | None
+    size: int | None
+    outcome: str
+    node_id: int | None = None
+
+
+@dataclass
+class Layout:
+    """`--layout '{cluster}/{node}/**'`: what the folders of a path mean, seen from the path that was given."""
+
+    text: str
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not re.search(r"\{(cluster|node)\}", self.text):
+            raise ValueError(f"layout '{self.text}' names neither {{cluster}} nor {{node}}; write for example '{{cluster}}/{{node}}/**'")
+        out = re.escape(self.text).replace(r"\{cluster\}", "(?P<cluster>[^/]+)").replace(r"\{node\}", r"[^/]*?(?P<node>\d+)[^/\d]*")
+        self.pattern = re.compile(out.replace(r"\*\*", ".*").replace(r"\*", "[^/]*") + r"\Z")
+
+    def read(self, relative: str) -> tuple[str | None, int | None]:
+        """(cluster, node) of a path relative to the folder that was given."""
+        match = self.pattern.match(relative)
+        parts = match.groupdict() if match else {}
+        return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
+
+
+def open_bytes(path: str | Path):
+    """The file, decompressed where it is a gzip."""
+    return gzip.open(path, "rb") if is_gzip(Path(path)) else open(path, "rb")
+
+
+def find_files(paths: Iterable[str], leave_out: Path | None = None) -> Iterator[tuple[str, str]]:
+    """(given path, file) for every regular file below the given paths, in order; a missing path stands for itself."""
+    for given in paths:
+        if not os.path.isdir(given):
+            yield given, given
+            continue
+        for folder, folders, names in os.walk(given):
+            folders[:] = sorted(name for name in folders if leave_out is None or Path(folder, name).resolve() != leave_out)
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) or not os.access(path, os.R_OK):
+                    yield given, path
+
+
+@lru_cache(maxsize=1)
+def kinds() -> list[tuple[str, str]]:
+    """(prefix of a logger, kind), longest prefix first."""
+    content = read_yaml(Path(__file__).parent / "catalogue" / "kinds.yml")
+    return sorted(((prefix, kind) for kind, entry in content.items() for prefix in entry["loggers"]), key=lambda pair: -len(pair[0]))
+
+
+def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
+    """What a log is, by the loggers that its first records name; `kafka_stdout` where families meet that files keep apart."""
+    found: dict[str, int] = {}
+    for line in sample.split(b"\n"):
+        cut = envelope.cut(line)
+        if cut and "logger" in cut:
+            logger = line[slice(*cut["logger"])].decode("utf-8", "replace")
+            kind = next((kind for prefix, kind in kinds() if logger.startswith(prefix)), None)
+            if kind:
+                found[kind] = found.get(kind, 0) + 1
+    if envelope.name.startswith("zookeeper") or set(found) == {"zookeeper_log"}:
+        return "zookeeper_log"
+    if "kafka_server_log" in found and (path.endswith(".out") or {"kafka_controller_log", "kafka_state_change_log"} & set(found)):
+        return "kafka_stdout"
+    if {"kafka_client_log", "kafka_connect_log"} & set(found) and len(found) > 1 and "kafka_server_log" in found:
+        return "kafka_server_log"
+    return max(found, key=lambda kind: found[kind]) if found else "log4j_log"
+
+
+def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
+    """(local ms, offset) for every place of a sample that shows the local clock beside UTC.
+
+    GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds beside a local time.
+    """
+    for pattern in (GC_UNIFIED, GC_JDK8):
+        match = pattern.search(sample)
+        if match:
+            text = match[0]
+            at = text.index(b"T") - 10
+            clock = np.frombuffer(text[at : at + 10] + b" " + text[at + 11 : at + 23], np.uint8)
+            local, _ = local_millis(clock, np.array([0]), True)
+            return ((int(local[0]), match[1].decode()),)
+    out = []
+    if envelope is not None:
+        for match in START_TIME.finditer(sample):
+            line = sample.rfind(b"\n", 0, match.start()) + 1
+            at = line + envelope.time_at
+            clock = np.frombuffer(sample[at : at + 23], np.uint8)
+            local, valid = local_millis(clock, np.array([0]), envelope.has_millis)
+            quarters = round((int(local[0]) - int(match[1])) / 900_000)
+            if valid[0] and abs(int(local[0]) - int(match[1]) - quarters * 900_000) < 60_000 and abs(quarters) <= 56:
+                out.append((int(local[0]), f"{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"))
+    return tuple(out)
+
+
+def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = None) -> Source:
+    """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason."""
+    source = Source(path=path, folder=folder, cluster_id=cluster_id, path_node=path_node)
+    if not os.path.exists(path):
+        return replace(source, outcome=MISSING, reason="no such file or folder")
+    try:
+        status = os.stat(path)
+        source = replace(source, size=status.st_size, modified=status.st_mtime)
+        if status.st_size == 0:
+            return replace(source, outcome=EMPTY, reason="the file is empty")
+        with open_bytes(path) as file:
+            compressed = isinstance(file, gzip.GzipFile)
+            sample = bytearray()
+            try:
+                while len(sample) < SAMPLE and (piece := file.read1(SAMPLE) if compressed else file.read(SAMPLE)):
+                    sample += piece
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                if not sample:
+                    return replace(source, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
+            if compressed:
+                source = replace(source, size=None, compressed=True)
+            if not sample:
+                return replace(source, outcome=EMPTY, reason="the file is empty once decompressed")
+            torn = False
+            if not compressed:
+                file.seek(max(0, status.st_size - SAMPLE))
+                end = file.read(SAMPLE)
+                torn = not end.endswith(b"\n")
+    except OSError as error:
+        return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
+    text = bytes(sample)
+    source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
+    if GC_UNIFIED.search(text) or GC_UPTIME.search(text) or GC_JDK8.search(text) or GC_HEADER.search(text):
+        return replace(
+            source, kind="gc_log", outcome=NOT_PARSED, reason="a GC log: it gives the time zone, its pauses are not read", zones=zone_evidence(text, None)
+        )
+    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
+    if envelope is None:
+        if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
+            return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
+        return replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines")
+    return replace(
+        source,
+        kind=kind_of(path, text[:LOOK], envelope),
+        envelope=envelope.name,
+        nodes=tuple(dict.fromkeys(int(next(g for g in match.groups() if g)) for match in NODE.finditer(text))),
+        zones=zone_evidence(text, envelope),
+    )
+
+
+def resolve_nodes(sources: list[Source]) -> list[Source]:
+    """Give every source the node that its first records belong to.
+
+    By its content; else by the other files of its folder where they agree; else by path (`--node`, `--layout`).
+    A disagreement between content and path is a warning.
+    """
+    of_folder: dict[str, set[int]] = {}
+    for source in sources:
+        if source.envelope and source.takes_nodes:
+            of_folder.setdefault(source.folder, set()).update(source.nodes)
+    out = []
+    for source in sources:
+        path_node = source.path_node
+        siblings = of_folder.get(source.folder, set())
+        has_node = source.takes_nodes and source.kind not in ("unknown", "binary", "log4j_log")
+        if source.nodes and source.takes_nodes:
+            source = replace(source, node_id=source.nodes[0], node_known_by="content")
+            if path_node is not None and path_node not in source.nodes:
+                source = replace(source, warnings=(*source.warnings, f"content says node {source.nodes[0]}, path says node {path_node}"))
+        elif has_node and len(siblings) == 1:
+            source = replace(source, node_id=next(iter(siblings)), node_known_by="folder")
+        elif path_node is not None:
+            source = replace(source, node_id=path_node, node_known_by="path")
+        elif has_node and len(siblings) > 1:
+            source = replace(source, warnings=(*source.warnings, f"nodes {sorted(siblings)} write into this folder, and the file does not say which"))
+        out.append(source)
+    return out
+
+
+def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
+    """Give every source its time zone: as told, by its folder's evidence, by its cluster's where that is one, else UTC."""
+    beginning = -(10**15)
+    if timezone:
+        return [replace(source, zones=((beginning, timezone),), zone_known_by="given") for source in sources]
+    of_folder: dict[str, set[tuple[int, str]]] = {}
+    of_cluster: dict[str, set[tuple[int, str]]] = {}
+    for source in sources:
+        of_folder.setdefault(source.folder, set()).update(source.zones)
+        of_cluster.setdefault(source.cluster_id, set()).update(source.zones)
+    out = []
+    for source in sources:
+        evidence, by = sorted(of_folder[source.folder]), "evidence"
+        if not evidence and len({zone for _, zone in of_cluster[source.cluster_id]}) == 1:
+            evidence, by = sorted(of_cluster[source.cluster_id])[:1], "cluster"
+        if not evidence:
+            out.append(replace(source, zones=((beginning, "UTC"),), warnings=(*source.warnings, "no time zone is known; taken as UTC")))
+            continue
+        steps = [(local, zone.replace("+0000", "UTC").replace("+00:00", "UTC")) for n, (local, zone) in enumerate(evidence) if n == 0 or zone != evidence[n - 1][1]]
+        out.append(replace(source, zones=((beginning, steps[0][1]), *steps[1:]), zone_known_by=by))
+    return out
+
+
+def same_bytes(one: str, other: str, length: int | None = None) -> tuple[bool, int]:
+    """Whether two files agree as far as both go (up to `length`), and how many bytes that is."""
+    compared = 0
+    try:
+        with open_bytes(one) as left, open_bytes(other) as right:
+            while length is None or compared < length:
+                size = 1 << 20 if length is None else min(1 << 20, length - compared)
+                a, b = left.read(size), right.read(size)
+                common = min(len(a), len(b))
+                if a[:common] != b[:common]:
+                    return False, compared
+                compared += common
+                if len(a) != len(b) or not a:
+                    return True, compared
+    except (OSError, EOFError, zlib.error):
+        return False, compared
+    return True, compared
+
+
+def tail_hash(path: str, end: int) -> str | None:
+    """SHA-256 of the up to 1,024 bytes before an offset; None where the file does not reach it."""
+    try:
+        with open_bytes(path) as file:
+            start = max(0, end - FINGERPRINT)
+            file.seek(start)
+            piece = file.read(end - start)
+            return hashlib.sha256(piece).hexdigest() if len(piece) == end - start else None
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
+def _name(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
+
+
+def stem(path: str) -> str:
+    """'logs/server.log.2020-05-15-11.gz' -> 'server.log': the name that rotation and gzip keep."""
+    return ROTATED.sub("", re.sub(r"\.gz$", "", os.path.basename(path)))
+
+
+def identify(sources: list[Source], known: list[Known]) -> list[Source]:
+    """Give every readable source its id and the byte from which it is new; mark those that repeat another one.
+
+    A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
+    run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
+    """
+    by_hash: dict[tuple[int, str], list[Known]] = {}
+    for entry in known:
+        by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
+    lengths = sorted({length for length, _ in by_hash})
+    taken: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
+    out: dict[int, Source] = {}
+    order = sorted(range(len(sources)), key=lambda n: (-(sources[n].size if sources[n].size is not None else 1 << 62), sources[n].path))
+    for n in order:
+        source = sources[n]
+        if source.outcome != TO_READ:
+            out[n] = source
+            continue
+        candidates = [entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])]
+        candidates.sort(key=lambda entry: (entry.path != source.path, -entry.end))
+        match = next((entry for entry in candidates if continues(source, entry)), None)
+        print_of_group = source.fingerprint()
+        twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)[0]), None)
+        if twin is not None:
+            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {twin}", source_id=taken[twin])
+            continue
+        if match is not None and match.source_id not in taken.values():
+            source = replace(source, source_id=match.source_id, start=match.end, node_id=source.node_id if match.node_id is None else match.node_id)
+        elif match is not None:
+            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
+            continue
+        else:
+            used = {entry.source_id for entry in known} | set(taken.values())
+            names = [(print_of_group,), (print_of_group, stem(source.path)), (print_of_group, source.path)]
+            source = replace(source, source_id=next((name for name in (_name(*parts) for parts in names) if name not in used), _name(*names[-1], n)))
+        taken[source.path] = source.source_id
+        groups.setdefault(print_of_group, []).append(source.path)
+        out[n] = source
+    return [out[n] for n in range(len(sources))]
+
+
+def continues(source: Source, entry: Known) -> bool:
+    """Whether a file is the same source further on: the bytes before the known end are the same."""
+    if entry.outcome == COPY:
+        return False
+    if source.size is not None and source.size < entry.end:
+        return os.path.exists(entry.path) and entry.path != source.path and same_bytes(source.path, entry.path)[0]
+    if entry.tail_hash is None:
+        return True
+    return tail_hash(source.path, entry.end) == entry.tail_hash
+
+
+def still_written(source: Source, now: float, settled_after: float) -> bool:
+    """Whether more may follow: not rotated, not compressed, and changed within the last `settled_after` seconds."""
+    return not source.compressed and not ROTATED.search(source.path) and now - source.modified < settled_after
+
