@@ -220,7 +220,7 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
     if GC_UNIFIED.search(text) or GC_UPTIME.search(text) or GC_JDK8.search(text) or GC_HEADER.search(text):
         return replace(
-            source, kind="gc_log", outcome=NOT_PARSED, reason="a GC log: it gives the time zone, its pauses are not read", zones=zone_evidence(text, None)
+            source, kind="gc_log", outcome=NOT_PARSED, reason="a GC log: it gives the time zone; its pauses are not read", zones=zone_evidence(text, None)
         )
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None:

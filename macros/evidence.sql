@@ -1,0 +1,44 @@
+{#- The first ten records behind a row, in order of time, in a grouped select; of those that `condition` holds for. -#}
+{% macro evidence(condition=none) -%}
+    slice(
+        transform(
+            array_sort(
+                collect_list(struct(logged_at, node_id, source_path, byte_offset))
+                {%- if condition %} filter (where {{ condition }}){% endif %}
+            ),
+            line -> named_struct(
+                'node_id', line.node_id,
+                'source_path', line.source_path,
+                'byte_offset', line.byte_offset
+            )
+        ),
+        1,
+        10
+    )
+{%- endmacro %}
+
+
+{#- The warnings of a row: the texts whose condition holds. -#}
+{% macro warnings(texts) -%}
+    filter(
+        array(
+            {%- for text, condition in texts.items() %}
+            case when {{ condition }} then '{{ text }}' end{{ ',' if not loop.last }}
+            {%- endfor %}
+        ),
+        warning -> warning is not null
+    )
+{%- endmacro %}
+
+
+{#- The columns that every staged event carries: where it stands, when, who wrote it. -#}
+{% macro event_columns() -%}
+    cluster_id,
+    node_id,
+    logged_at,
+    event_date,
+    event_type,
+    source_id,
+    source_path,
+    byte_offset
+{%- endmacro %}

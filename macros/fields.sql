@@ -1,0 +1,10 @@
+{#- A field of a recognised record, cast; null where the wording has none or where it is no value of that type. -#}
+{% macro field(name, type='string') -%}
+    {%- if type == 'string' -%}
+        fields['{{ name }}']
+    {%- elif type == 'array<int>' -%}
+        {{ int_list("fields['" ~ name ~ "']") }}
+    {%- else -%}
+        try_cast(fields['{{ name }}'] as {{ type }})
+    {%- endif -%}
+{%- endmacro %}

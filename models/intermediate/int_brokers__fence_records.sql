@@ -1,0 +1,92 @@
+with registration_events as (
+    select * from {{ ref('stg_logs__registration_events') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+claims as (
+    select * from {{ ref('int_brokers__fence_claims') }}
+),
+
+records as (
+    select
+        registration_events.cluster_id,
+        incarnations.cluster_incarnation,
+        registration_events.broker_id,
+        registration_events.broker_epoch,
+        registration_events.node_id,
+        registration_events.logged_at,
+        registration_events.source_path,
+        registration_events.byte_offset,
+        registration_events.is_fencing,
+        min(case when registration_events.is_leaving then registration_events.logged_at end) over (
+            partition by
+                registration_events.cluster_id,
+                incarnations.cluster_incarnation,
+                registration_events.broker_id,
+                registration_events.broker_epoch
+        ) as leaving_at
+    from registration_events
+    inner join incarnations
+        on
+            registration_events.cluster_id = incarnations.cluster_id
+            and registration_events.logged_at >= incarnations.valid_from
+            and registration_events.logged_at < incarnations.valid_to
+    where registration_events.event_type in ('broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record')
+),
+
+-- Every controller replays every record, and again after each of its starts: a fencing is new where the line before it,
+-- of any controller, is not one.
+compared as (
+    select
+        *,
+        lag(is_fencing) over (registration) as was_fencing,
+        sum(case when is_fencing then 1 else 0 end) over (
+            partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
+            order by logged_at, node_id, byte_offset
+            rows between unbounded preceding and 1 preceding
+        ) as fencings_before
+    from records
+    where (is_fencing and (leaving_at is null or logged_at < leaving_at)) or not is_fencing
+    window registration as (
+        partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
+        order by logged_at, node_id, byte_offset
+    )
+),
+
+-- A replay of old records looks like a second fencing: only one that a controller has announced is real.
+final as (
+    select
+        compared.cluster_id,
+        compared.cluster_incarnation,
+        compared.broker_id,
+        compared.broker_epoch,
+        compared.node_id,
+        compared.logged_at,
+        compared.source_path,
+        compared.byte_offset
+    from compared
+    left join claims
+        on
+            compared.cluster_id = claims.cluster_id
+            and compared.cluster_incarnation = claims.cluster_incarnation
+            and compared.broker_id = claims.broker_id
+            and claims.logged_at >= compared.logged_at - interval 5 seconds
+            and claims.logged_at <= compared.logged_at + interval 2 seconds
+    where compared.is_fencing and not coalesce(compared.was_fencing, false)
+    group by
+        compared.cluster_id,
+        compared.cluster_incarnation,
+        compared.broker_id,
+        compared.broker_epoch,
+        compared.node_id,
+        compared.logged_at,
+        compared.source_path,
+        compared.byte_offset,
+        compared.fencings_before
+    having coalesce(compared.fencings_before, 0) = 0 or count(claims.logged_at) > 0
+)
+
+select * from final

@@ -1,0 +1,84 @@
+with records as (
+    select * from {{ ref('int_brokers__fence_records') }}
+),
+
+claims as (
+    select * from {{ ref('int_brokers__fence_claims') }}
+),
+
+registration_events as (
+    select * from {{ ref('stg_logs__registration_events') }}
+),
+
+-- Releases that print the records (2.8 to 3.2, 3.6 and later) say so in at least one line of the cluster.
+telling as (
+    select distinct cluster_id
+    from registration_events
+    where event_type in ('broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record')
+),
+
+spaced as (
+    select
+        claims.*,
+        lag(claims.logged_at) over (
+            partition by claims.cluster_id, claims.cluster_incarnation, claims.broker_id
+            order by claims.logged_at, claims.byte_offset
+        ) as previous_at
+    from claims
+    left anti join telling on claims.cluster_id = telling.cluster_id
+    where claims.is_by_leader
+),
+
+fencings as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from records
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from spaced
+    where previous_at is null or logged_at > previous_at + interval 2 seconds
+),
+
+final as (
+    select
+        fencings.cluster_id,
+        fencings.cluster_incarnation,
+        fencings.broker_id,
+        fencings.node_id,
+        fencings.logged_at,
+        fencings.source_path,
+        fencings.byte_offset,
+        min(case
+            when registration_events.is_unfencing or registration_events.event_type = 'broker_unfencing_granted'
+                then registration_events.logged_at
+        end) as unfenced_at
+    from fencings
+    left join registration_events
+        on
+            fencings.cluster_id = registration_events.cluster_id
+            and fencings.broker_id = registration_events.broker_id
+            and registration_events.logged_at > fencings.logged_at
+    group by
+        fencings.cluster_id,
+        fencings.cluster_incarnation,
+        fencings.broker_id,
+        fencings.node_id,
+        fencings.logged_at,
+        fencings.source_path,
+        fencings.byte_offset
+)
+
+select * from final

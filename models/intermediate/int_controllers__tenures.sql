@@ -1,0 +1,106 @@
+with terms as (
+    select * from {{ ref('int_controllers__terms') }}
+),
+
+controller_events as (
+    select * from {{ ref('stg_logs__controller_events') }}
+),
+
+quorum_events as (
+    select * from {{ ref('stg_logs__quorum_events') }}
+),
+
+claims as (
+    select * from {{ ref('int_partitions__claims') }}
+),
+
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+resignations as (
+    select
+        cluster_id,
+        node_id,
+        logged_at
+    from controller_events
+    where event_type in ('controller_resigning', 'controller_resigned')
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at
+    from quorum_events
+    where
+        event_type in ('controller_renounced')
+        or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
+),
+
+-- A resignation belongs to the latest term that its node had begun.
+resigned as (
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.controller_epoch,
+        min(resignations.logged_at) as resigned_at
+    from terms
+    inner join resignations
+        on
+            terms.cluster_id = resignations.cluster_id
+            and terms.controller_id = resignations.node_id
+            and resignations.logged_at > terms.elected_at
+    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
+),
+
+-- What a controller still ordered, in the words of its own log, after the next one was elected.
+late as (
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.controller_epoch,
+        count(*) as late_writes,
+        max(claims.logged_at) as last_write_at
+    from terms
+    inner join claims
+        on
+            terms.cluster_id = claims.cluster_id
+            and terms.cluster_incarnation = claims.cluster_incarnation
+            and terms.controller_id = claims.node_id
+            and terms.controller_epoch = claims.controller_epoch
+            and claims.logged_at > terms.superseded_at
+            and claims.event_type in ('partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent')
+    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
+),
+
+leading as (
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.controller_epoch,
+        max(struct(runs.run_number, runs.stopping_at, runs.stopped_at, runs.last_seen_at, runs.next_started_at)) as run
+    from terms
+    inner join runs
+        on
+            terms.cluster_id = runs.cluster_id
+            and terms.controller_id = runs.node_id
+            and runs.first_seen_at <= terms.elected_at
+    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
+),
+
+final as (
+    select
+        terms.*,
+        resigned.resigned_at,
+        coalesce(late.late_writes, 0) as late_writes,
+        late.last_write_at,
+        leading.run.stopping_at,
+        leading.run.stopped_at,
+        leading.run.last_seen_at,
+        leading.run.next_started_at
+    from terms
+    left join resigned using (cluster_id, cluster_incarnation, controller_epoch)
+    left join late using (cluster_id, cluster_incarnation, controller_epoch)
+    left join leading using (cluster_id, cluster_incarnation, controller_epoch)
+)
+
+select * from final

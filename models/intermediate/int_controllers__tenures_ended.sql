@@ -1,0 +1,59 @@
+with tenures as (
+    select * from {{ ref('int_controllers__tenures') }}
+),
+
+sessions as (
+    select * from {{ ref('int_sessions__ended') }}
+),
+
+expiries as (
+    select
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.controller_epoch,
+        min(sessions.expired_at) as expired_at
+    from tenures
+    inner join sessions
+        on
+            tenures.cluster_id = sessions.cluster_id
+            and tenures.controller_id = sessions.node_id
+            and sessions.session_kind = 'zookeeper_broker'
+            and sessions.expired_at > tenures.elected_at
+            and sessions.expired_at <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
+    group by tenures.cluster_id, tenures.cluster_incarnation, tenures.controller_epoch
+),
+
+-- The first of the things that can end a term; what its node notices later is only the overlap.
+final as (
+    select
+        tenures.*,
+        expiries.expired_at,
+        case
+            when tenures.superseded_at is null and tenures.stopped_at is null and expiries.expired_at is null
+                then null
+            else
+                least(
+                    tenures.superseded_at,
+                    case when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at) then tenures.resigned_at end,
+                    expiries.expired_at,
+                    case when tenures.stopping_at > tenures.elected_at then tenures.stopped_at end
+                )
+        end as ended_at,
+        case
+            when tenures.stopping_at > tenures.elected_at and (tenures.superseded_at is null or tenures.stopping_at <= tenures.superseded_at)
+                then 'shutdown'
+            when
+                tenures.stopped_at is null
+                and tenures.next_started_at is not null
+                and tenures.last_seen_at <= coalesce(tenures.superseded_at, tenures.last_seen_at)
+                then 'killed'
+            when expiries.expired_at is not null then 'expired'
+            when tenures.resigned_at <= tenures.superseded_at then 'resigned'
+            when tenures.superseded_at is not null then 'superseded'
+            else 'open'
+        end as end_kind
+    from tenures
+    left join expiries using (cluster_id, cluster_incarnation, controller_epoch)
+)
+
+select * from final

@@ -1,0 +1,37 @@
+with epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
+-- Leaderless epochs that follow each other are one window.
+marked as (
+    select
+        *,
+        sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end) over (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by leader_epoch
+            rows between unbounded preceding and current row
+        ) as window_number
+    from epochs
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        min(leader_epoch) as first_epoch,
+        min(elected_at) as started_at,
+        max_by(held_until, leader_epoch) as ended_at,
+        min_by(isr, leader_epoch) as isr,
+        min_by(previous_leader_id, leader_epoch) as last_leader_id,
+        slice(flatten(collect_list(evidence)), 1, 10) as evidence,
+        sum(evidence_count) as evidence_count,
+        min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known
+    from marked
+    where leader_id = -1
+    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, window_number
+)
+
+select * from final

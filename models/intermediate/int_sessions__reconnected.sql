@@ -1,0 +1,107 @@
+with ended as (
+    select * from {{ ref('int_sessions__ended') }}
+),
+
+session_events as (
+    select * from {{ ref('stg_logs__session_events') }}
+),
+
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+terms as (
+    select * from {{ ref('int_controllers__terms') }}
+),
+
+-- The owner is back with its next session.
+reconnected as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        min(session_events.logged_at) as reconnected_at
+    from ended
+    inner join session_events
+        on
+            ended.cluster_id = session_events.cluster_id
+            and ended.node_id = session_events.node_id
+            and session_events.event_type in ('session_established', 'broker_registered')
+            and session_events.logged_at > ended.expired_at
+            and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
+    where ended.session_kind = 'zookeeper_broker'
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+-- A process that ended without a word, and whose end lies before the expiry, is its cause.
+deaths as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        max(runs.run_number) as run_number
+    from ended
+    inner join runs
+        on
+            ended.cluster_id = runs.cluster_id
+            and ended.node_id = runs.node_id
+            and runs.stopped_at is null
+            and runs.last_seen_at <= ended.expired_at
+            and coalesce(runs.next_started_at, timestamp '9999-01-01 00:00:00') > runs.last_seen_at
+            and coalesce(runs.started_at, runs.first_seen_at) < ended.expired_at
+            and ended.noticed_at is null
+    where
+        runs.next_started_at is null
+        or ended.expired_at
+        < runs.next_started_at + make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 60000) / 1000.0)
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+leading as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        max(terms.controller_epoch) as controller_epoch
+    from ended
+    inner join terms
+        on
+            ended.cluster_id = terms.cluster_id
+            and ended.cluster_incarnation = terms.cluster_incarnation
+            and ended.node_id = terms.controller_id
+            and terms.elected_at < ended.expired_at
+            and (terms.superseded_at is null or terms.superseded_at >= ended.expired_at - interval 1 second)
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+final as (
+    select
+        ended.*,
+        coalesce(reconnected.reconnected_at, ended.unfenced_at) as reconnected_at,
+        deaths.run_number as dead_run_number,
+        leading.controller_epoch is not null as was_controller
+    from ended
+    left join reconnected
+        on
+            ended.cluster_id = reconnected.cluster_id
+            and ended.owner = reconnected.owner
+            and ended.session_id <=> reconnected.session_id
+            and ended.expired_at = reconnected.expired_at
+    left join deaths
+        on
+            ended.cluster_id = deaths.cluster_id
+            and ended.owner = deaths.owner
+            and ended.session_id <=> deaths.session_id
+            and ended.expired_at = deaths.expired_at
+    left join leading
+        on
+            ended.cluster_id = leading.cluster_id
+            and ended.owner = leading.owner
+            and ended.session_id <=> leading.session_id
+            and ended.expired_at = leading.expired_at
+)
+
+select * from final

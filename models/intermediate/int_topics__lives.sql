@@ -1,0 +1,80 @@
+with topic_events as (
+    select * from {{ ref('stg_logs__topic_events') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+placed as (
+    select
+        topic_events.*,
+        incarnations.cluster_incarnation
+    from topic_events
+    inner join incarnations
+        on
+            topic_events.cluster_id = incarnations.cluster_id
+            and topic_events.logged_at >= incarnations.valid_from
+            and topic_events.logged_at < incarnations.valid_to
+    where topic_events.topic_name is not null
+),
+
+by_id as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        cast(null as int) as partition_id,
+        topic_id,
+        min(logged_at) as born_at
+    from placed
+    where topic_id is not null
+    group by cluster_id, cluster_incarnation, topic_name, topic_id
+),
+
+-- Before topics had ids, a partition that leaves the state "new" on the controller is the only sign of a birth.
+by_state as (
+    select
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.topic_name,
+        placed.partition_id,
+        cast(null as string) as topic_id,
+        placed.logged_at as born_at
+    from placed
+    left anti join by_id
+        on
+            placed.cluster_id = by_id.cluster_id
+            and placed.cluster_incarnation = by_id.cluster_incarnation
+            and placed.topic_name = by_id.topic_name
+    where
+        placed.state_before in ('NewPartition', 'New')
+        and placed.state_after in ('OnlinePartition', 'Online')
+),
+
+births as (
+    select * from by_id
+    union all
+    select * from by_state
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_id,
+        born_at,
+        cast(row_number() over (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id
+            order by born_at, topic_id
+        ) as int) as life_number,
+        lead(born_at) over (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id
+            order by born_at, topic_id
+        ) as next_born_at
+    from births
+)
+
+select * from final

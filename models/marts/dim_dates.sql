@@ -1,0 +1,23 @@
+with events as (
+    select * from {{ ref('int_dates__bounds') }}
+),
+
+days as (
+    select explode(sequence(first_date, last_date, interval 1 day)) as date_day
+    from events
+),
+
+final as (
+    select
+        date_day as event_date,
+        cast(date_format(date_day, 'yyyyMMdd') as int) as date_key,
+        year(date_day) as year_number,
+        month(date_day) as month_number,
+        day(date_day) as day_of_month,
+        weekday(date_day) + 1 as iso_day_of_week,
+        weekofyear(date_day) as iso_week_number,
+        weekday(date_day) >= 5 as is_weekend
+    from days
+)
+
+select * from final

@@ -1,0 +1,72 @@
+with explained as (
+    select * from {{ ref('int_partitions__elections_explained') }}
+),
+
+judged as (
+    select
+        *,
+        leader_id = -1 as is_leaderless,
+        -- A new leader that was not in sync before. From 1.1 to 3.9 ZooKeeper mode has no line of its own for it.
+        leader_id >= 0
+        and (
+            is_unclean_told
+            or (
+                previous_leader_epoch = leader_epoch - 1
+                and size(previous_isr) > 0
+                and not array_contains(previous_isr, leader_id)
+                and leader_id <> coalesce(previous_leader_id, -1)
+                and array_contains(isr, leader_id)
+                and size(isr) = 1
+            )
+        ) as is_unclean
+    from explained
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'leader_epoch']) }}
+            as leader_election_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }} as topic_key,
+        topic_name,
+        topic_life,
+        partition_id,
+        leader_epoch,
+        leader_id,
+        previous_leader_id,
+        isr,
+        controller_id,
+        controller_epoch,
+        elected_at,
+        held_until,
+        cast(elected_at as date) as elected_date,
+        start_offset,
+        case
+            when previous_leader_epoch is null and (leader_epoch = 0 or is_creation) then 'initial'
+            when is_unclean then 'unclean'
+            when leader_id = -1 then 'leader_lost'
+            when leader_id = previous_leader_id then 'isr_only'
+            when previous_leader_id = -1 then 'leader_lost'
+            when is_leaving_told then 'controlled_shutdown'
+            when is_preferred_told then 'preferred'
+            when size(isr) > 0 and previous_leader_id is not null and not array_contains(isr, previous_leader_id)
+                then 'leader_lost'
+            when replicas[0] = leader_id then 'preferred'
+            else 'unknown'
+        end as election_kind,
+        is_unclean,
+        is_leaderless,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no line names the leader': 'leader_id is null',
+                'lines name different leaders': 'leaders_named > 1',
+                'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1'
+            })
+        }} as warnings
+    from judged
+)
+
+select * from final

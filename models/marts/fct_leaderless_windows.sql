@@ -1,0 +1,31 @@
+with windows as (
+    select * from {{ ref('int_partitions__leaderless_windows') }}
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'first_epoch']) }}
+            as leaderless_window_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }} as topic_key,
+        topic_name,
+        partition_id,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
+        isr,
+        last_leader_id,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no end in the logs': 'ended_at is null',
+                'the epoch before is missing': 'not coalesce(is_start_known, false)'
+            })
+        }} as warnings
+    from windows
+)
+
+select * from final

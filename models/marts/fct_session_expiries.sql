@@ -1,0 +1,39 @@
+with sessions as (
+    select * from {{ ref('int_sessions__reconnected') }}
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at']) }}
+            as session_expiry_key,
+        cluster_id,
+        cluster_incarnation,
+        session_kind,
+        owner,
+        node_id,
+        '0x' || session_id as session_id,
+        timeout_ms,
+        last_contact_at,
+        expired_at,
+        cast(expired_at as date) as expired_date,
+        noticed_at,
+        reconnected_at,
+        unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at)) as unavailable_ms,
+        was_controller,
+        case when dead_run_number is not null then 'process_death' else 'unknown' end as cause_kind,
+        case
+            when dead_run_number is not null
+                then {{ row_key(['cluster_id', 'node_id', 'dead_run_number']) }}
+        end as cause_key,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'ZooKeeper did not log the expiry: its time is derived': 'not is_told',
+                'the owner is not known': "owner like 'session 0x%'"
+            })
+        }} as warnings
+    from sessions
+)
+
+select * from final

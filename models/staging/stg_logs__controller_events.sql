@@ -1,0 +1,24 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        coalesce({{ field('controller', 'int') }}, node_id) as controller_id,
+        {{ field('controller_epoch', 'int') }} as controller_epoch
+    from events
+    where
+        not is_copy
+        and event_type in (
+            'controller_elected',
+            'controller_epoch_incremented',
+            'controller_ready',
+            'controller_resigning',
+            'controller_resigned',
+            'controller_moved',
+            'controller_session_expired'
+        )
+)
+
+select * from final

@@ -1,0 +1,25 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        topic_name,
+        partition_id,
+        upper({{ field('election_type') }}) as election_type,
+        {{ field('leader', 'int') }} as leader_id
+    from events
+    where
+        not is_copy
+        and event_type in (
+            'election_started',
+            'preferred_election_started',
+            'preferred_election_completed',
+            'unclean_leader_elected',
+            'unclean_partition_changed',
+            'partition_recovering_noticed'
+        )
+)
+
+select * from final

@@ -1,0 +1,81 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='insert_overwrite',
+        partition_by=['event_date'],
+        on_schema_change='fail'
+    )
+}}
+
+with records as (
+    select * from {{ source('bronze', 'log_records') }}
+),
+
+event_types as (
+    select * from {{ ref('event_types') }}
+),
+
+recognised as (
+    select
+        cluster_id,
+        source_id,
+        byte_offset,
+        source_path,
+        node_id,
+        ingested_at,
+        event_date,
+        logged_at,
+        level,
+        logger,
+        topic_name,
+        partition_id,
+        event_type,
+        fields,
+        -- A line without a node is a copy only of a line in its own file.
+        coalesce(cast(node_id as string), source_id) as writer,
+        xxhash64(level, logger, context, body) as message_hash
+    from records
+    where
+        event_type is not null
+        and logged_at is not null
+        and event_type in (select event_type from event_types where not is_noise)
+        {% if is_incremental() -%}
+            and event_date in ({{ touched_days(source('bronze', 'log_records')) }})
+        {%- endif %}
+),
+
+-- The same text twice in one file is two events; in two files of one node it is one event, seen twice.
+numbered as (
+    select
+        *,
+        row_number() over (
+            partition by cluster_id, writer, source_id, logged_at, message_hash
+            order by byte_offset
+        ) as occurrence
+    from recognised
+),
+
+final as (
+    select
+        cluster_id,
+        source_id,
+        byte_offset,
+        source_path,
+        node_id,
+        logged_at,
+        event_date,
+        level,
+        logger,
+        topic_name,
+        partition_id,
+        event_type,
+        fields,
+        row_number() over (
+            partition by cluster_id, writer, logged_at, message_hash, occurrence
+            order by source_path, source_id
+        ) > 1 as is_copy,
+        ingested_at
+    from numbered
+)
+
+select * from final

@@ -1,0 +1,14 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        {{ field('offsets.topic.segment.bytes', 'bigint') }} as segment_bytes,
+        {{ field('offsets.topic.num.partitions', 'int') }} as partitions
+    from events
+    where not is_copy and event_type = 'kafka_config_logged' and node_id is not null
+)
+
+select * from final

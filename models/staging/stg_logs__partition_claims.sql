@@ -1,0 +1,62 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        topic_name,
+        partition_id,
+        -- The controller's own words, the leader's and the followers', requests, and what was merely cached.
+        case
+            when event_type in ('partition_leader_changed', 'isr_reduced_by_controller', 'partition_created')
+                then 'controller'
+            when event_type = 'leader_started' then 'leader'
+            when event_type = 'follower_started' then 'follower'
+            when event_type in ('leader_info_cached', 'update_metadata_sent') then 'metadata'
+            else 'request'
+        end as claim_kind,
+        {{ field('topic_id') }} as topic_id,
+        {{ field('state_before') }} as state_before,
+        coalesce(
+            {{ field('leader', 'int') }},
+            case when event_type = 'leader_started' then node_id end
+        ) as leader_id,
+        {{ field('leader_epoch', 'int') }} as leader_epoch,
+        {{ field('isr', 'array<int>') }} as isr,
+        {{ field('replicas', 'array<int>') }} as replicas,
+        -- KRaft brokers print -1 where the ZooKeeper-mode controller's epoch stood.
+        nullif({{ field('controller_epoch', 'int') }}, -1) as controller_epoch,
+        case
+            when event_type in ('leader_and_isr_received', 'leader_info_cached') then {{ field('controller', 'int') }}
+            when
+                event_type in (
+                    'partition_leader_changed',
+                    'isr_reduced_by_controller',
+                    'leader_and_isr_sent',
+                    'update_metadata_sent'
+                )
+                then node_id
+        end as controller_id,
+        {{ field('start_offset', 'bigint') }} as start_offset
+    from events
+    where
+        not is_copy
+        and event_type in (
+            'partition_leader_changed',
+            'isr_reduced_by_controller',
+            'partition_created',
+            'leader_started',
+            'follower_started',
+            'leader_and_isr_sent',
+            'leader_and_isr_received',
+            'leader_skipped',
+            'follower_skipped',
+            'leader_info_cached',
+            'update_metadata_sent'
+        )
+        and topic_name is not null
+        and partition_id is not null
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with records as (
+    select * from {{ source('bronze', 'log_records') }}
+),
+
+final as (
+    select
+        cluster_id,
+        source_id,
+        byte_offset,
+        node_id,
+        logged_at,
+        event_date,
+        logger,
+        outcome,
+        byte_length,
+        event_type is not null as is_recognised,
+        ingested_at
+    from records
+)
+
+select * from final

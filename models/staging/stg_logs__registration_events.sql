@@ -1,0 +1,27 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        {{ field('broker', 'int') }} as broker_id,
+        {{ field('broker_epoch', 'bigint') }} as broker_epoch,
+        {{ field('fenced') }} = '1' or event_type = 'broker_fenced_record' as is_fencing,
+        {{ field('fenced') }} = '-1' or event_type = 'broker_unfenced_record' as is_unfencing,
+        {{ field('in_controlled_shutdown') }} = '1' as is_leaving
+    from events
+    where
+        not is_copy
+        and event_type in (
+            'broker_fenced',
+            'broker_fenced_record',
+            'broker_unfenced_record',
+            'broker_registration_changed',
+            'broker_unfencing_granted',
+            'broker_shutdown_granted',
+            'broker_registered_with_controller'
+        )
+)
+
+select * from final

@@ -1,0 +1,35 @@
+with events as (
+    select * from {{ ref('stg_logs__events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        -- ZooKeeper prints session ids in hexadecimal, Kafka up to 3.4 in decimal.
+        coalesce(
+            lower({{ field('session_id') }}),
+            lower(hex({{ field('session_id_decimal', 'bigint') }}))
+        ) as session_id,
+        {{ field('timeout_ms', 'bigint') }} as timeout_ms,
+        {{ field('elapsed_ms', 'bigint') }} as elapsed_ms,
+        {{ field('session_state') }} as session_state,
+        {{ field('znode_path') }} as znode_path,
+        {{ field('broker', 'int') }} as broker_id,
+        {{ field('client_id') }} as client_id
+    from events
+    where
+        not is_copy
+        and event_type in (
+            'session_established',
+            'session_expired',
+            'session_expired_noticed',
+            'session_lost',
+            'session_timed_out',
+            'zookeeper_state_changed',
+            'znode_created',
+            'broker_reregistering',
+            'broker_registered'
+        )
+)
+
+select * from final
