@@ -144,8 +144,10 @@ def compile_pattern(
     return "".join(pattern), tuple(names), literals, picks
 
 
-def compile_form(event: str, entry: dict[str, Any], form: dict[str, Any], vocabulary: Vocabulary, path: str) -> Form:
-    """Compile one form of an entry.  Raises CatalogueError, see `compile_pattern`."""
+def compile_form(
+    event: str, entry: dict[str, Any], form: dict[str, Any], vocabulary: Vocabulary, path: str, is_prefix: bool = False
+) -> Form:
+    """Compile one form of an entry; a prefix fits whatever follows it.  Raises CatalogueError, see `compile_pattern`."""
     line = form.get("__line__", 0)
     text = form.get("line")
     if not isinstance(text, str) or not text:
@@ -157,7 +159,7 @@ def compile_form(event: str, entry: dict[str, Any], form: dict[str, Any], vocabu
     if since and until and release_order(since) > release_order(until):
         raise CatalogueError(path, line, f"since {since} is later than until {until}", "swap them")
     pattern, names, literals, picks = compile_pattern(text, vocabulary, path, line)
-    ending = "" if form.get("continues") else r"\Z"
+    ending = "" if is_prefix or form.get("continues") else r"\Z"
     plain = [part for piece in literals for part in COLLECTION.split(piece.replace(ELLIPSIS, "\0")) for part in part.split("\0")]
     longest = max(plain, key=len)
     if not any(part.strip() for part in plain):
@@ -236,8 +238,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     return Vocabulary(tokens, fields)
 
 
-def read_forms(path: Path, vocabulary: Vocabulary) -> list[Form]:
-    """All forms of a file of entries (`messages/*.yml`, `contexts.yml`), compiled.  Raises CatalogueError."""
+def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -> list[Form]:
+    """All forms of a file of entries (`messages/*.yml`; of `contexts.yml` as prefixes), compiled.  Raises CatalogueError."""
     forms: list[Form] = []
     for event, entry in read_yaml(path).items():
         if not re.fullmatch(r"[a-z][a-z0-9_]*", event):
@@ -249,5 +251,5 @@ def read_forms(path: Path, vocabulary: Vocabulary) -> list[Form]:
         unknown = set(entry) - {"means", "forms", "noise", "severity", "__line__"}
         if unknown:
             raise CatalogueError(path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms")
-        forms += [compile_form(event, entry, form, vocabulary, str(path)) for form in entry["forms"]]
+        forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
     return forms

@@ -59,7 +59,7 @@ class Catalogue:
     def __init__(self, folder: Path = CATALOGUE) -> None:
         self.folder = folder
         self.vocabulary: Vocabulary = read_vocabulary(folder / "fields.yml")
-        self.contexts = sorted(read_forms(folder / "contexts.yml", self.vocabulary), key=lambda form: -form.weight)
+        self.contexts = sorted(read_forms(folder / "contexts.yml", self.vocabulary, are_prefixes=True), key=lambda form: -form.weight)
         self.forms: list[Form] = []
         self.severities: dict[str, str] = {}
         digest = hashlib.sha256()

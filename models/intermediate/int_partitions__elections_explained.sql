@@ -39,7 +39,7 @@ shutdowns as (
         broker_id,
         logged_at
     from membership_events
-    where event_type in ('broker_shutdown_requested', 'broker_shutdown_granted')
+    where event_type in ('broker_shutdown_requested', 'broker_shutdown_asked')
 ),
 
 preferring as (

@@ -3,13 +3,13 @@ with events as (
 ),
 
 days as (
-    select explode(sequence(first_date, last_date, interval 1 day)) as date_day
+    select explode(sequence(cast(first_date as date), cast(last_date as date), interval 1 day)) as date_day
     from events
 ),
 
 final as (
     select
-        date_day as event_date,
+        date_day,
         cast(date_format(date_day, 'yyyyMMdd') as int) as date_key,
         year(date_day) as year_number,
         month(date_day) as month_number,

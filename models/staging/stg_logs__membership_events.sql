@@ -12,7 +12,7 @@ final as (
     from events
     where
         not is_copy
-        and event_type in ('brokers_changed', 'broker_shutdown_requested', 'broker_shutdown_granted')
+        and event_type in ('brokers_changed', 'broker_shutdown_requested', 'broker_shutdown_asked')
 )
 
 select * from final

@@ -19,7 +19,6 @@ final as (
             'broker_unfenced_record',
             'broker_registration_changed',
             'broker_unfencing_granted',
-            'broker_shutdown_granted',
             'broker_registered_with_controller'
         )
 )
