@@ -40,7 +40,16 @@ JARS = (
     Jar("io.unitycatalog", "unitycatalog-client", "0.6.0", "48257499a86b801a3e2372cec55ac226ca1c1c7eabe5c118e7302f29a1fdbc19"),
 )
 # All that the resolver would bring besides and that Spark ships itself: 70 MB.
-LEFT_OUT = ("com.*:*", "org.*:*", "javax.*:*", "jakarta.*:*", "commons-*:*", "io.airlift:*", "io.delta:delta-kernel-*", "io.unitycatalog:unitycatalog-hadoop")
+LEFT_OUT = (
+    "com.*:*",
+    "org.*:*",
+    "javax.*:*",
+    "jakarta.*:*",
+    "commons-*:*",
+    "io.airlift:*",
+    "io.delta:delta-kernel-*",
+    "io.unitycatalog:unitycatalog-hadoop",
+)
 
 
 class NoJars(RuntimeError):
@@ -62,7 +71,9 @@ def class_path(where: Path | None = None) -> list[str]:
     where = where or folder()
     gone = missing(where)
     if gone:
-        raise NoJars(f"{where}: no {', '.join(jar.name for jar in gone)}; run `make setup` (or put the jars there and name the folder in CHRONICLE_JARS)")
+        raise NoJars(
+            f"{where}: no {', '.join(jar.name for jar in gone)}; run `make setup` (or put the jars there and name the folder in CHRONICLE_JARS)"
+        )
     return [str(where / jar.name) for jar in JARS]
 
 
@@ -119,7 +130,10 @@ def resolve(wanted: list[Jar], where: Path) -> None:
     for jar in wanted:
         brought = ivy / "jars" / f"{jar.group}_{jar.name}"
         if not brought.is_file():
-            why = next((line.strip() for line in run.stderr.splitlines() if "unresolved" in line or "not found" in line or "ERROR" in line), "no answer")
+            why = next(
+                (line.strip() for line in run.stderr.splitlines() if "unresolved" in line or "not found" in line or "ERROR" in line),
+                "no answer",
+            )
             raise NoJars(
                 f"{jar.coordinates} could not be fetched from Maven Central ({why}); check the network, or put {', '.join(j.name for j in JARS)} into {where}"
             )
@@ -127,6 +141,7 @@ def resolve(wanted: list[Jar], where: Path) -> None:
         aside = where / f".{jar.name}.part"
         shutil.copyfile(brought, aside)
         aside.replace(where / jar.name)
+    shutil.rmtree(ivy)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ starts as (
         begun.cluster_id,
         begun.elected_at,
         coalesce(
-            max(case when node_events.event_type = 'node_starting' then node_events.logged_at end),
+            max(node_events.logged_at),
             begun.elected_at
         ) as started_at
     from begun
@@ -65,7 +65,7 @@ starts as (
         on
             begun.cluster_id = node_events.cluster_id
             and begun.controller_id = node_events.node_id
-            and node_events.event_type = 'node_starting'
+            and node_events.lifecycle_step = 'starting'
             and node_events.logged_at <= begun.elected_at
             and node_events.logged_at > begun.elected_at - interval 10 minutes
             and node_events.logged_at > begun.previous_at

@@ -26,9 +26,9 @@ marked as (
     select
         *,
         lag(logged_at) over (
-            partition by cluster_id, node_id, event_type = 'node_starting' order by logged_at, source_path, byte_offset
+            partition by cluster_id, node_id, lifecycle_step <=> 'starting' order by logged_at, source_path, byte_offset
         ) as previous_start_at,
-        max(case when event_type in ('node_stopped', 'node_started') then logged_at end) over (
+        max(case when lifecycle_step in ('stopping', 'stopped', 'started') then logged_at end) over (
             partition by cluster_id, node_id
             order by logged_at, source_path, byte_offset
             rows between unbounded preceding and 1 preceding
@@ -42,7 +42,7 @@ numbered as (
         sum(
             case
                 when
-                    event_type = 'node_starting'
+                    lifecycle_step = 'starting'
                     and (
                         previous_start_at is null
                         or previous_end_at > previous_start_at
@@ -68,15 +68,15 @@ grouped as (
         max(kafka_version) filter (where event_type = 'kafka_version_logged') as kafka_version,
         max(process_roles) as process_roles,
         max(zookeeper_connect) as zookeeper_connect,
-        min(case when event_type = 'node_starting' then logged_at end) as started_at,
-        min(case when event_type = 'node_started' then logged_at end) as ready_at,
-        max(case when event_type = 'node_stopping' then logged_at end) as stopping_at,
-        max(case when event_type = 'node_stopped' then logged_at end) as stopped_at,
-        max(case when event_type in ('node_start_failed', 'node_failed') then logged_at end) as failed_at,
+        min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
+        min(case when lifecycle_step = 'started' then logged_at end) as ready_at,
+        max(case when lifecycle_step = 'stopping' then logged_at end) as stopping_at,
+        max(case when lifecycle_step = 'stopped' then logged_at end) as stopped_at,
+        max(case when lifecycle_step = 'failed' then logged_at end) as failed_at,
         min(logged_at) as first_seen_at,
         max(logged_at) as last_seen_at,
-        {{ evidence("event_type in ('node_starting', 'node_started', 'node_stopping', 'node_stopped')") }} as evidence,
-        count_if(event_type in ('node_starting', 'node_started', 'node_stopping', 'node_stopped')) as evidence_count
+        {{ evidence('lifecycle_step is not null') }} as evidence,
+        count_if(lifecycle_step is not null) as evidence_count
     from numbered
     group by cluster_id, node_id, run_number
 ),

@@ -14,10 +14,14 @@ final as (
         kafka_version,
         started_at,
         ready_at,
-        coalesce(stopped_at, case when failed_at is not null or next_started_at is not null then last_seen_at end)
-            as stopped_at,
+        coalesce(
+            stopped_at,
+            stopping_at,
+            case when failed_at is not null or next_started_at is not null then last_seen_at end
+        ) as stopped_at,
         case
-            when stopped_at is not null then 'clean'
+            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
+            when stopped_at is not null or stopping_at is not null then 'clean'
             when failed_at is not null then 'fatal'
             when next_started_at is not null then 'killed'
             else 'open'

@@ -1,0 +1,32 @@
+# One verb each; CI runs `make test`. Variables: LOGS and CLUSTER of `make run`, CHRONICLE_JARS, CHRONICLE_PYTHON, JAVA_HOME.
+
+DEFAULT_LOGS ?= examples/orders
+LOGS ?= $(DEFAULT_LOGS)
+CLUSTER ?=
+BIN := .venv/bin
+
+.PHONY: setup run test lint bench clean
+
+# What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
+setup:
+	@sh .ci/setup
+
+run: setup
+	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/chronicle catalogue check
+	$(BIN)/sqlfluff lint --disable-progress-bar models tests/data macros
+
+# Seconds first: what needs no Spark fails before Spark starts. tests/flow runs dbt with its data and unit tests.
+test: lint
+	$(BIN)/python -m pytest tests/python
+	$(BIN)/python -m pytest tests/spark tests/flow
+
+bench: setup
+	$(BIN)/python tests/bench.py $(LOGS)
+
+clean:
+	rm -rf .venv .cache .pytest_cache .ruff_cache *.egg-info

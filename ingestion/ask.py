@@ -1,0 +1,164 @@
+"""`chronicle sql`: one question, its answer in a form that people or programs read."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import datetime as dt
+import json
+import math
+import re
+import sys
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ingestion.warehouse import SCHEMAS, Warehouse, kept_views, register, register_views, tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+FORMATS = ("table", "csv", "json", "parquet")
+# Statements that only look; everything else that is not a query is refused.
+LOOKING = ("Show", "Describe", "Explain")
+
+
+class WrongQuestion(ValueError):
+    """The SQL is not understood, names what is not there, or would change something; one line, with position or suggestion."""
+
+
+def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
+    """Answer a question as an Arrow table.  A name without a schema is looked for in `marts`.
+
+    Raises WrongQuestion where Spark cannot answer.
+    """
+    from pyspark.errors import PySparkException
+
+    place = Warehouse.at(warehouse)
+    question = question.strip().rstrip(";")
+    try:
+        looks = only_asks(spark, question)
+        # A `show` or `describe` may be about all there is; a query names what it reads.
+        names = None if looks else question
+        register(spark, place, only=names)
+        if looks or re.search(r"\b(staging|intermediate)\s*\.", question, re.IGNORECASE):
+            register_views(spark, place, only=names)
+        spark.sql("use marts")
+        return spark.sql(question).toArrow()
+    except PySparkException as error:
+        raise WrongQuestion(explained(spark, place, error)) from error
+
+
+def only_asks(spark: SparkSession, question: str) -> bool:
+    """False for a query, True for another statement that only looks.  Raises WrongQuestion for one that changes something."""
+    from py4j.java_gateway import is_instance_of
+
+    plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(question)
+    if plan.getClass().getSimpleName().startswith(LOOKING):
+        return True
+    logical = "org.apache.spark.sql.catalyst.plans.logical."
+    due = [plan]
+    while due:
+        # An insert may stand below a `with` or a `from`.
+        plan = due.pop()
+        if any(is_instance_of(spark._sc._gateway, plan, logical + kind) for kind in ("Command", "ParsedStatement")):
+            changes = "only questions are answered here (select, show, describe, explain)"
+            raise WrongQuestion(f"{changes}, and this would change something: {' '.join(question.split()[:6])} …")
+        children = plan.children()
+        due += [children.apply(number) for number in range(children.size())]
+    return False
+
+
+def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
+    """Spark's message on one line, with the position, and with names that are near where one is unknown."""
+    text = str(error).split("\nJVM stacktrace")[0]
+    position = re.search(r"line (\d+),? pos (\d+)", text)
+    said = re.split(r"\n\s*\n|\n== SQL|;\s*line \d+ pos \d+;?|;\n", text)[0]
+    said = " ".join(re.sub(r"\s*SQLSTATE: \w+\.?|\(line \d+, pos \d+\)", "", said).split())
+    unknown = re.search(r"\[TABLE_OR_VIEW_NOT_FOUND\].*?view (\S+) cannot", text)
+    if unknown:
+        name = unknown[1].replace("`", "").removeprefix("spark_catalog.")
+        there = [f"{schema}.{table}" for schema, table in tables(spark, place)] + [
+            f"{schema}.{view}" for schema, view, _ in kept_views(place)
+        ]
+        wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
+        near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
+        offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"
+        said = f"there is no table {name}; {offered}"
+    # Spark counts columns from 0, people and editors from 1.
+    return said.rstrip(".;") + (f" (line {position[1]}, column {int(position[2]) + 1})" if position else "")
+
+
+def write(answer: pa.Table, form: str, out: TextIO | None = None) -> None:
+    """Write an answer to standard output as `table`, `csv`, `json` or `parquet`.  Raises ValueError where the form cannot hold it."""
+    out = out or sys.stdout
+    if form == "parquet":
+        if out.isatty():
+            raise ValueError("parquet is binary and this is a terminal; send it to a file: … > answer.parquet")
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(answer, out.buffer)
+        out.buffer.flush()
+        return
+    names = answer.column_names
+    rows = zip(*(column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns), strict=True) if names else iter(())
+    if form == "json":
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two columns are called {', '.join(sorted(twice))}; give them names of their own with `as`")
+        out.write("[")
+        for number, row in enumerate(rows):
+            values = {name: plain(value) for name, value in zip(names, row, strict=True)}
+            out.write(("," if number else "") + "\n" + json.dumps(values, ensure_ascii=False, allow_nan=False))
+        out.write("\n]\n")
+    elif form == "csv":
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([cell(value) for value in row] for row in rows)
+    else:
+        lines = [names, *([cell(value).replace("\n", "\\n") for value in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        numeric = [is_number(column.type) for column in answer.columns]
+        lines.insert(1, ["-" * width for width in widths])
+        for line in lines:
+            cells = (text.rjust(width) if right else text.ljust(width) for text, width, right in zip(line, widths, numeric, strict=True))
+            out.write("  ".join(cells).rstrip() + "\n")
+    out.flush()
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column is set flush right in a table."""
+    import pyarrow.types as types
+
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: times in ISO 8601 with Z where they are UTC, durations in ms, binary in base64, NaN as null."""
+    if isinstance(value, dict):
+        return {str(plain(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, dt.datetime):
+        text = value.replace(tzinfo=None).isoformat(timespec="microseconds" if value.microsecond % 1000 else "milliseconds")
+        return text + ("Z" if value.tzinfo else "")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        return round(value / dt.timedelta(milliseconds=1))
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value
+
+
+def cell(value: Any) -> str:
+    """A value as text in a table or a CSV file: as in JSON, without quotes around what is no list or record; null is empty."""
+    value = plain(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,226 @@
+"""`chronicle build`: bronze to marts, with dbt in this process and on the session that is running."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from ingestion.warehouse import Warehouse, kept_views, register, register_views, save_views
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+    from pyspark.sql import SparkSession
+
+PROJECT = Path(__file__).resolve().parent.parent
+# dbt-spark sets these for its own statements and leaves them so.
+CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spark.sql.sources.partitionOverwriteMode")
+
+
+class BuildFailed(RuntimeError):
+    """A model, test or the project itself failed; the text names it and gives the database's own words."""
+
+
+@dataclass
+class Outcome:
+    """What a build did: seconds by model, in order; tests that passed; names of what warned."""
+
+    models: dict[str, float] = field(default_factory=dict)
+    tests: int = 0
+    warnings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def build(
+    spark: SparkSession,
+    warehouse: str,
+    *,
+    select: str | None = None,
+    full_refresh: bool = False,
+    tests: bool = False,
+    vars: dict[str, Any] | None = None,
+    project: Path = PROJECT,
+    parsed: Future[Manifest] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Outcome:
+    """Run seeds and models, with `tests` also data and unit tests, and keep the views for sessions without dbt.
+
+    `select`: dbt's selection syntax, several separated by blanks; `parsed`: what `parse_ahead` gave;
+    `progress(number, all, what)` is called when a model or test starts.
+    Raises BuildFailed; the session's settings are restored in any case.
+    """
+    began = time.monotonic()
+    place = Warehouse.at(warehouse)
+    register(spark, place)
+    if select:
+        # What is not selected is not made by dbt this time, but may be read.
+        register_views(spark, place)
+    arguments = ["build", *options(place, project)]
+    arguments += ["--select", *select.split()] if select else []
+    arguments += ["--full-refresh"] if full_refresh else []
+    arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
+    arguments += ["--vars", _yaml(vars)] if vars else []
+    with only_writer(place), settings_kept(spark):
+        from dbt.cli.main import dbtRunner
+
+        manifest = parsed.result() if parsed and not vars else parse(place, project, vars)
+        done = dbtRunner(manifest=manifest, callbacks=[_teller(progress)] if progress else []).invoke(arguments)
+    outcome = Outcome(seconds=time.monotonic() - began)
+    if done.result is None or not hasattr(done.result, "results"):
+        raise BuildFailed(f"dbt: {one_line(str(done.exception) if done.exception else 'stopped without saying why')}")
+    failed = []
+    for result in done.result.results:
+        name, kind = result.node.name, str(result.node.resource_type)
+        if result.status in ("error", "fail", "runtime error"):
+            failed.append(f"{kind} {name}: {one_line(result.message or 'failed')} ({result.node.original_file_path})")
+        elif result.status == "warn":
+            outcome.warnings.append(f"{kind} {name}: {one_line(result.message or '')}")
+        elif result.status in ("pass", "success") and kind in ("test", "unit_test"):
+            outcome.tests += 1
+        elif result.status == "success":
+            outcome.models[name] = round(result.execution_time, 2)
+    keep_views(spark, place, manifest)
+    outcome.seconds = time.monotonic() - began
+    if failed:
+        more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
+        raise BuildFailed(failed[0] + more)
+    if done.exception:
+        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    return outcome
+
+
+def options(place: Warehouse, project: Path) -> list[str]:
+    """What every call of dbt is given: where things are, and that it keeps quiet and off the network."""
+    return [
+        *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
+        *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
+        *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
+        *("--log-level", "none", "--log-level-file", "info", "--no-populate-cache"),
+    ]
+
+
+def parse(place: Warehouse, project: Path = PROJECT, vars: dict[str, Any] | None = None) -> Manifest:
+    """Read the project.  Raises BuildFailed with what dbt says about it."""
+    prepare()
+    from dbt.cli.main import dbtRunner
+
+    done = dbtRunner().invoke(["parse", *options(place, project), *(["--vars", _yaml(vars)] if vars else [])])
+    if not done.success or done.result is None:
+        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    return done.result
+
+
+def parse_ahead(warehouse: str, project: Path = PROJECT) -> Future[Manifest]:
+    """Read the project in a thread, while Spark starts: import and parsing are seconds that need no session."""
+    future: Future[Manifest] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(parse(Warehouse.at(warehouse), project))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name="parse", daemon=True).start()
+    return future
+
+
+def prepare() -> None:
+    """Import dbt without its telemetry and with the database's checks on."""
+    os.environ["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "0"
+    from dbt.adapters.spark.connections import SparkCredentials
+
+    if getattr(SparkCredentials.__post_init__, "keeps_ansi", False):
+        return
+    original = SparkCredentials.__post_init__
+
+    def with_ansi(credentials: SparkCredentials) -> None:
+        original(credentials)
+        # The adapter turns it off for sessions, not for servers: overflow would wrap in silence here and fail there.
+        credentials.server_side_parameters["spark.sql.ansi.enabled"] = "true"
+
+    with_ansi.keeps_ansi = True  # type: ignore[attr-defined]
+    SparkCredentials.__post_init__ = with_ansi  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def only_writer(place: Warehouse) -> Iterator[None]:
+    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.
+
+    Raises BuildFailed at once where another process holds it.  The lock ends with the process, however that ends.
+    """
+    place.work.mkdir(parents=True, exist_ok=True)
+    with open(place.work / "writing", "w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BuildFailed(f"{place.root}: another chronicle is writing to this warehouse; try again when it is done") from None
+        yield
+
+
+@contextlib.contextmanager
+def settings_kept(spark: SparkSession) -> Iterator[None]:
+    """Give the session back with the settings that dbt changes as they were."""
+    before = {key: spark.conf.get(key, None) for key in CHANGED_BY_DBT}
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)
+
+
+def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest) -> None:
+    """Keep the views' SQL in the order of their dependencies: those of this build, and of earlier ones what this did not make."""
+    catalog = spark._jsparkSession.sessionState().catalog()
+    identifier, option = spark._jvm.org.apache.spark.sql.catalyst.TableIdentifier, spark._jvm.scala.Option
+    texts = {(schema, name): sql for schema, name, sql in kept_views(place)}
+    for schema in ("staging", "intermediate"):
+        for row in spark.sql(f"show views in {schema}").collect():
+            if not row.isTemporary:
+                table = catalog.getTableMetadata(identifier(row.viewName, option.apply(schema)))
+                texts[schema, row.viewName] = table.viewText().get()
+    nodes = {key: node for key, node in manifest.nodes.items() if str(node.resource_type) in ("model", "seed")}
+    ordered: list[str] = []
+
+    def visit(key: str) -> None:
+        if key in nodes and key not in ordered:
+            for before in getattr(nodes[key].depends_on, "nodes", []):
+                visit(before)
+            ordered.append(key)
+
+    for key in sorted(nodes):
+        visit(key)
+    places = [(nodes[key].schema, nodes[key].alias) for key in ordered]
+    save_views(place, [(schema, name, texts[schema, name]) for schema, name in places if (schema, name) in texts])
+
+
+def one_line(text: str) -> str:
+    """A message of dbt or Spark without headings, plans and line breaks."""
+    text = re.sub(r"(Runtime|Database|Compilation|Parsing) Error( in [^\n]*)?\n|\x1b\[[0-9;]*m", "", text)
+    text = re.split(r"\n\s*== SQL|;\n\s*'|\n\s*JVM stacktrace|\n\s*>? in macro|\n\s*\n", text.strip())[0]
+    return " ".join(text.split())
+
+
+def _teller(progress: Callable[[int, int, str], None]) -> Callable[[Any], None]:
+    """A listener for dbt's events that passes on the start of each model and test."""
+
+    def listen(event: Any) -> None:
+        if event.info.name == "LogStartLine":
+            progress(event.data.index, event.data.total, event.data.description)
+
+    return listen
+
+
+def _yaml(values: dict[str, Any]) -> str:
+    return json.dumps(values)

@@ -1,0 +1,150 @@
+"""A warehouse folder: where its tables are, and how the SQL catalog is made from them.
+
+The tables on disk are the truth.  The catalog lives in memory and is made anew by `register` in every process, before dbt
+above all: `create or replace` over a folder that the catalog does not know replaces its content without a word.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """The places in a warehouse.  `root`: a folder, or a URI that Hadoop's file systems know (s3a://…)."""
+
+    root: str
+
+    @classmethod
+    def at(cls, root: str) -> Warehouse:
+        """The warehouse of a folder as the user writes it, or of a URI."""
+        return cls(root.rstrip("/") if "://" in root else str(Path(root).resolve()))
+
+    @property
+    def is_local(self) -> bool:
+        return "://" not in self.root
+
+    def table(self, schema: str, name: str) -> str:
+        """Path of a table."""
+        return f"{self.root}/{schema}/{name}"
+
+    def bronze(self, name: str) -> str:
+        """Path of a bronze table."""
+        return self.table("bronze", name)
+
+    def must_exist(self) -> None:
+        """Raises FileNotFoundError where there is no such folder."""
+        if self.is_local and not Path(self.root).is_dir():
+            raise FileNotFoundError(
+                f"{self.root}: no warehouse there; make one with `chronicle run PATH`, or name another with --warehouse"
+            )
+
+    @property
+    def work(self) -> Path:
+        """Folder for what dbt writes beside the tables; for a URI it is local, below the current folder."""
+        if self.is_local:
+            return Path(self.root, ".dbt")
+        return Path(".chronicle", re.sub(r"\W+", "-", self.root))
+
+    @property
+    def views(self) -> Path:
+        """File that keeps the views' SQL after a build."""
+        return Path(self.root, "views.json") if self.is_local else self.work / "views.json"
+
+
+def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
+    """(schema, name) of every Delta table on disk, in order."""
+    found = []
+    if warehouse.is_local:
+        for schema in SCHEMAS:
+            folder = f"{warehouse.root}/{schema}"
+            if os.path.isdir(folder):
+                found += [(schema, entry.name) for entry in os.scandir(folder) if os.path.isdir(f"{entry.path}/_delta_log")]
+        return sorted(found)
+    jvm = spark._jvm
+    for schema in SCHEMAS:
+        folder = jvm.org.apache.hadoop.fs.Path(f"{warehouse.root}/{schema}")
+        files = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        if files.exists(folder):
+            for status in files.listStatus(folder):
+                if files.exists(jvm.org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")):
+                    found.append((schema, status.getPath().getName()))
+    return sorted(found)
+
+
+def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
+    """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
+
+    `only`: a query; tables whose name does not occur in it are left out, for each costs a few tenths of a second in a
+    session that is new.  Raises ValueError in a session that was started for another warehouse.
+    """
+    here = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+    if here != warehouse.root:
+        raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
+    known = {row[0] for row in spark.sql("show schemas").collect()}
+    for schema in SCHEMAS:
+        if schema not in known:
+            spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
+    names = []
+    for schema, name in tables(spark, warehouse):
+        if only is None or name.lower() in only.lower():
+            spark.sql(f"create table if not exists {schema}.`{name}` using delta location '{quoted(warehouse.table(schema, name))}'")
+            names.append(f"{schema}.{name}")
+    return names
+
+
+def quoted(text: str) -> str:
+    """Text for a SQL literal in single quotes."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def save_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]]) -> None:
+    """Keep (schema, name, SQL) of views, each after those it reads, for sessions that run no dbt."""
+    text = json.dumps([{"schema": schema, "name": name, "sql": sql} for schema, name, sql in views], indent=1, ensure_ascii=False)
+    warehouse.views.parent.mkdir(parents=True, exist_ok=True)
+    aside = warehouse.views.with_suffix(".part")
+    aside.write_text(text + "\n", encoding="utf-8")
+    aside.replace(warehouse.views)
+
+
+def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
+    """What `save_views` kept; nothing before the first build."""
+    if not warehouse.views.exists():
+        return []
+    return [(view["schema"], view["name"], view["sql"]) for view in json.loads(warehouse.views.read_text(encoding="utf-8"))]
+
+
+def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
+    """Make the views of the last build known again, with the tables they read.  Returns their names.
+
+    `only`: a query; then only the views it names and those beneath them are made.
+    """
+    views = kept_views(warehouse)
+    wanted = {f"{schema}.{name}" for schema, name, _ in views}
+    if only is not None:
+        texts = [only.lower()]
+        wanted = set()
+        for schema, name, sql in reversed(views):
+            if any(name.lower() in text for text in texts):
+                wanted.add(f"{schema}.{name}")
+                texts.append(sql.lower())
+        register(spark, warehouse, only="\n".join(texts))
+    else:
+        register(spark, warehouse)
+    made = []
+    for schema, name, sql in views:
+        if f"{schema}.{name}" in wanted:
+            spark.sql(f"create or replace view {schema}.`{name}` as {sql}")
+            made.append(f"{schema}.{name}")
+    return made

@@ -1,0 +1,41 @@
+{#-
+A seed is a view over its own rows: no commit, nothing to load, and the file in the repository stays the only copy. Meant for
+what seeds are meant for, a few hundred rows. Columns are text unless `column_types` says otherwise; an empty cell is null.
+-#}
+{% materialization seed, adapter='spark' -%}
+    {%- set held = load_relation(this) -%}
+    {%- set target = this.incorporate(type='view') -%}
+    {%- set rows = load_agate_table() -%}
+    {%- do store_result('agate_table', response='OK', agate_table=rows) -%}
+    {%- set types = config.get('column_types', {}) -%}
+    {{ run_hooks(pre_hooks) }}
+    {%- if held is not none and not held.is_view -%}
+        {%- do adapter.drop_relation(held) -%}
+    {%- endif -%}
+    {%- call statement('main') -%}
+        create or replace view {{ target }} as
+        {{ seed_query(rows, types) }}
+    {%- endcall -%}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target]}) }}
+{%- endmaterialization %}
+
+
+{#- The rows of a seed as a query; a column that `column_types` does not name has the type that its cells suggest. -#}
+{% macro seed_query(rows, types) -%}
+    {%- set names = rows.column_names | list -%}
+    select
+        {%- for name in names %}
+        cast({{ adapter.quote(name) }} as {{ types.get(name) or adapter.convert_type(rows, loop.index0) }}) as {{ adapter.quote(name) }}
+        {{- ',' if not loop.last }}
+        {%- endfor %}
+    from values
+        {%- for row in rows.rows %}
+        (
+            {%- for cell in row -%}
+                {{ 'null' if cell is none else sql_text(cell | string) }}{{ ', ' if not loop.last }}
+            {%- endfor -%}
+        ){{ ',' if not loop.last }}
+        {%- endfor %}
+        as seed ({% for name in names %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endmacro %}

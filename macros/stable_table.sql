@@ -1,0 +1,53 @@
+{#-
+A table that is built whole and keeps its place: where name and type of all columns are as before, its rows are replaced in
+one commit (`insert overwrite` keeps comments and constraints, and readers never see it empty); otherwise it is created
+anew. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
+-#}
+{% materialization stable_table, adapter='spark' -%}
+    {%- if config.get('partition_by') -%}
+        {%- do exceptions.raise_compiler_error('a stable_table has no partitions, for an overwrite may keep old ones; use cluster_by') -%}
+    {%- endif -%}
+    {%- set held = load_relation(this) -%}
+    {%- set target = this.incorporate(type='table') -%}
+    {{ run_hooks(pre_hooks) }}
+    {%- set can_stay = namespace(value=false) -%}
+    {%- if held is not none and held.is_delta and not should_full_refresh() -%}
+        {%- set wanted = [] -%}
+        {%- for row in run_query('describe query ' ~ stable_query(compiled_code)).rows -%}
+            {%- do wanted.append((row[0], row[1])) -%}
+        {%- endfor -%}
+        {%- set found = [] -%}
+        {%- for column in adapter.get_columns_in_relation(held) -%}
+            {%- do found.append((column.name, column.dtype)) -%}
+        {%- endfor -%}
+        {%- set can_stay.value = wanted == found -%}
+    {%- endif -%}
+    {%- if can_stay.value -%}
+        {%- call statement('main') -%}
+            insert overwrite table {{ target }}
+            {{ stable_query(compiled_code) }}
+        {%- endcall -%}
+    {%- else -%}
+        {%- if held is not none and not held.is_delta -%}
+            {%- do adapter.drop_relation(held) -%}
+        {%- endif -%}
+        {%- call statement('main') -%}
+            {{ create_table_as(False, target, compiled_code) }}
+        {%- endcall -%}
+        {%- do persist_constraints(target, model) -%}
+    {%- endif -%}
+    {%- do persist_docs(target, model) -%}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target]}) }}
+{%- endmaterialization %}
+
+
+{#- The model's query; with a contract its columns in the contract's order, as they were when the table was created. -#}
+{% macro stable_query(code) -%}
+    {%- if config.get('contract').enforced -%}
+        {{ get_assert_columns_equivalent(code) }}
+        {{ get_select_subquery(code) }}
+    {%- else -%}
+        {{ code }}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,78 @@
+"""The facts against the clusters' own metadata: every lab cluster, row by row."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from tests.flow.truth import truth
+
+CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in (Path(__file__).parents[1] / "fixtures/lab").glob("*.tar.xz"))
+
+
+def millis(at: dt.datetime | None) -> int | None:
+    return None if at is None else round(at.replace(tzinfo=dt.timezone.utc).timestamp() * 1000)
+
+
+def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Pair events of the same subject by nearest time, each once; returns (missed, left over)."""
+    free = list(found)
+    missed = []
+    for subject, at in sorted(wanted):
+        near = sorted((event for event in free if event[0] == subject and abs(event[1] - at) <= within), key=lambda event: abs(event[1] - at))
+        if near:
+            free.remove(near[0])
+        else:
+            missed.append((subject, at))
+    return missed, free
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+class TestCluster:
+    def test_leader_elections(self, lab, cluster: str) -> None:
+        epochs = truth(lab.folder / cluster)["leader_epochs"]
+        everything = {(e["topic"], e["partition"], e["epoch"], e["leader"]): e["at"] for e in epochs}
+        visible = {(e["topic"], e["partition"], e["epoch"], e["leader"]): e["at"] for e in epochs if e["visible"]}
+        found = {
+            (row.topic_name, row.partition_id, row.leader_epoch, row.leader_id): millis(row.elected_at)
+            for row in lab.rows(f"select * from marts.fct_leader_elections where cluster_id = '{cluster}'")
+        }
+        hit = [key for key in visible if key in found]
+        extra = [key for key in found if key not in everything]
+        late = [(key, found[key] - visible[key]) for key in hit if abs(found[key] - visible[key]) > 2000]
+        assert len(visible) > 50
+        assert len(hit) / len(visible) >= 0.99, [key for key in visible if key not in found]
+        assert 1 - len(extra) / len(found) >= 0.99, extra
+        assert 1 - len(late) / len(hit) >= 0.95, late
+
+    def test_controller_tenures(self, lab, cluster: str) -> None:
+        wanted = {(t["epoch"], t["controller"]): t["at"] for t in truth(lab.folder / cluster)["tenures"]}
+        found = {
+            (row.controller_epoch, row.controller_id): millis(row.elected_at)
+            for row in lab.rows(f"select * from marts.fct_controller_tenures where cluster_id = '{cluster}'")
+        }
+        assert set(found) == set(wanted)
+        assert {key: found[key] - wanted[key] for key in wanted if abs(found[key] - wanted[key]) > 2000} == {}
+
+    def test_session_expiries(self, lab, cluster: str) -> None:
+        wanted = [(str(e["owner"]), e["at"]) for e in truth(lab.folder / cluster)["expiries"]]
+        found = [
+            (row.owner, millis(row.expired_at))
+            for row in lab.rows(f"select * from marts.fct_session_expiries where cluster_id = '{cluster}' and session_kind <> 'zookeeper_client'")
+        ]
+        assert pair(wanted, found, 5000) == ([], [])
+
+    def test_leaderless_windows(self, lab, cluster: str) -> None:
+        facts = truth(lab.folder / cluster)
+        told = {(e["topic"], e["partition"], e["at"]) for e in facts["leader_epochs"] if e["visible"]}
+        windows = [(f"{w['topic']}-{w['partition']}", w["start"], (w["topic"], w["partition"], w["start"]) in told) for w in facts["leaderless"]]
+        found = [
+            (f"{row.topic_name}-{row.partition_id}", millis(row.started_at))
+            for row in lab.rows(f"select * from marts.fct_leaderless_windows where cluster_id = '{cluster}'")
+        ]
+        missed, left = pair([(name, at) for name, at, visible in windows if visible], found, 3000)
+        assert missed == []
+        untold = [(name, at) for name, at, visible in windows if not visible]
+        assert pair(left, untold, 3000)[0] == []

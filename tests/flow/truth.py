@@ -1,0 +1,162 @@
+"""What really happened on a lab cluster, from its own metadata: ZooKeeper's transaction log or `__cluster_metadata`.
+
+`truth(folder)` -> dict of lists: leader_epochs, leaderless, tenures, expiries; all times in epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state$")
+BROKER = re.compile(r"/brokers/ids/(\d+)$")
+STOP = re.compile("SIGTERM|graceful|shutdown|stop all|stop everything", re.I)
+
+Facts = dict[str, list[dict[str, Any]]]
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The lines of a JSON-lines file; none where it does not exist."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def truth(folder: Path) -> Facts:
+    """The truth of a cluster, with every leader epoch marked `visible` where a log line names it."""
+    facts = kraft(folder) if (folder / "truth/metadata.jsonl").exists() else zookeeper(folder)
+    mark_visible(folder, facts)
+    return facts
+
+
+def empty() -> Facts:
+    return {"leader_epochs": [], "leaderless": [], "tenures": [], "expiries": []}
+
+
+class Partitions:
+    """Follows the state of every partition: epochs that begin, stretches without a leader."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.state: dict[tuple[str, int], dict[str, Any]] = {}
+        self.gaps: dict[tuple[str, int], int] = {}
+
+    def set(self, topic: str, partition: int, leader: int, epoch: int, at: int) -> None:
+        key = (topic, partition)
+        old = self.state.get(key)
+        if old is None or old["epoch"] != epoch:
+            self.facts["leader_epochs"].append({"topic": topic, "partition": partition, "epoch": epoch, "leader": leader, "at": at})
+        if leader == -1:
+            self.gaps.setdefault(key, at)
+        elif key in self.gaps:
+            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": self.gaps.pop(key), "end": at})
+        self.state[key] = {"leader": leader, "epoch": epoch}
+
+    def forget(self, topic: str, partition: int) -> None:
+        self.state.pop((topic, partition), None)
+        self.gaps.pop((topic, partition), None)
+
+    def close(self) -> None:
+        for (topic, partition), start in self.gaps.items():
+            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": start, "end": None})
+
+
+def kraft(folder: Path) -> Facts:
+    """From the records of `__cluster_metadata`, in the order of their offsets."""
+    facts = empty()
+    partitions = Partitions(facts)
+    topics: dict[str, str] = {}
+    leaving: set[int] = set()
+    for record in sorted(rows(folder / "truth/metadata.jsonl"), key=lambda record: record["offset"]):
+        kind, at, data = record["type"], record["ts"], record.get("data", {})
+        if kind == "CONTROL" and (record.get("control") == "LEADER_CHANGE" or "LeaderChange" in record.get("text", "")):
+            said = re.search(r'"leaderId":(\d+)', record.get("text", ""))
+            leader = record["leader"] if record.get("leader") is not None else int(said[1]) if said else -1
+            facts["tenures"].append({"epoch": record["epoch"], "controller": leader, "at": at})
+        elif kind == "TOPIC_RECORD":
+            topics[data["topicId"]] = data["name"]
+        elif kind == "REMOVE_TOPIC_RECORD":
+            for topic, partition in [key for key in partitions.state if key[0] == topics.get(data["topicId"])]:
+                partitions.forget(topic, partition)
+        elif kind == "PARTITION_RECORD":
+            partitions.set(topics[data["topicId"]], data["partitionId"], data["leader"], data["leaderEpoch"], at)
+        elif kind == "PARTITION_CHANGE_RECORD" and data.get("leader", -2) != -2:
+            key = (topics[data["topicId"]], data["partitionId"])
+            old = partitions.state.get(key)
+            if old:
+                partitions.set(*key, data["leader"], old["epoch"] + 1, at)
+        elif kind in ("REGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"):
+            broker = data["brokerId"]
+            if kind == "REGISTER_BROKER_RECORD":
+                leaving.discard(broker)
+            if data.get("inControlledShutdown") in (1, True):
+                leaving.add(broker)
+            if kind == "BROKER_REGISTRATION_CHANGE_RECORD" and data.get("fenced") == 1 and broker not in leaving:
+                facts["expiries"].append({"owner": broker, "at": at})
+    partitions.close()
+    return facts
+
+
+def zookeeper(folder: Path) -> Facts:
+    """From ZooKeeper's transactions, in their order; sessions that a clean stop closed are no expiries."""
+    facts = empty()
+    partitions = Partitions(facts)
+    owners: dict[int, int] = {}
+    controller: int | None = None
+    stops = [
+        (str(action.get("node", action.get("broker"))), action.get("start_ms", action.get("start")), action.get("end_ms", action.get("end", action.get("start"))))
+        for action in rows(folder / "truth/actions.jsonl")
+        if STOP.search(action.get("action", "") + " " + str(action.get("note", ""))) and "SIGSTOP" not in action.get("action", "")
+    ]
+    for change in sorted(rows(folder / "truth/truth.jsonl"), key=lambda change: (change["zxid"], change.get("multi", 0))):
+        path, at, kind, value = change.get("path") or "", change["ts"], change["type"], change.get("value")
+        if state := STATE.search(path):
+            if kind == "delete":
+                partitions.forget(state[1], int(state[2]))
+            elif isinstance(value, dict):
+                partitions.set(state[1], int(state[2]), value["leader"], value["leader_epoch"], at)
+        elif path == "/controller" and kind == "create" and isinstance(value, dict):
+            controller = value["brokerid"]
+            if facts["tenures"] and (facts["tenures"][-1]["zxid"] == change["zxid"] or facts["tenures"][-1]["controller"] is None):
+                facts["tenures"][-1]["controller"] = controller
+        elif path == "/controller_epoch" and kind in ("setData", "create") and isinstance(value, int) and value > 0:
+            facts["tenures"].append({"epoch": value, "controller": controller, "at": at, "zxid": change["zxid"]})
+        elif (broker := BROKER.search(path)) and kind in ("create", "setData") and isinstance(value, dict):
+            owners[change["session"]] = int(broker[1])
+        elif kind == "closeSession" and change["session"] in owners:
+            node = owners[change["session"]]
+            if not any(who == str(node) and start - 1000 <= at <= end + 3000 for who, start, end in stops):
+                facts["expiries"].append({"owner": node, "at": at})
+    partitions.close()
+    return facts
+
+
+def lines(folder: Path) -> Iterator[str]:
+    """All lines of the nodes' logs that speak of an epoch."""
+    for path in sorted(folder.glob("**/logs/*")):
+        if "gc.log" in path.name:
+            continue
+        with gzip.open(path, "rt", errors="replace") if path.suffix == ".gz" else path.open(errors="replace") as file:
+            yield from (line for line in file if "poch" in line)
+
+
+def mark_visible(folder: Path, facts: Facts) -> None:
+    """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, where no leader was)."""
+    wanted: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
+    for epoch in facts["leader_epochs"]:
+        wanted.setdefault((epoch["topic"], epoch["partition"]), {}).setdefault(epoch["epoch"], epoch)
+        epoch["visible"] = False
+    names = "|".join(re.escape(name) for name in sorted({topic for topic, _ in wanted}, key=len, reverse=True))
+    partition = re.compile(
+        rf"\b({names})-(\d+)\b|\[({names}),(\d+)\]|topic(?:Name)?='?({names})'?, partition(?:Index)?=(\d+)|topicName='({names})'[^}}]*?partitionIndex=(\d+)"
+    )
+    number = re.compile(r"epoch\D{0,12}(\d+)|leaderEpoch\D{0,3}(\d+)|LeaderEpoch:(\d+)", re.I)
+    for line in lines(folder):
+        epochs = {int(next(group for group in match.groups() if group)) for match in number.finditer(line)}
+        for match in partition.finditer(line):
+            topic, index = (group for group in match.groups() if group is not None)
+            known = wanted.get((topic, int(index)), {})
+            for epoch in epochs & set(known):
+                known[epoch]["visible"] |= known[epoch]["leader"] != -1 or bool(re.search(r"(?<=[ =:([])-1\b", line))

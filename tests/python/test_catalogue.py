@@ -1,0 +1,154 @@
+"""The shipped catalogue proves itself, and bad catalogues are refused with the place and the remedy."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ingestion import knowledge
+from ingestion.check import own_values, problems, promised_values
+from ingestion.forms import CatalogueError
+from ingestion.recognise import CATALOGUE, Catalogue, catalogue
+
+
+def test_every_form_extracts_its_own_values_and_no_other_form_takes_its_line() -> None:
+    assert problems(catalogue()) == []
+
+
+@pytest.mark.parametrize("form", catalogue().forms, ids=lambda form: f"{Path(form.path).stem}:{form.at_line}")
+def test_own_line(form) -> None:
+    assert own_values(form) is not None
+    assert {name: own_values(form)[name] for name in promised_values(form, catalogue())} == promised_values(form, catalogue())
+
+
+def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
+    """A field is one token wherever it stands, so its type cannot differ; the vocabulary says it once."""
+    for form in catalogue().forms:
+        assert set(form.names) <= set(catalogue().vocabulary.fields)
+
+
+def test_generated_files_are_fresh() -> None:
+    assert knowledge.SEED.read_text() == knowledge.seed_text(catalogue()), "run: chronicle catalogue build"
+    assert knowledge.PAGE.read_text() == knowledge.page_text(catalogue()), "run: chronicle catalogue build"
+
+
+@pytest.fixture
+def broken(tmp_path: Path):
+    """A copy of the catalogue whose message files are replaced by one text."""
+
+    def make(text: str) -> Path:
+        folder = tmp_path / "catalogue"
+        shutil.copytree(CATALOGUE, folder)
+        for path in (folder / "messages").glob("*.yml"):
+            path.unlink()
+        (folder / "messages" / "bad.yml").write_text(text)
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Bad-Id:\n  means: x\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'Bad-Id' is no event id; write small letters"),
+        ("thing_done:\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'thing_done' has no meaning; write means"),
+        ("thing_done:\n  means: x\n", r"bad\.yml:2: 'thing_done' has no forms"),
+        ("thing_done:\n  means: x\n  forms:\n    - line: \"<<nonsense=1>> b\"\n", r"bad\.yml:4: field 'nonsense' is not in fields\.yml; add it there"),
+        ("thing_done:\n  means: x\n  forms:\n    - line: \"leader <<leader=two>>\"\n", r"value 'two' of 'leader' is no int"),
+        ("thing_done:\n  means: x\n  forms:\n    - line: \"leader <<leader=2>\"\n", r"a mark is not closed"),
+        ("thing_done:\n  means: x\n  forms:\n    - line: \"<<leader=2>>\"\n", r"nothing in .* is fixed text"),
+        ("thing_done:\n  means: x\n  forms:\n    - {line: \"abc\", since: \"2.0\", until: \"1.0\"}\n", r"since 2\.0 is later than until 1\.0"),
+        ("thing_done:\n  means: x\n  wrong: y\n  forms:\n    - line: abc\n", r"unknown key \['wrong'\]"),
+        ("thing_done: [\n", r"bad\.yml:\d+: not valid YAML"),
+    ],
+)
+def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) -> None:
+    with pytest.raises(CatalogueError) as error:
+        Catalogue(broken(text))
+    assert re.search(says, str(error.value)), str(error.value)
+
+
+def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
+    text = (
+        "one_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: \"partition <<partition=1>> moved to <<broker=2>> now\"}\n"
+        "two_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: \"partition <<partition=1>> moved … now\"}\n"
+    )
+    assert any("is taken by 'one_done'" in problem for problem in problems(Catalogue(broken(text))))
+
+
+@pytest.mark.parametrize(
+    ("logger", "context", "body", "event", "fields"),
+    [
+        # 0.8.2, the controller's request, as the reference has it.
+        (
+            "state.change.logger",
+            "",
+            "Controller 2 epoch 17 sending become-leader LeaderAndIsr request (Leader:2,ISR:2,3,LeaderEpoch:9,ControllerEpoch:17) with correlationId 4 to broker 2 for partition [orders,3]",
+            "leader_and_isr_sent",
+            {"topic": "orders", "partition": "3", "leader": "2", "leader_epoch": "9", "isr": "2,3"},
+        ),
+        # 2.13 builds print HashSet and ArraySeq where 2.12 prints Set and List.
+        (
+            "state.change.logger",
+            "[Controller id=2 epoch=18] ",
+            "Changed partition orders-3 from OnlinePartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=9, isr=ArraySeq(2, 3), zkVersion=22)",
+            "partition_leader_changed",
+            {"topic": "orders", "leader": "2", "leader_epoch": "9", "isr": "2, 3", "node": "2", "controller_epoch": "18"},
+        ),
+        # 3.5 to 3.9: the ISR with broker epochs.
+        (
+            "state.change.logger",
+            "[Controller id=2 epoch=18] ",
+            "Changed partition a-b-1-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=-1, leaderEpoch=0, isrWithBrokerEpoch=List(BrokerState(brokerId=2, brokerEpoch=-1), BrokerState(brokerId=3, brokerEpoch=41)), leaderRecoveryState=RECOVERED, partitionEpoch=0)",
+            "partition_leader_changed",
+            {"topic": "a-b-1", "partition": "0", "leader": "-1", "isr": "2,3"},
+        ),
+        # 3.5: an empty marker leaves a blank before the dot.
+        (
+            "state.change.logger",
+            "[Broker id=2] ",
+            "Leader orders-3 with topic id Some(5nR1Zk3mQ2mC1l0W7y5k9A) starts at leader epoch 10 from offset 12345 with partition epoch 15, high watermark 12340, ISR [2,3], adding replicas [] and removing replicas [] . Previous leader Some(1) and previous leader epoch was 9.",
+            "leader_started",
+            {"topic": "orders", "leader_epoch": "10", "start_offset": "12345", "isr": "2,3"},
+        ),
+        ("kafka.cluster.Partition", "[Partition orders-3 broker=2] ", "orders-3 starts at Leader Epoch 9 from offset 12345. Previous Leader Epoch was: 8", "leader_started", {"leader_epoch": "9"}),
+        ("kafka.server.ZookeeperLeaderElector", "", "2 successfully elected as leader", "controller_elected", {"controller": "2"}),
+        ("org.apache.zookeeper.ClientCnxn", "", "Unable to reconnect to ZooKeeper service, session 0x1000 has expired, closing socket connection", "session_lost", {"session_id": "1000"}),
+        (
+            "org.apache.zookeeper.ClientCnxn",
+            "",
+            "Client session timed out, have not heard from server in 12003ms for session id 0x100000a1b2c0001",
+            "session_timed_out",
+            {"elapsed_ms": "12003", "session_id": "100000a1b2c0001"},
+        ),
+        (
+            "org.apache.kafka.raft.QuorumState",
+            "[RaftManager id=3] ",
+            "Completed transition to Leader(localVoterNode=VoterNode(voterKey=ReplicaKey(id=3, directoryId=AAAAAAAAAAAAAAAAAAAAAA), listeners=Endpoints(endpoints={})), epoch=5, epochStartOffset=10, highWatermark=Optional.empty, voterStates={}) from CandidateState(localId=3)",
+            "quorum_state_changed",
+            {"quorum_epoch": "5"},
+        ),
+        (
+            "org.apache.kafka.controller.ReplicationControlManager",
+            "[QuorumController id=3000] ",
+            "Fencing broker 1 at epoch 41 because its session has timed out.",
+            "broker_fenced",
+            {"broker": "1", "node": "3000"},
+        ),
+    ],
+)
+def test_wordings_of_releases_that_no_lab_cluster_ran(logger: str, context: str, body: str, event: str, fields: dict[str, str]) -> None:
+    from ingestion.bronze import shape_of
+    from ingestion.envelope import envelopes
+
+    line = f"[2020-05-15 12:00:01,123] INFO {context}{body} ({logger})".encode()
+    shape = shape_of(line, True, envelopes()[0], catalogue())
+    values = {}
+    for name, span, picked in zip(shape.keys, shape.spans, shape.picked, strict=True):
+        value = line[slice(*span)]
+        values[name] = (b",".join(picked.picks[name].findall(value)) if picked else value).decode()
+    assert shape.event_type == event
+    assert {name: values.get(name) for name in fields} == fields
