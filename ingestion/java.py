@@ -43,6 +43,12 @@ def release(home: Path) -> int | None:
     return int(found[1]) if found else None
 
 
+def identity(home: Path) -> str:
+    """What tells one build of Java from another: its folder and its `release` file."""
+    described = home / "release"
+    return f"{home} {described.read_text(errors='replace') if described.exists() else release(home)}"
+
+
 def candidates(environment: Mapping[str, str], folders: Iterable[str] = FOLDERS) -> list[Path]:
     """Folders that may hold a Java, in the order in which they are tried: JAVA_HOME, the one on PATH, the system's folders."""
     out = []
