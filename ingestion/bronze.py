@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from ingestion.envelope import Envelope, envelopes
 from ingestion.forms import Form
-from ingestion.recognise import Catalogue, catalogue, value_of
+from ingestion.recognise import Catalogue, catalogue
 from ingestion.records import gather, hide_secrets, local_millis, mask, shapes, split, valid_text
 
 CHUNK = 16 << 20
@@ -191,7 +191,7 @@ def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> tuple
 def zone_of(name: str) -> dt.tzinfo:
     """'Asia/Kolkata', 'UTC', '+05:30', '+0530', 'Z' -> tzinfo.  Raises ValueError with what to write."""
     if name in ("UTC", "Z", "GMT"):
-        return dt.timezone.utc
+        return dt.UTC
     if name[:1] in "+-":
         digits = name[1:].replace(":", "")
         if digits.isdigit() and len(digits) in (2, 4):
@@ -267,7 +267,7 @@ class Reader:
 
     def _fault(self, offset: int, reason: str) -> pa.RecordBatch:
         """A row of no length that says why the source could not be read further."""
-        row = {name: None for name in SCHEMA.names} | {
+        row = dict.fromkeys(SCHEMA.names) | {
             "cluster_id": self.task.cluster_id,
             "source_id": self.task.source_id,
             "byte_offset": offset,
@@ -301,7 +301,9 @@ class Reader:
             return pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), values) if missing.any() else values
 
         fields, keys, values, owners = self._fields(data, starts, numbers, plans)
-        local, timed = local_millis(np.frombuffer(padded, np.uint8), np.where(heads, starts, 0) + self.envelope.time_at, self.envelope.has_millis)
+        local, timed = local_millis(
+            np.frombuffer(padded, np.uint8), np.where(heads, starts, 0) + self.envelope.time_at, self.envelope.has_millis
+        )
         timed &= heads
         offsets, zone_number = zone_offsets(task.zones, local)
         utc = local - offsets
@@ -367,7 +369,9 @@ class Reader:
             return numbers, plans
         numbers, plans = numbers.copy(), list(plans)
         for record in doubtful:
-            plans.append(shape_of(text[bounds[record] : bounds[record + 1]].rstrip(b"\r\n"), bool(heads[record]), self.envelope, self.known))
+            plans.append(
+                shape_of(text[bounds[record] : bounds[record + 1]].rstrip(b"\r\n"), bool(heads[record]), self.envelope, self.known)
+            )
             numbers[record] = len(plans) - 1
         return numbers, plans
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import hashlib
 import json
 import os
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from ingestion.warehouse import Warehouse, kept_views, register, register_views, save_views
+from ingestion.warehouse import Warehouse, kept_views, only_writer, register, register_views, save_views, sweep
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parent.parent
 # dbt-spark sets these for its own statements and leaves them so.
 CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spark.sql.sources.partitionOverwriteMode")
+
+
+# Many small steps: to compile each one costs more than it saves (a third of a build's time on the lab's clusters).
+WHILE_BUILDING = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 class BuildFailed(RuntimeError):
@@ -56,14 +60,10 @@ def build(
 
     `select`: dbt's selection syntax, several separated by blanks; `parsed`: what `parse_ahead` gave;
     `progress(number, all, what)` is called when a model or test starts.
-    Raises BuildFailed; the session's settings are restored in any case.
+    Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
     """
     began = time.monotonic()
     place = Warehouse.at(warehouse)
-    register(spark, place)
-    if select:
-        # What is not selected is not made by dbt this time, but may be read.
-        register_views(spark, place)
     arguments = ["build", *options(place, project)]
     arguments += ["--select", *select.split()] if select else []
     arguments += ["--full-refresh"] if full_refresh else []
@@ -72,6 +72,14 @@ def build(
     with only_writer(place), settings_kept(spark):
         from dbt.cli.main import dbtRunner
 
+        register(spark, place)
+        if select:
+            # What is not selected is not made by dbt this time, but may be read.
+            register_views(spark, place)
+        else:
+            sweep(spark, place)
+        for key, value in WHILE_BUILDING.items():
+            spark.conf.set(key, value)
         manifest = parsed.result() if parsed and not vars else parse(place, project, vars)
         done = dbtRunner(manifest=manifest, callbacks=[_teller(progress)] if progress else []).invoke(arguments)
     outcome = Outcome(seconds=time.monotonic() - began)
@@ -95,7 +103,30 @@ def build(
         raise BuildFailed(failed[0] + more)
     if done.exception:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    if not select:
+        stamp(place).write_text(project_hash(project))
     return outcome
+
+
+def stamp(place: Warehouse) -> Path:
+    """File that says which state of the project made the marts."""
+    return place.work / "built"
+
+
+def project_hash(project: Path = PROJECT) -> str:
+    """SHA-256 of everything that the marts are made from, beside the data."""
+    digest = hashlib.sha256()
+    for folder in ("models", "macros", "dbt_project"):
+        for path in sorted((project / folder).rglob("*")):
+            if path.is_file():
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(warehouse: str, project: Path = PROJECT) -> bool:
+    """Whether the last build of all models was made from the project as it stands."""
+    made = stamp(Warehouse.at(warehouse))
+    return made.exists() and made.read_text() == project_hash(project)
 
 
 def options(place: Warehouse, project: Path) -> list[str]:
@@ -152,24 +183,9 @@ def prepare() -> None:
 
 
 @contextlib.contextmanager
-def only_writer(place: Warehouse) -> Iterator[None]:
-    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.
-
-    Raises BuildFailed at once where another process holds it.  The lock ends with the process, however that ends.
-    """
-    place.work.mkdir(parents=True, exist_ok=True)
-    with open(place.work / "writing", "w") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BuildFailed(f"{place.root}: another chronicle is writing to this warehouse; try again when it is done") from None
-        yield
-
-
-@contextlib.contextmanager
 def settings_kept(spark: SparkSession) -> Iterator[None]:
     """Give the session back with the settings that dbt changes as they were."""
-    before = {key: spark.conf.get(key, None) for key in CHANGED_BY_DBT}
+    before = {key: spark.conf.get(key, None) for key in (*CHANGED_BY_DBT, *WHILE_BUILDING)}
     try:
         yield
     finally:

@@ -52,12 +52,16 @@ def problems(catalogue: Catalogue) -> list[str]:
         values = own_values(form)
         if values is None:
             stop = reach(form, form.example)
-            out.append(f"{where}: its own line does not match after '{form.example[max(0, stop - 30):stop]}'; check what stands next to the marks")
+            out.append(
+                f"{where}: its own line does not match after '{form.example[max(0, stop - 30) : stop]}'; check what stands next to the marks"
+            )
             continue
         promised = promised_values(form, catalogue)
         wrong = {name: (promised[name], values.get(name)) for name in promised if promised[name] != values.get(name)}
         for name, (marked, got) in wrong.items():
-            out.append(f"{where}: '{name}' is marked '{marked}' and extracts '{got}'; separate the marks with fixed text or choose a stricter token")
+            out.append(
+                f"{where}: '{name}' is marked '{marked}' and extracts '{got}'; separate the marks with fixed text or choose a stricter token"
+            )
         twin = seen.get((form.text, form.loggers))
         if twin:
             out.append(f"{where}: the same line as {twin.path}:{twin.at_line}; keep one and widen its since/until")
@@ -67,7 +71,9 @@ def problems(catalogue: Catalogue) -> list[str]:
         found = catalogue.recognise(logger, form.example.encode())
         if found is not None and found.form is not form and (found.form.event != form.event or own_values(form) is None):
             other = found.form
-            out.append(f"{form.path}:{form.at_line}: {form.event}: its line is taken by '{other.event}' ({other.path}:{other.at_line}); make one of them more exact")
+            out.append(
+                f"{form.path}:{form.at_line}: {form.event}: its line is taken by '{other.event}' ({other.path}:{other.at_line}); make one of them more exact"
+            )
     used = {mark[1] for form in catalogue.forms + catalogue.contexts for mark in MARK.finditer(form.text)}
     used |= {part for name in used for part in catalogue.vocabulary.tokens[catalogue.vocabulary.fields[name]["token"]].parts}
     for name, entry in catalogue.vocabulary.fields.items():

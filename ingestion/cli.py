@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ingestion.ingest import Options, Outcome
 
 app = typer.Typer(
     name="chronicle",
@@ -41,6 +44,187 @@ def show_step(number: int, total: int, what: str) -> None:
         print(f"\r\x1b[K{number}/{total} {what}", end="", file=sys.stderr, flush=True)
     else:
         print(f"{number}/{total} {what}", file=sys.stderr, flush=True)
+
+
+PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
+ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
+NodeOption = Annotated[int | None, typer.Option(help="Node that wrote the files, where their content does not say.")]
+LayoutOption = Annotated[str | None, typer.Option(help="What the folders of a path mean: '{cluster}/{node}/**'.")]
+TimezoneOption = Annotated[
+    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
+]
+SettledOption = Annotated[
+    float, typer.Option("--settled-after", help="Seconds without change after which a file is taken as complete.", metavar="SECONDS")
+]
+
+
+@app.command()
+def run(
+    paths: PathsArgument,
+    cluster: ClusterOption = None,
+    node: NodeOption = None,
+    layout: LayoutOption = None,
+    timezone: TimezoneOption = None,
+    settled_after: SettledOption = 60,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Ingest, build, and say what was found: the main job."""
+    from ingestion import build as building
+    from ingestion import found as finding
+    from ingestion.ingest import Options
+    from ingestion.session import peak_memory_bytes, start
+
+    began = time.monotonic()
+    parsed = building.parse_ahead(warehouse)
+    options = Options(paths, cluster, node, layout, timezone, settled_after)
+    outcome = read_in(options, warehouse, memory)
+    spark = start(warehouse, memory=memory)
+    if outcome.rows_written or not building.is_current(warehouse):
+        built = building.build(spark, warehouse, parsed=parsed, progress=show_step)
+        tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
+    else:
+        building.register(spark, building.Warehouse.at(warehouse))
+        tell("nothing new: the tables stay as they are")
+    peak = peak_memory_bytes()
+    print()
+    for line in finding.found(spark, outcome.clusters):
+        print(line)
+    for question, query, columns, rows in finding.answers(spark, outcome.clusters):
+        print(f"\n{question}\n")
+        print("\n".join(f"    {line}" for line in query.splitlines()), end="\n\n")
+        print("\n".join(finding.table_text(columns, rows)) if rows else "(no rows)")
+    print(f'\nAsk more: chronicle sql "select …" --warehouse {warehouse}')
+    tell(
+        f"done in {time.monotonic() - began:.1f} s"
+        + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
+    )
+
+
+@app.command()
+def ingest(
+    paths: PathsArgument,
+    cluster: ClusterOption = None,
+    node: NodeOption = None,
+    layout: LayoutOption = None,
+    timezone: TimezoneOption = None,
+    settled_after: SettledOption = 60,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Read raw evidence into bronze, exactly once."""
+    from ingestion.ingest import Options
+
+    read_in(Options(paths, cluster, node, layout, timezone, settled_after), warehouse, memory)
+
+
+def read_in(options: Options, warehouse: str, memory: str) -> Outcome:
+    """Ingest, and tell what became of the files."""
+    from ingestion import ingest as ingesting
+    from ingestion.session import start
+
+    outcome = ingesting.ingest(lambda: start(warehouse, memory=memory), warehouse, options, tell=tell, progress=show_bytes)
+    known = sum(outcome.files.values())
+    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
+    tell(f"{known:,} files: {kinds}")
+    rate = outcome.records / outcome.read_seconds if outcome.read_seconds else 0
+    recognised = f"{outcome.recognised / outcome.records:.1%} recognised, " if outcome.records else ""
+    tell(
+        f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
+    )
+    if outcome.waiting:
+        tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
+    return outcome
+
+
+def show_bytes(files: int, all_files: int, size: int, all_size: int, records: int, seconds: float) -> None:
+    """Progress of reading, on a terminal one line that renews itself."""
+    if sys.stderr.isatty():
+        text = f"{files}/{all_files} files  {size / 1e6:,.0f}/{all_size / 1e6:,.0f} MB  {records:,} records  {records / max(seconds, 0.1):,.0f} records/s"
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+@app.command()
+def evidence(
+    key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Print the raw lines behind a row of any fact."""
+    import re
+
+    from ingestion import found as finding
+    from ingestion.session import start
+    from ingestion.warehouse import Warehouse, register
+
+    if not re.fullmatch(r"[0-9a-f]{32}", key):
+        raise typer.BadParameter(f"'{key}' is no key of a fact; take the first column of a row, 32 hex digits", param_hint="KEY")
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    spark = start(warehouse, memory=memory)
+    told = finding.evidence(spark, register(spark, place), key)
+    if told is None:
+        raise ValueError(f"no fact has the key {key}; take the first column of a row of a fact in {warehouse}")
+    fact, lines = told
+    tell(f"{fact}: {len(lines)} records")
+    for line in lines:
+        print(f"node {'?' if line.node_id is None else line.node_id}  {line.source_path}:{line.byte_offset}\n{line.raw_text}")
+
+
+catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(catalogue_app, name="catalogue")
+
+
+@catalogue_app.command()
+def check() -> None:
+    """Prove every form against its own line and all the others; faults name file, line, what was found, what to write."""
+    from ingestion.check import problems
+    from ingestion.recognise import Catalogue
+
+    catalogue = Catalogue()
+    faults = problems(catalogue)
+    for fault in faults:
+        print(fault)
+    if faults:
+        raise ValueError(f"{len(faults)} faults in the catalogue")
+    events = len({form.event for form in catalogue.forms})
+    tell(f"{events} events, {len(catalogue.forms)} forms, {len(catalogue.contexts)} prefixes: sound")
+
+
+@catalogue_app.command()
+def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.", metavar="FILE")]) -> None:
+    """Show what each record of a file becomes: its event and fields, or the nearest form and where it stopped."""
+    from ingestion.knowledge import match_lines
+    from ingestion.recognise import catalogue
+
+    for line in match_lines(file, catalogue()):
+        print(line)
+
+
+@catalogue_app.command()
+def suggest(
+    paths: Annotated[list[str], typer.Argument(help="Folders or files to look through.", metavar="PATH…")],
+    most: Annotated[int, typer.Option(help="How many shapes to show.")] = 20,
+) -> None:
+    """List the commonest shapes that no form recognises, each as a draft entry."""
+    from ingestion.knowledge import suggestions, unrecognised
+    from ingestion.sources import find_files
+
+    for entry in suggestions(unrecognised(path for _, path in find_files(paths)), most):
+        print(entry)
+
+
+@catalogue_app.command("build")
+def build_catalogue() -> None:
+    """Write what is made from the catalogue: the seed of event types and the page of messages."""
+    from ingestion import knowledge
+    from ingestion.recognise import Catalogue
+
+    catalogue = Catalogue()
+    for path, text in ((knowledge.SEED, knowledge.seed_text(catalogue)), (knowledge.PAGE, knowledge.page_text(catalogue))):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        tell(f"wrote {path}")
 
 
 @app.command()
@@ -108,7 +292,7 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage."""
-    code = run(arguments)
+    code = execute(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -116,7 +300,7 @@ def main(arguments: list[str] | None = None) -> None:
     raise SystemExit(code)
 
 
-def run(arguments: list[str] | None) -> int:
+def execute(arguments: list[str] | None) -> int:
     """Run one command and give its exit code."""
     usage_error = typer.BadParameter.__mro__[1]
     try:

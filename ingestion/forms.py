@@ -16,9 +16,7 @@ from typing import Any
 import yaml
 
 MARK = re.compile(r"<<(\w+)=(.*?)>>", re.S)
-COLLECTION = re.compile(
-    r"\b(?:List|Set|Map|Vector|Buffer|ArrayBuffer|ListBuffer|HashSet|HashMap|ArraySeq|WrappedArray|Stream)\("
-)
+COLLECTION = re.compile(r"\b(?:List|Set|Map|Vector|Buffer|ArrayBuffer|ListBuffer|HashSet|HashMap|ArraySeq|WrappedArray|Stream)\(")
 ELLIPSIS = "…"
 
 
@@ -103,9 +101,7 @@ def literal_pattern(text: str) -> str:
     return "".join(out)
 
 
-def compile_pattern(
-    text: str, vocabulary: Vocabulary, path: str, line: int
-) -> tuple[str, tuple[str, ...], list[str], dict[str, str]]:
+def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> tuple[str, tuple[str, ...], list[str], dict[str, str]]:
     """Turn a marked-up line into (pattern, field names by group, literal pieces, picks by field).
 
     Raises CatalogueError where a field is not in the vocabulary, a mark is not closed, or a value does not fit its token.
@@ -122,7 +118,10 @@ def compile_pattern(
             raise CatalogueError(path, line, f"field '{name}' is not in fields.yml", "add it there with token, unit and meaning")
         if not re.fullmatch(token.pattern, value, re.S):
             raise CatalogueError(
-                path, line, f"value '{value}' of '{name}' is no {token.name} ({token.pattern})", "mark the whole value or choose another token"
+                path,
+                line,
+                f"value '{value}' of '{name}' is no {token.name} ({token.pattern})",
+                "mark the whole value or choose another token",
             )
         literals.append(text[at : mark.start()])
         pattern.append(literal_pattern(text[at : mark.start()]))
@@ -154,7 +153,9 @@ def compile_form(
         raise CatalogueError(path, line, f"a form of '{event}' has no line", 'write line: "the text as Kafka prints it"')
     unknown = set(form) - {"line", "loggers", "since", "until", "origin", "continues", "__line__"}
     if unknown:
-        raise CatalogueError(path, line, f"unknown key {sorted(unknown)} in a form of '{event}'", "use line, loggers, since, until, origin, continues")
+        raise CatalogueError(
+            path, line, f"unknown key {sorted(unknown)} in a form of '{event}'", "use line, loggers, since, until, origin, continues"
+        )
     since, until = form.get("since"), form.get("until")
     if since and until and release_order(since) > release_order(until):
         raise CatalogueError(path, line, f"since {since} is later than until {until}", "swap them")
@@ -211,10 +212,12 @@ _Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 def read_yaml(path: Path) -> dict[str, Any]:
     """A catalogue file as a mapping of mappings.  Raises CatalogueError where it is not valid YAML or no mapping."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Lines)  # noqa: S506 (a safe loader)
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Lines)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        raise CatalogueError(path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}", "quote texts that contain ': ' or '#'") from error
+        raise CatalogueError(
+            path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}", "quote texts that contain ': ' or '#'"
+        ) from error
     if not isinstance(content, dict):
         raise CatalogueError(path, 1, "the file is no mapping", "write entries as 'name:' with their keys below")
     content.pop("__line__", None)
@@ -232,7 +235,9 @@ def read_vocabulary(path: Path) -> Vocabulary:
     fields = {name: entry for name, entry in content["fields"].items() if name != "__line__"}
     for name, entry in fields.items():
         if entry.get("token") not in tokens:
-            raise CatalogueError(path, entry["__line__"], f"field '{name}' has the unknown token '{entry.get('token')}'", f"use one of {', '.join(tokens)}")
+            raise CatalogueError(
+                path, entry["__line__"], f"field '{name}' has the unknown token '{entry.get('token')}'", f"use one of {', '.join(tokens)}"
+            )
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"field '{name}' has no meaning", "write means: one sentence")
     return Vocabulary(tokens, fields)
@@ -250,6 +255,8 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no forms", "write forms: with at least one line")
         unknown = set(entry) - {"means", "forms", "noise", "severity", "__line__"}
         if unknown:
-            raise CatalogueError(path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms")
+            raise CatalogueError(
+                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms"
+            )
         forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
     return forms

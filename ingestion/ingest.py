@@ -7,6 +7,7 @@ runs at the same time one fails with a clear error and nothing is doubled.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import threading
@@ -20,10 +21,13 @@ import pyarrow as pa
 
 from ingestion.bronze import CUT, RECOGNISED, SCHEMA, Task, read_tasks, zone_of
 from ingestion.sources import (
+    BINARY,
     COPY,
+    EMPTY,
     MISSING,
-    NOT_PARSED,
     TO_READ,
+    UNKNOWN,
+    UNREADABLE,
     Known,
     Layout,
     Source,
@@ -35,10 +39,13 @@ from ingestion.sources import (
     still_written,
     tail_hash,
 )
+from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Called while Spark reads: files, all files, bytes, all bytes, records, seconds.
+Progress = Callable[[int, int, int, int, int, float], None]
 # One commit holds at most this much, so that a kill loses little of a long run.
 COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
@@ -73,37 +80,47 @@ class Outcome:
     bytes_read: int = 0
     records: int = 0
     recognised: int = 0
-    seconds: float = 0.0
+    read_seconds: float = 0.0
+    rows_written: int = 0
     waiting: int = 0
     faults: list[str] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
 
 
 def ingest(
-    spark: SparkSession, warehouse: str, options: Options, tell: Callable[[str], None] = print, progress: Callable[[int, int, int, int], None] | None = None
+    start: Callable[[], SparkSession],
+    warehouse: str,
+    options: Options,
+    tell: Callable[[str], None] = print,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
-    `progress(files, all files, bytes, all bytes)` is called while Spark works.  Raises ValueError for options that cannot
-    be, FileNotFoundError where none of the paths exists.
+    `start` gives the session, once the paths are known to hold files.  Raises ValueError for options that cannot be,
+    FileNotFoundError where there is nothing to read, BuildFailed where another process writes to the warehouse.
     """
-    began = time.monotonic()
-    outcome = Outcome()
     if options.timezone:
         zone_of(options.timezone)
     found = look(options, warehouse)
     if all(source.outcome == MISSING for source in found):
         raise FileNotFoundError(f"no such file or folder: {', '.join(options.paths)}; give the folder that holds the logs")
+    spark = start()
+    with only_writer(Warehouse.at(warehouse)):
+        return take_in(spark, Warehouse.at(warehouse).root, found, options, tell, progress)
+
+
+def take_in(
+    spark: SparkSession, warehouse: str, found: list[Source], options: Options, tell: Callable[[str], None], progress: Progress | None
+) -> Outcome:
+    """Append what is new in the files that were found; the caller holds the warehouse."""
+    began = time.monotonic()
+    outcome = Outcome()
     known, next_batch, written = state(spark, warehouse)
-    now = dt.datetime.now(dt.timezone.utc)
+    now = dt.datetime.now(dt.UTC)
     sources = identify(found, known)
     held = {source.path for source in sources if still_written(source, time.time(), options.settled_after)}
-    for source in sources:
-        outcome.clusters.add(source.cluster_id)
-        if source.outcome not in (TO_READ, COPY, NOT_PARSED):
-            outcome.faults.append(f"{source.path}: {source.outcome}: {source.reason}")
-        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
-            outcome.faults.append(f"{source.path}: cut: ends in the middle of a line; loaded as it is")
+    outcome.clusters = {source.cluster_id for source in sources}
+    outcome.faults = faults(sources, held)
     due = [source for source in sources if source.outcome == TO_READ and (source.size is None or source.start < source.size)]
     counted: dict[str, tuple[int, int, int, str | None]] = {}
     for portion in portions(due):
@@ -114,9 +131,15 @@ def ingest(
         next_batch += 1
     rows = source_rows(sources, counted, written, outcome.batch_id or next_batch, now)
     if rows:
-        append_sources(spark, warehouse, rows, next_batch)
+        append_sources(spark, warehouse, rows)
+    outcome.rows_written = len(rows)
+    if rows:
+        # What was built before lacks this: a build that is killed must not look done.
+        (Warehouse.at(warehouse).work / "built").unlink(missing_ok=True)
     for source in sources:
-        records, recognised, end, fault = counted.get(source.source_id, (0, 0, source.start, None)) if source.outcome == TO_READ else (0, 0, 0, None)
+        records, recognised, end, fault = (
+            counted.get(source.source_id, (0, 0, source.start, None)) if source.outcome == TO_READ else (0, 0, 0, None)
+        )
         is_new = source.outcome == TO_READ and records > 0
         state_of = "new" if is_new else "unchanged" if source.outcome == TO_READ else source.outcome
         outcome.files[state_of] = outcome.files.get(state_of, 0) + 1
@@ -128,8 +151,24 @@ def ingest(
             outcome.faults.append(f"{source.path}: cut: {fault}; read up to byte {end}")
     for fault in outcome.faults:
         tell(fault)
-    outcome.seconds = time.monotonic() - began
+    outcome.read_seconds = time.monotonic() - began
     return outcome
+
+
+def faults(sources: list[Source], held: set[str]) -> list[str]:
+    """One line for every file that could not be read as a log; those of no known layout are only counted."""
+    out = []
+    for source in sources:
+        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE):
+            out.append(f"{source.path}: {source.outcome}: {source.reason}")
+        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
+            out.append(f"{source.path}: cut: ends in the middle of a line; loaded as it is")
+    unknown = sum(source.outcome == UNKNOWN for source in sources)
+    if unknown:
+        out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
+    if not any(source.outcome in (TO_READ, COPY) for source in sources):
+        out.append("no logs of Kafka or ZooKeeper among the files")
+    return out
 
 
 def look(options: Options, warehouse: str) -> list[Source]:
@@ -147,7 +186,9 @@ def look(options: Options, warehouse: str) -> list[Source]:
 def state(spark: SparkSession, warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
     """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself."""
     if not has_table(warehouse, "log_records"):
-        spark.sql(create_table(warehouse, "log_records", ", ".join(f"{f.name} {sql_type(f.type)}" for f in SCHEMA), "One row per log record."))
+        spark.sql(
+            create_table(warehouse, "log_records", ", ".join(f"{f.name} {sql_type(f.type)}" for f in SCHEMA), "One row per log record.")
+        )
         spark.sql(create_table(warehouse, "sources", SOURCES, "One row per file and ingestion that found something to say about it."))
         return [], 1, {}
     spark.read.format("delta").load(f"{warehouse}/bronze/log_records").createOrReplaceTempView("_log_records")
@@ -194,7 +235,9 @@ def sql_type(kind: pa.DataType) -> str:
 
 def create_table(warehouse: str, table: str, columns: str, comment: str) -> str:
     """DDL of a bronze table; long text stays out of the statistics, which would only swell the log."""
-    kept = "cluster_id,source_id,batch_id,ingested_at" + (",byte_offset,node_id,event_date,logged_at,event_type,outcome" if table == "log_records" else "")
+    kept = "cluster_id,source_id,batch_id,ingested_at" + (
+        ",byte_offset,node_id,event_date,logged_at,event_type,outcome" if table == "log_records" else ""
+    )
     return (
         f"create table if not exists delta.`{Path(warehouse).resolve()}/bronze/{table}` ({columns}) using delta comment '{comment}'"
         f" tblproperties ('delta.dataSkippingStatsColumns' = '{kept}')"
@@ -261,7 +304,7 @@ def append_records(
     tasks: list[Task],
     sources: list[Source],
     batch_id: int,
-    progress: Callable[[int, int, int, int], None] | None,
+    progress: Progress | None,
 ) -> None:
     """Read the tasks on the executors and append all their records in one commit."""
     shares = bins(sources, spark.sparkContext.defaultParallelism)
@@ -295,9 +338,10 @@ def records_frame(spark: SparkSession, tasks: list[Task], shares: list[list[int]
 class Watch:
     """Calls `progress` while Spark's tasks finish."""
 
-    def __init__(self, spark: SparkSession, files: list[int], sizes: list[int], progress: Callable[[int, int, int, int], None] | None) -> None:
+    def __init__(self, spark: SparkSession, files: list[int], sizes: list[int], progress: Progress | None) -> None:
         self.spark, self.files, self.sizes, self.progress = spark, files, sizes, progress
         self.stop = threading.Event()
+        self.records, self.began = 0, time.monotonic()
 
     def __enter__(self) -> Watch:
         self.group = hashlib.sha256(str(time.time()).encode()).hexdigest()[:12]
@@ -309,23 +353,25 @@ class Watch:
 
     def _watch(self) -> None:
         tracker = self.spark.sparkContext.statusTracker()
+        store = self.spark.sparkContext._jsc.sc().statusStore()
         files, size = sum(self.files), sum(self.sizes)
         while not self.stop.wait(0.5):
             done = 0
             for job in tracker.getJobIdsForGroup(self.group):
-                for stage in (info.stageIds if (info := tracker.getJobInfo(job)) else ()):
-                    stage_info = tracker.getStageInfo(stage)
-                    if stage_info and stage_info.numTasks == len(self.files):
-                        done = max(done, stage_info.numCompletedTasks)
+                for stage in info.stageIds if (info := tracker.getJobInfo(job)) else ():
+                    running = tracker.getStageInfo(stage)
+                    if running and running.numTasks == len(self.files):
+                        done = max(done, running.numCompletedTasks)
+                        with contextlib.suppress(Exception):
+                            # A stage may have gone since.
+                            self.records = max(self.records, store.lastStageAttempt(stage).outputRecords())
             share = done / max(1, len(self.files))
-            self.progress(round(files * share), files, round(size * share), size)
+            self.progress(round(files * share), files, round(size * share), size, self.records, time.monotonic() - self.began)
 
     def __exit__(self, *error: object) -> None:
         self.stop.set()
         if self.progress:
             self.thread.join()
-            if error[0] is None:
-                self.progress(sum(self.files), sum(self.files), sum(self.sizes), sum(self.sizes))
 
 
 def count_batch(spark: SparkSession, warehouse: str, batch_id: int) -> dict[str, tuple[int, int, int, str | None]]:
@@ -380,13 +426,12 @@ def source_rows(
                 fault or source.reason,
                 list(source.warnings),
                 source.compressed,
-                dt.datetime.fromtimestamp(source.modified, dt.timezone.utc) if source.modified else None,
+                dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
             )
         )
     return rows
 
 
-def append_sources(spark: SparkSession, warehouse: str, rows: list[tuple[object, ...]], batch_id: int) -> None:
+def append_sources(spark: SparkSession, warehouse: str, rows: list[tuple[object, ...]]) -> None:
     """Append rows to `bronze.sources`."""
     spark.createDataFrame(rows, SOURCES).coalesce(1).write.format("delta").mode("append").save(f"{warehouse}/bronze/sources")
-

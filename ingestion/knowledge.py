@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,8 @@ import pyarrow as pa
 from ingestion.bronze import Reader, Task
 from ingestion.check import reach
 from ingestion.forms import Form, release_order
-from ingestion.recognise import Catalogue, catalogue as shipped, short_name
+from ingestion.recognise import Catalogue, short_name
+from ingestion.recognise import catalogue as shipped
 from ingestion.sources import inspect
 
 SEED = Path(__file__).parent.parent / "dbt_project" / "seeds" / "event_types.csv"
@@ -38,15 +40,18 @@ def seed_text(catalogue: Catalogue) -> str:
     writer.writerow(["event_type", "area", "severity", "is_noise", "means", "forms"])
     for event, forms in sorted(by_event(catalogue).items()):
         first = forms[0]
-        # dbt-spark writes seeds into SQL as they are: a straight apostrophe would end the literal.
-        means = first.means.replace("'", "’")
-        writer.writerow([event, Path(first.path).stem, catalogue.severities[event], str(first.noise).lower(), means, len(forms)])
+        writer.writerow([event, Path(first.path).stem, catalogue.severities[event], str(first.noise).lower(), first.means, len(forms)])
     return out.getvalue()
 
 
 def page_text(catalogue: Catalogue) -> str:
     """`docs/messages.md`: every event with its meaning, fields and wordings."""
-    lines = ["# Messages", "", "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.", ""]
+    lines = [
+        "# Messages",
+        "",
+        "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
+        "",
+    ]
     area = None
     for event, forms in sorted(by_event(catalogue).items(), key=lambda pair: (Path(pair[1][0].path).stem, pair[0])):
         if Path(forms[0].path).stem != area:
@@ -83,7 +88,7 @@ def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
         zones=((-(10**15), "UTC"),),
         zone_known_by="default",
         batch_id=0,
-        ingested_at=dt.datetime.now(dt.timezone.utc),
+        ingested_at=dt.datetime.now(dt.UTC),
     )
     return Reader(task, shipped(), {}).batches()
 
@@ -105,13 +110,23 @@ def match_lines(path: str, catalogue: Catalogue) -> Iterator[str]:
                 continue
             body = (row["body"] or "").split("\n")[0]
             close = nearest(catalogue, row["logger"], body)
-            hint = f" (nearest: {close[0].event}, {Path(close[0].path).name}:{close[0].at_line}, follows '{body[: close[1]][-30:]}')" if close else ""
+            hint = (
+                f" (nearest: {close[0].event}, {Path(close[0].path).name}:{close[0].at_line}, follows '{body[: close[1]][-30:]}')"
+                if close
+                else ""
+            )
             yield f"{row['byte_offset']:>10} {row['outcome']}: {row['logger'] or '-'}: {body[:160]}{hint}"
 
 
 def shape_of_text(body: str) -> str:
     """A body with everything that usually varies as '#', to group alike lines."""
     return VARYING.sub("#", body)
+
+
+def marked_up(body: str) -> str:
+    """A body with everything that usually varies marked as a field that still wants its name."""
+    number = itertools.count(1)
+    return VARYING.sub(lambda match: f"<<field_{next(number)}={match[0]}>>", body)
 
 
 def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Iterator[str]:
@@ -124,10 +139,9 @@ def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Itera
         counts[key] += records
         samples.setdefault(key, first)
     for n, (key, records) in enumerate(counts.most_common(most), 1):
-        number = iter(range(1, 100))
-        line = VARYING.sub(lambda match: f"<<field_{next(number)}={match[0]}>>", samples[key])
+        line = marked_up(samples[key])
         quoted = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
-        yield f"# {records:,} records\nunnamed_{n}:\n  means: …\n  forms:\n    - loggers: [{key[0] or ''}]\n      line: \"{quoted}\"\n"
+        yield f'# {records:,} records\nunnamed_{n}:\n  means: …\n  forms:\n    - loggers: [{key[0] or ""}]\n      line: "{quoted}"\n'
 
 
 def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:

@@ -40,9 +40,7 @@ def spans_of(form: Form, text: bytes) -> Recognised | None:
     match = form.pattern.match(text)
     if match is None:
         return None
-    spans = tuple(
-        Span(name, *match.span(group)) for group, name in enumerate(form.names, 1) if match.start(group) >= 0
-    )
+    spans = tuple(Span(name, *match.span(group)) for group, name in enumerate(form.names, 1) if match.start(group) >= 0)
     return Recognised(form, spans, match.end())
 
 

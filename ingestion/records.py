@@ -19,7 +19,18 @@ SECRET = re.compile(
     rb"(?i)(?:(?:password|passwd|passphrase|secret|credentials?|access\.key|jaas\.config|auth\.token|api\.key)[\w.\-]*\"?(?: = | is overridden to )(?!null\b|\[hidden\])([^\n]+)"
     rb"|(?:password|passwd|passphrase|secret|access[._]key|auth[._]token|api[._]key)[\w.\-]*\"?[=:]\s*(?!null\b|\[hidden\])(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&)\]}]+))"
 )
-SECRET_WORDS = (b"passw", b"passphrase", b"secret", b"credential", b"jaas.config", b"access.key", b"access_key", b"auth.token", b"api.key", b"api_key")
+SECRET_WORDS = (
+    b"passw",
+    b"passphrase",
+    b"secret",
+    b"credential",
+    b"jaas.config",
+    b"access.key",
+    b"access_key",
+    b"auth.token",
+    b"api.key",
+    b"api_key",
+)
 
 
 def hide_secrets(data: bytes) -> bytes:

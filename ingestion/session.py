@@ -155,6 +155,7 @@ def write_class_archive() -> None:
     global _archives
     if class_archive(java.find()).exists():
         return
+    print("setup: preparing Spark's classes (half a minute, once)", file=sys.stderr)
     for old in (jars.PROJECT / ".cache").glob("classes-*.jsa"):
         old.unlink()
     _archives = True

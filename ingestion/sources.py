@@ -27,7 +27,16 @@ SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
 LOOK = 8 << 10
 FINGERPRINT = 1024
-TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = "read", "copy", "empty", "binary", "unknown", "unreadable", "missing", "not_parsed"
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = (
+    "read",
+    "copy",
+    "empty",
+    "binary",
+    "unknown",
+    "unreadable",
+    "missing",
+    "not_parsed",
+)
 
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
 GC_UPTIME = re.compile(rb"^\[\d+[.,]\d+s\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
@@ -220,7 +229,11 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
     if GC_UNIFIED.search(text) or GC_UPTIME.search(text) or GC_JDK8.search(text) or GC_HEADER.search(text):
         return replace(
-            source, kind="gc_log", outcome=NOT_PARSED, reason="a GC log: it gives the time zone; its pauses are not read", zones=zone_evidence(text, None)
+            source,
+            kind="gc_log",
+            outcome=NOT_PARSED,
+            reason="a GC log: it gives the time zone; its pauses are not read",
+            zones=zone_evidence(text, None),
         )
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None:
@@ -260,7 +273,9 @@ def resolve_nodes(sources: list[Source]) -> list[Source]:
         elif path_node is not None:
             source = replace(source, node_id=path_node, node_known_by="path")
         elif has_node and len(siblings) > 1:
-            source = replace(source, warnings=(*source.warnings, f"nodes {sorted(siblings)} write into this folder, and the file does not say which"))
+            source = replace(
+                source, warnings=(*source.warnings, f"nodes {sorted(siblings)} write into this folder, and the file does not say which")
+            )
         out.append(source)
     return out
 
@@ -283,7 +298,11 @@ def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
         if not evidence:
             out.append(replace(source, zones=((beginning, "UTC"),), warnings=(*source.warnings, "no time zone is known; taken as UTC")))
             continue
-        steps = [(local, zone.replace("+0000", "UTC").replace("+00:00", "UTC")) for n, (local, zone) in enumerate(evidence) if n == 0 or zone != evidence[n - 1][1]]
+        steps = [
+            (local, zone.replace("+0000", "UTC").replace("+00:00", "UTC"))
+            for n, (local, zone) in enumerate(evidence)
+            if n == 0 or zone != evidence[n - 1][1]
+        ]
         out.append(replace(source, zones=((beginning, steps[0][1]), *steps[1:]), zone_known_by=by))
     return out
 
@@ -347,7 +366,9 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         if source.outcome != TO_READ:
             out[n] = source
             continue
-        candidates = [entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])]
+        candidates = [
+            entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
+        ]
         candidates.sort(key=lambda entry: (entry.path != source.path, -entry.end))
         match = next((entry for entry in candidates if continues(source, entry)), None)
         print_of_group = source.fingerprint()
@@ -356,14 +377,18 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {twin}", source_id=taken[twin])
             continue
         if match is not None and match.source_id not in taken.values():
-            source = replace(source, source_id=match.source_id, start=match.end, node_id=source.node_id if match.node_id is None else match.node_id)
+            source = replace(
+                source, source_id=match.source_id, start=match.end, node_id=source.node_id if match.node_id is None else match.node_id
+            )
         elif match is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
             continue
         else:
             used = {entry.source_id for entry in known} | set(taken.values())
             names = [(print_of_group,), (print_of_group, stem(source.path)), (print_of_group, source.path)]
-            source = replace(source, source_id=next((name for name in (_name(*parts) for parts in names) if name not in used), _name(*names[-1], n)))
+            source = replace(
+                source, source_id=next((name for name in (_name(*parts) for parts in names) if name not in used), _name(*names[-1], n))
+            )
         taken[source.path] = source.source_id
         groups.setdefault(print_of_group, []).append(source.path)
         out[n] = source
@@ -384,4 +409,3 @@ def continues(source: Source, entry: Known) -> bool:
 def still_written(source: Source, now: float, settled_after: float) -> bool:
     """Whether more may follow: not rotated, not compressed, and changed within the last `settled_after` seconds."""
     return not source.compressed and not ROTATED.search(source.path) and now - source.modified < settled_after
-

@@ -6,18 +6,25 @@ above all: `create or replace` over a folder that the catalog does not know repl
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
+
+
+class Busy(RuntimeError):
+    """Another process writes to the warehouse."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +70,49 @@ class Warehouse:
         return Path(self.root, "views.json") if self.is_local else self.work / "views.json"
 
 
-def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
-    """(schema, name) of every Delta table on disk, in order."""
+def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, bool]]:
+    """(schema, name, whether it is a Delta table) of every folder below a schema's, in order."""
     found = []
     if warehouse.is_local:
         for schema in SCHEMAS:
             folder = f"{warehouse.root}/{schema}"
             if os.path.isdir(folder):
-                found += [(schema, entry.name) for entry in os.scandir(folder) if os.path.isdir(f"{entry.path}/_delta_log")]
+                found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
         return sorted(found)
-    jvm = spark._jvm
     for schema in SCHEMAS:
-        folder = jvm.org.apache.hadoop.fs.Path(f"{warehouse.root}/{schema}")
-        files = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        files, folder = _hadoop(spark, f"{warehouse.root}/{schema}")
         if files.exists(folder):
             for status in files.listStatus(folder):
-                if files.exists(jvm.org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")):
-                    found.append((schema, status.getPath().getName()))
+                log = spark._jvm.org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")
+                found.append((schema, status.getPath().getName(), files.exists(log)))
     return sorted(found)
+
+
+def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system of a path, and the path as Hadoop names it."""
+    folder = spark._jvm.org.apache.hadoop.fs.Path(path)
+    return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
+
+
+def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
+    """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
+    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema == "intermediate"]
+
+
+def sweep(spark: SparkSession, warehouse: Warehouse) -> None:
+    """Delete what dbt makes anew in each build, and what a killed build has left: it stands in the way of the next.
+
+    The Parquet steps of `intermediate` go, and folders of dbt's schemas that are no Delta table; bronze is never touched.
+    """
+    for schema, name, is_delta in folders(spark, warehouse):
+        if schema == "bronze" or is_delta:
+            continue
+        spark.sql(f"drop table if exists {schema}.`{name}`")
+        if warehouse.is_local:
+            shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
+        else:
+            files, folder = _hadoop(spark, warehouse.table(schema, name))
+            files.delete(folder, True)
 
 
 def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
@@ -97,9 +129,10 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = No
         if schema not in known:
             spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
     names = []
-    for schema, name in tables(spark, warehouse):
-        if only is None or name.lower() in only.lower():
-            spark.sql(f"create table if not exists {schema}.`{name}` using delta location '{quoted(warehouse.table(schema, name))}'")
+    for schema, name, is_delta in folders(spark, warehouse):
+        if (is_delta or schema == "intermediate") and (only is None or name.lower() in only.lower()):
+            provider = "delta" if is_delta else "parquet"
+            spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location '{quoted(warehouse.table(schema, name))}'")
             names.append(f"{schema}.{name}")
     return names
 
@@ -148,3 +181,18 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
             spark.sql(f"create or replace view {schema}.`{name}` as {sql}")
             made.append(f"{schema}.{name}")
     return made
+
+
+@contextlib.contextmanager
+def only_writer(place: Warehouse) -> Iterator[None]:
+    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.
+
+    Raises Busy at once where another process holds it.  The lock ends with the process, however that ends.
+    """
+    place.work.mkdir(parents=True, exist_ok=True)
+    with open(place.work / "writing", "w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Busy(f"{place.root}: another chronicle is writing to this warehouse; try again when it is done") from None
+        yield

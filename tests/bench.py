@@ -82,10 +82,12 @@ def main(folders: list[str]) -> None:
         began = time.perf_counter()
         cache: dict = {}
         for source in sources:
-            for _ in Reader(task_of(source, False, 1, dt.datetime.now(dt.timezone.utc)), catalogue(), cache).batches():
+            for _ in Reader(task_of(source, False, 1, dt.datetime.now(dt.UTC)), catalogue(), cache).batches():
                 pass
         parsed = time.perf_counter() - began
-        print(f"of which, on one core: finding and looking at files {looked:.1f} s; bytes to recognised Arrow {parsed:.1f} s ({megabytes / parsed:.0f} MB/s)")
+        print(
+            f"of which, on one core: finding and looking at files {looked:.1f} s; bytes to recognised Arrow {parsed:.1f} s ({megabytes / parsed:.0f} MB/s)"
+        )
         print(f"{len(cache):,} shapes for {outcome.records:,} records")
 
 

@@ -4,6 +4,58 @@ with claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
+derived as (
+    select * from {{ ref('int_partitions__claims_derived') }}
+),
+
+told_and_derived as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        topic_id,
+        leader_epoch,
+        leader_id,
+        isr,
+        replicas,
+        controller_id,
+        controller_epoch,
+        start_offset,
+        state_before,
+        event_type,
+        claim_kind,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from claims
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        topic_id,
+        leader_epoch,
+        -1 as leader_id,
+        isr,
+        cast(null as array<int>) as replicas,
+        cast(null as int) as controller_id,
+        cast(null as int) as controller_epoch,
+        cast(null as bigint) as start_offset,
+        cast(null as string) as state_before,
+        'broker_stopping' as event_type,
+        'derived' as claim_kind,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from derived
+),
+
 ranked as (
     select
         *,
@@ -12,9 +64,10 @@ ranked as (
             when 'leader' then 2
             when 'follower' then 3
             when 'request' then 4
+            when 'derived' then 6
             else 5
         end as claim_rank
-    from claims
+    from told_and_derived
 ),
 
 -- One row per epoch. Where lines name different leaders, that of the latest controller holds: an older one may still

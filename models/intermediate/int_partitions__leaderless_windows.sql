@@ -2,6 +2,10 @@ with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
+topic_events as (
+    select * from {{ ref('stg_logs__topic_events') }}
+),
+
 -- Leaderless epochs that follow each other are one window.
 marked as (
     select
@@ -14,7 +18,7 @@ marked as (
     from epochs
 ),
 
-final as (
+windows as (
     select
         cluster_id,
         cluster_incarnation,
@@ -32,6 +36,37 @@ final as (
     from marked
     where leader_id = -1
     group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, window_number
+),
+
+-- A topic that is being deleted loses its leaders too: that is no outage.
+deletions as (
+    select distinct
+        windows.cluster_id,
+        windows.cluster_incarnation,
+        windows.topic_name,
+        windows.partition_id,
+        windows.topic_life,
+        windows.first_epoch
+    from windows
+    inner join topic_events
+        on
+            windows.cluster_id = topic_events.cluster_id
+            and windows.topic_name = topic_events.topic_name
+            and (topic_events.partition_id is null or windows.partition_id = topic_events.partition_id)
+            and topic_events.logged_at >= windows.started_at - interval 1 minute
+            and topic_events.logged_at <= windows.started_at + interval 1 minute
+            and (
+                topic_events.event_type = 'topic_deleted'
+                or topic_events.state_after in ('NonExistentPartition', 'NotExists')
+            )
+    where windows.ended_at is null
+),
+
+final as (
+    select windows.*
+    from windows
+    left anti join deletions
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, first_epoch)
 )
 
 select * from final

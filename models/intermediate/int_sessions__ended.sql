@@ -54,6 +54,7 @@ dated as (
         expired.timeout_ms,
         expired.last_contact_at,
         expired.lost_at,
+        expired.is_broker,
         expired.evidence,
         expired.evidence_count,
         expired.expired_at is not null as is_told,
@@ -79,7 +80,7 @@ final as (
     select
         dated.cluster_id,
         incarnations.cluster_incarnation,
-        case when dated.node_id is null then 'zookeeper_client' else 'zookeeper_broker' end as session_kind,
+        case when dated.is_broker then 'zookeeper_broker' else 'zookeeper_client' end as session_kind,
         dated.node_id,
         coalesce(cast(dated.node_id as string), dated.client_id, 'session 0x' || dated.session_id) as owner,
         dated.session_id,

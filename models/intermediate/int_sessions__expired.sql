@@ -33,7 +33,7 @@ ended as (
         by_session.expired_at,
         by_session.lost_at,
         owners.client_id,
-        owners.source_path,
+        coalesce(owners.is_broker, false) as is_broker,
         by_session.evidence,
         by_session.evidence_count
     from by_session
@@ -87,7 +87,7 @@ final as (
         last_contact_at,
         expired_at,
         lost_at,
-        source_path,
+        is_broker,
         evidence,
         evidence_count
     from ended
@@ -101,7 +101,7 @@ final as (
         cast(null as timestamp) as last_contact_at,
         cast(null as timestamp) as expired_at,
         logged_at as lost_at,
-        source_path,
+        true as is_broker,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence,

@@ -9,26 +9,76 @@ named as (
         session_id,
         coalesce(case when event_type = 'znode_created' then broker_id end, node_id) as node_id,
         client_id,
-        source_path,
         timeout_ms,
-        logged_at
+        logged_at,
+        event_type
     from session_events
     where
         session_id is not null
         and event_type in ('session_established', 'session_timed_out', 'session_lost', 'znode_created')
 ),
 
-final as (
+owned as (
     select
         cluster_id,
         session_id,
         max(node_id) as node_id,
         max(client_id) as client_id,
         max(timeout_ms) as timeout_ms,
-        min(source_path) as source_path,
-        min(logged_at) as first_seen_at
+        min(case when event_type = 'session_established' then logged_at end) as established_at,
+        max(case when event_type = 'znode_created' then 1 else 0 end) = 1 as has_znode
     from named
     group by cluster_id, session_id
+),
+
+-- A broker that finds its old znode still there waits, and may lose its new session before it has registered with it:
+-- the cluster never saw that session as the broker's.
+registered as (
+    select
+        owned.cluster_id,
+        owned.session_id,
+        count_if(
+            registrations.logged_at >= owned.established_at
+            and (following.established_at is null or registrations.logged_at < following.established_at)
+        ) as registrations,
+        count(registrations.logged_at) as registrations_of_node
+    from owned
+    left join session_events as registrations
+        on
+            owned.cluster_id = registrations.cluster_id
+            and owned.node_id = registrations.node_id
+            and registrations.event_type = 'broker_registered'
+    left join (
+        select
+            cluster_id,
+            session_id,
+            lead(established_at) over (
+                partition by cluster_id, node_id order by established_at, session_id
+            ) as established_at
+        from owned
+        where established_at is not null
+    ) as following
+        on owned.cluster_id = following.cluster_id and owned.session_id = following.session_id
+    group by owned.cluster_id, owned.session_id
+),
+
+final as (
+    select
+        owned.cluster_id,
+        owned.session_id,
+        owned.node_id,
+        owned.client_id,
+        owned.timeout_ms,
+        owned.established_at,
+        owned.node_id is not null
+        and (
+            owned.has_znode
+            or owned.established_at is null
+            or registered.registrations > 0
+            or registered.registrations_of_node = 0
+        ) as is_broker
+    from owned
+    inner join registered on owned.cluster_id = registered.cluster_id and owned.session_id = registered.session_id
 )
 
 select * from final

@@ -11,6 +11,7 @@ final as (
                 then 'starting'
             when event_type in ('node_started', 'broker_started') then 'started'
             when event_type in ('node_stopping', 'broker_stopping', 'controller_stopping') then 'stopping'
+            when event_type = 'broker_role_changed' and {{ field('state_after') }} = 'SHUTTING_DOWN' then 'stopping'
             when event_type in ('node_stopped', 'broker_stopped') then 'stopped'
             when event_type in ('node_start_failed', 'fatal_fault_encountered', 'node_stopped_for_disk') then 'failed'
         end as lifecycle_step,

@@ -13,7 +13,7 @@ CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in (Path(__file__).
 
 
 def millis(at: dt.datetime | None) -> int | None:
-    return None if at is None else round(at.replace(tzinfo=dt.timezone.utc).timestamp() * 1000)
+    return None if at is None else round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -21,7 +21,9 @@ def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: in
     free = list(found)
     missed = []
     for subject, at in sorted(wanted):
-        near = sorted((event for event in free if event[0] == subject and abs(event[1] - at) <= within), key=lambda event: abs(event[1] - at))
+        near = sorted(
+            (event for event in free if event[0] == subject and abs(event[1] - at) <= within), key=lambda event: abs(event[1] - at)
+        )
         if near:
             free.remove(near[0])
         else:
@@ -60,14 +62,18 @@ class TestCluster:
         wanted = [(str(e["owner"]), e["at"]) for e in truth(lab.folder / cluster)["expiries"]]
         found = [
             (row.owner, millis(row.expired_at))
-            for row in lab.rows(f"select * from marts.fct_session_expiries where cluster_id = '{cluster}' and session_kind <> 'zookeeper_client'")
+            for row in lab.rows(
+                f"select * from marts.fct_session_expiries where cluster_id = '{cluster}' and session_kind <> 'zookeeper_client'"
+            )
         ]
         assert pair(wanted, found, 5000) == ([], [])
 
     def test_leaderless_windows(self, lab, cluster: str) -> None:
         facts = truth(lab.folder / cluster)
         told = {(e["topic"], e["partition"], e["at"]) for e in facts["leader_epochs"] if e["visible"]}
-        windows = [(f"{w['topic']}-{w['partition']}", w["start"], (w["topic"], w["partition"], w["start"]) in told) for w in facts["leaderless"]]
+        windows = [
+            (f"{w['topic']}-{w['partition']}", w["start"], (w["topic"], w["partition"], w["start"]) in told) for w in facts["leaderless"]
+        ]
         found = [
             (f"{row.topic_name}-{row.partition_id}", millis(row.started_at))
             for row in lab.rows(f"select * from marts.fct_leaderless_windows where cluster_id = '{cluster}'")

@@ -106,7 +106,11 @@ def zookeeper(folder: Path) -> Facts:
     owners: dict[int, int] = {}
     controller: int | None = None
     stops = [
-        (str(action.get("node", action.get("broker"))), action.get("start_ms", action.get("start")), action.get("end_ms", action.get("end", action.get("start"))))
+        (
+            str(action.get("node", action.get("broker"))),
+            action.get("start_ms", action.get("start")),
+            action.get("end_ms", action.get("end", action.get("start"))),
+        )
         for action in rows(folder / "truth/actions.jsonl")
         if STOP.search(action.get("action", "") + " " + str(action.get("note", ""))) and "SIGSTOP" not in action.get("action", "")
     ]
@@ -143,7 +147,10 @@ def lines(folder: Path) -> Iterator[str]:
 
 
 def mark_visible(folder: Path, facts: Facts) -> None:
-    """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, where no leader was)."""
+    """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, where no leader was).
+
+    A line that prints controllerEpoch=-1 beside partitionEpoch=2 speaks of no leaderless epoch 2.
+    """
     wanted: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
     for epoch in facts["leader_epochs"]:
         wanted.setdefault((epoch["topic"], epoch["partition"]), {}).setdefault(epoch["epoch"], epoch)
@@ -152,11 +159,11 @@ def mark_visible(folder: Path, facts: Facts) -> None:
     partition = re.compile(
         rf"\b({names})-(\d+)\b|\[({names}),(\d+)\]|topic(?:Name)?='?({names})'?, partition(?:Index)?=(\d+)|topicName='({names})'[^}}]*?partitionIndex=(\d+)"
     )
-    number = re.compile(r"epoch\D{0,12}(\d+)|leaderEpoch\D{0,3}(\d+)|LeaderEpoch:(\d+)", re.I)
+    number = re.compile(r"(?<!partition)(?<!partition )(?<!controller)epoch\D{0,12}(\d+)", re.I)
     for line in lines(folder):
-        epochs = {int(next(group for group in match.groups() if group)) for match in number.finditer(line)}
+        epochs = {int(match[1]) for match in number.finditer(line)}
         for match in partition.finditer(line):
             topic, index = (group for group in match.groups() if group is not None)
             known = wanted.get((topic, int(index)), {})
             for epoch in epochs & set(known):
-                known[epoch]["visible"] |= known[epoch]["leader"] != -1 or bool(re.search(r"(?<=[ =:([])-1\b", line))
+                known[epoch]["visible"] |= known[epoch]["leader"] != -1 or bool(re.search(r"leader\D{0,5}-1\b", line, re.I))

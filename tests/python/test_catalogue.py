@@ -56,11 +56,14 @@ def broken(tmp_path: Path):
         ("Bad-Id:\n  means: x\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'Bad-Id' is no event id; write small letters"),
         ("thing_done:\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'thing_done' has no meaning; write means"),
         ("thing_done:\n  means: x\n", r"bad\.yml:2: 'thing_done' has no forms"),
-        ("thing_done:\n  means: x\n  forms:\n    - line: \"<<nonsense=1>> b\"\n", r"bad\.yml:4: field 'nonsense' is not in fields\.yml; add it there"),
-        ("thing_done:\n  means: x\n  forms:\n    - line: \"leader <<leader=two>>\"\n", r"value 'two' of 'leader' is no int"),
-        ("thing_done:\n  means: x\n  forms:\n    - line: \"leader <<leader=2>\"\n", r"a mark is not closed"),
-        ("thing_done:\n  means: x\n  forms:\n    - line: \"<<leader=2>>\"\n", r"nothing in .* is fixed text"),
-        ("thing_done:\n  means: x\n  forms:\n    - {line: \"abc\", since: \"2.0\", until: \"1.0\"}\n", r"since 2\.0 is later than until 1\.0"),
+        (
+            'thing_done:\n  means: x\n  forms:\n    - line: "<<nonsense=1>> b"\n',
+            r"bad\.yml:4: field 'nonsense' is not in fields\.yml; add it there",
+        ),
+        ('thing_done:\n  means: x\n  forms:\n    - line: "leader <<leader=two>>"\n', r"value 'two' of 'leader' is no int"),
+        ('thing_done:\n  means: x\n  forms:\n    - line: "leader <<leader=2>"\n', r"a mark is not closed"),
+        ('thing_done:\n  means: x\n  forms:\n    - line: "<<leader=2>>"\n', r"nothing in .* is fixed text"),
+        ('thing_done:\n  means: x\n  forms:\n    - {line: "abc", since: "2.0", until: "1.0"}\n', r"since 2\.0 is later than until 1\.0"),
         ("thing_done:\n  means: x\n  wrong: y\n  forms:\n    - line: abc\n", r"unknown key \['wrong'\]"),
         ("thing_done: [\n", r"bad\.yml:\d+: not valid YAML"),
     ],
@@ -73,8 +76,8 @@ def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) ->
 
 def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
     text = (
-        "one_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: \"partition <<partition=1>> moved to <<broker=2>> now\"}\n"
-        "two_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: \"partition <<partition=1>> moved … now\"}\n"
+        'one_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "partition <<partition=1>> moved to <<broker=2>> now"}\n'
+        'two_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "partition <<partition=1>> moved … now"}\n'
     )
     assert any("is taken by 'one_done'" in problem for problem in problems(Catalogue(broken(text))))
 
@@ -114,9 +117,21 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "leader_started",
             {"topic": "orders", "leader_epoch": "10", "start_offset": "12345", "isr": "2,3"},
         ),
-        ("kafka.cluster.Partition", "[Partition orders-3 broker=2] ", "orders-3 starts at Leader Epoch 9 from offset 12345. Previous Leader Epoch was: 8", "leader_started", {"leader_epoch": "9"}),
+        (
+            "kafka.cluster.Partition",
+            "[Partition orders-3 broker=2] ",
+            "orders-3 starts at Leader Epoch 9 from offset 12345. Previous Leader Epoch was: 8",
+            "leader_started",
+            {"leader_epoch": "9"},
+        ),
         ("kafka.server.ZookeeperLeaderElector", "", "2 successfully elected as leader", "controller_elected", {"controller": "2"}),
-        ("org.apache.zookeeper.ClientCnxn", "", "Unable to reconnect to ZooKeeper service, session 0x1000 has expired, closing socket connection", "session_lost", {"session_id": "1000"}),
+        (
+            "org.apache.zookeeper.ClientCnxn",
+            "",
+            "Unable to reconnect to ZooKeeper service, session 0x1000 has expired, closing socket connection",
+            "session_lost",
+            {"session_id": "1000"},
+        ),
         (
             "org.apache.zookeeper.ClientCnxn",
             "",

@@ -32,7 +32,7 @@ def task(path: Path, **changes: object) -> Task:
         "zones": ((-(10**15), "UTC"),),
         "zone_known_by": "given",
         "batch_id": 1,
-        "ingested_at": dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc),
+        "ingested_at": dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
     } | changes
     return Task(**values)
 
@@ -46,7 +46,12 @@ def line(second: int, text: str, level: str = "INFO", logger: str = "kafka.serve
 
 
 def test_a_record_is_a_line_with_its_continuation_lines(tmp_path: Path) -> None:
-    text = line(1, "[KafkaServer id=1] started") + line(2, "boom", "ERROR") + "java.lang.IllegalStateException: no\n\tat a.b.C(C.java:1)\n" + line(3, "after")
+    text = (
+        line(1, "[KafkaServer id=1] started")
+        + line(2, "boom", "ERROR")
+        + "java.lang.IllegalStateException: no\n\tat a.b.C(C.java:1)\n"
+        + line(3, "after")
+    )
     path = tmp_path / "server.log"
     path.write_text(text)
     rows = read(path)
@@ -75,7 +80,10 @@ def test_offsets_cover_every_byte_whatever_the_chunks(tmp_path: Path, monkeypatc
 
 def test_the_shape_path_gives_what_a_plain_match_gives(tmp_path: Path) -> None:
     """The oracle: every record recognised by itself, without shapes."""
-    bodies = [f"[Controller id={n}] {n} successfully elected as the controller. Epoch incremented to {n * 7} and epoch zk version is now {n * 7}" for n in range(1, 120)]
+    bodies = [
+        f"[Controller id={n}] {n} successfully elected as the controller. Epoch incremented to {n * 7} and epoch zk version is now {n * 7}"
+        for n in range(1, 120)
+    ]
     path = tmp_path / "controller.log"
     path.write_text("".join(line(n % 60, body, logger="kafka.controller.KafkaController") for n, body in enumerate(bodies)))
     for n, row in enumerate(read(path), 1):
@@ -87,7 +95,13 @@ def test_the_shape_path_gives_what_a_plain_match_gives(tmp_path: Path) -> None:
 
 def test_the_node_is_the_one_that_last_named_itself(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
-    path.write_text(line(1, "Closed.") + line(2, "[KafkaServer id=100] started") + line(3, "Closed.") + line(4, "[KafkaServer id=0] started") + line(5, "Closed."))
+    path.write_text(
+        line(1, "Closed.")
+        + line(2, "[KafkaServer id=100] started")
+        + line(3, "Closed.")
+        + line(4, "[KafkaServer id=0] started")
+        + line(5, "Closed.")
+    )
     assert [(row["node_id"], row["node_known_by"]) for row in read(path, node_id=100, node_known_by="content")] == [
         (100, "content"),
         (100, "content"),
@@ -120,7 +134,9 @@ def test_a_cut_gzip_gives_what_it_holds_and_a_row_that_says_so(tmp_path: Path) -
 
 def test_damaged_bytes_are_kept_as_text(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
-    path.write_bytes(line(1, "caf\u00e9").encode() + b"[2020-05-15 12:00:02,123] INFO caf\xe9 \x00 x (a.B)\n" + line(3, "caf\u00e9").encode()[:-12])
+    path.write_bytes(
+        line(1, "caf\u00e9").encode() + b"[2020-05-15 12:00:02,123] INFO caf\xe9 \x00 x (a.B)\n" + line(3, "caf\u00e9").encode()[:-12]
+    )
     rows = read(path)
     assert [row["body"] for row in rows[:2]] == ["caf\u00e9", "caf? ? x"]
     assert len(rows) == 3
@@ -145,7 +161,7 @@ def test_times_become_utc(tmp_path: Path, zone: str, utc_hour: int) -> None:
 def test_summer_time_has_its_own_offset() -> None:
     import numpy as np
 
-    winter, summer = (int(dt.datetime(2020, month, 15, tzinfo=dt.timezone.utc).timestamp() * 1000) for month in (1, 7))
+    winter, summer = (int(dt.datetime(2020, month, 15, tzinfo=dt.UTC).timestamp() * 1000) for month in (1, 7))
     offsets, _ = zone_offsets(((-(10**15), "Europe/Berlin"),), np.array([winter, summer]))
     assert offsets.tolist() == [3_600_000, 7_200_000]
     with pytest.raises(ValueError, match="unknown time zone 'Mars/Base'; write"):
@@ -171,7 +187,8 @@ def test_secrets_are_overwritten_in_place(text: str, kept: str) -> None:
 def test_a_configuration_dump_is_one_record_with_its_settings(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_text(
-        "[2020-05-15 12:00:01,123] INFO KafkaConfig values: \n\tbroker.id = 7\n\tlog.dirs = /a,/b\n\tssl.key.password = x1\n (kafka.server.KafkaConfig)\n" + line(2, "after")
+        "[2020-05-15 12:00:01,123] INFO KafkaConfig values: \n\tbroker.id = 7\n\tlog.dirs = /a,/b\n\tssl.key.password = x1\n (kafka.server.KafkaConfig)\n"
+        + line(2, "after")
     )
     rows = read(path)
     fields = dict(rows[0]["fields"])

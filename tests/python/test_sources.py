@@ -26,7 +26,9 @@ def look(folder: Path) -> list[Source]:
 
 
 def known_of(source: Source, end: int) -> Known:
-    return Known(source.source_id, source.path, source.fingerprint(), len(source.head), end, tail_hash(source.path, end), source.size, "read")
+    return Known(
+        source.source_id, source.path, source.fingerprint(), len(source.head), end, tail_hash(source.path, end), source.size, "read"
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,8 +41,18 @@ def known_of(source: Source, end: int) -> Known:
         ("gc.log", b"[2026-11-21T09:34:21.048+0530][gc] Using G1\n", "not_parsed", "gc_log"),
         ("gc8.log", b"2019-05-28T12:08:06.123+0000: 0.512: [GC pause (G1 Evacuation Pause) (young), 0.01 secs]\n", "not_parsed", "gc_log"),
         ("a.log", LINE.format(1, 1).encode(), "read", "kafka_server_log"),
-        ("c.log", b"[2020-05-15 12:00:01,123] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n", "read", "kafka_controller_log"),
-        ("z.log", b"2020-05-15 12:00:01,123 [myid:1] - INFO  [SessionTracker:ZooKeeperServer@398] - Expiring session 0x1, timeout of 6000ms exceeded\n", "read", "zookeeper_log"),
+        (
+            "c.log",
+            b"[2020-05-15 12:00:01,123] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n",
+            "read",
+            "kafka_controller_log",
+        ),
+        (
+            "z.log",
+            b"2020-05-15 12:00:01,123 [myid:1] - INFO  [SessionTracker:ZooKeeperServer@398] - Expiring session 0x1, timeout of 6000ms exceeded\n",
+            "read",
+            "zookeeper_log",
+        ),
         ("s.log", b"2020-05-15 12:00:01 INFO  [main] KafkaServer:66 - [KafkaServer id=3] started\n", "read", "log4j_log"),
     ],
 )
@@ -91,7 +103,9 @@ def test_the_zone_comes_from_the_folders_evidence(tmp_path: Path) -> None:
     (tmp_path / "a/gc.log").write_text("[2020-05-15T12:00:01.048+0530][gc] Using G1\n")
     (tmp_path / "b").mkdir()
     # 12:00:01 local beside 06:30:01 UTC.
-    (tmp_path / "b/server.log").write_text("[2020-05-15 12:00:01,003] INFO Kafka startTimeMs: 1589524200999 (org.apache.kafka.common.utils.AppInfoParser)\n")
+    (tmp_path / "b/server.log").write_text(
+        "[2020-05-15 12:00:01,003] INFO Kafka startTimeMs: 1589524200999 (org.apache.kafka.common.utils.AppInfoParser)\n"
+    )
     (tmp_path / "zk").mkdir()
     (tmp_path / "zk/zookeeper.log").write_text("2020-05-15 12:00:01,123 [myid:] - INFO  [main:X@1] - y\n")
     found = {os.path.relpath(s.path, tmp_path): (s.zones[-1][1], s.zone_known_by) for s in resolve_zones(look(tmp_path), None)}

@@ -1,0 +1,122 @@
+"""What `chronicle run` says at its end: what was found, and three questions with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FACTS = (
+    ("fct_leader_elections", "leader elections", "count_if(is_unclean)", "unclean"),
+    ("fct_leaderless_windows", "windows without a leader", "count_if(ended_at is null)", "still open"),
+    ("fct_controller_tenures", "controller tenures", "count_if(is_split_brain)", "with two controllers at once"),
+    ("fct_session_expiries", "expired sessions", "count_if(was_controller)", "of the controller"),
+    ("fct_epoch_gaps", "gaps in epochs", "count_if(gap_kind = 'stale_node')", "a node with an old epoch"),
+    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count_if(is_abnormal)", "out of line"),
+)
+
+QUESTIONS = (
+    (
+        "Who was controller, until when, and how did it end?",
+        """select cluster_id, cluster_incarnation as life, controller_epoch as epoch, controller_id as node,
+       elected_at, ended_at, end_kind, overlap_ms, late_writes
+from marts.fct_controller_tenures
+where {clusters}
+order by cluster_id, elected_at
+limit 8""",
+    ),
+    (
+        "Which partitions were without a leader, and for how long?",
+        """select topic_name, count(*) as windows, count_if(ended_at is null) as still_open,
+       max(duration_ms) as longest_ms, min(started_at) as first_at
+from marts.fct_leaderless_windows
+where {clusters}
+group by topic_name
+order by windows desc, topic_name
+limit 5""",
+    ),
+    (
+        "Whose session expired, and how long was it away?",
+        """select owner, session_kind, expired_at, reconnected_at, unavailable_ms, was_controller, cause_kind
+from marts.fct_session_expiries
+where {clusters}
+order by expired_at
+limit 8""",
+    ),
+)
+
+
+def found(spark: SparkSession, clusters: set[str]) -> Iterator[str]:
+    """Lines about the clusters of this run: what they are, and how much of each fact was found."""
+    those = condition(clusters)
+    rows = spark.sql(
+        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, '?') as mode, coalesce(kafka_version, '?') as version,"
+        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
+    ).collect()
+    for row in rows:
+        span = f"{row.first_seen_at:%Y-%m-%d %H:%M} to {row.last_seen_at:%Y-%m-%d %H:%M} UTC" if row.first_seen_at else "no events"
+        yield (
+            f"{row.cluster_id}, life {row.cluster_incarnation}: Kafka {row.version}, {row.mode}, nodes {', '.join(map(str, row.nodes)) or '?'}; {span}"
+        )
+    query = " union all ".join(
+        f"select '{table}' as fact, count(*) as rows, {special} as special from marts.{table} where {those}"
+        for table, _, special, _ in FACTS
+    )
+    counts = {row.fact: row for row in spark.sql(query).collect()}
+    for table, name, _, special in FACTS:
+        row = counts[table]
+        yield f"  {row.rows:>7,} {name}" + (f", {row.special:,} {special}" if row.special else "") + f"  (marts.{table})"
+
+
+def condition(clusters: set[str]) -> str:
+    """SQL that holds for the rows of some clusters."""
+    names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in sorted(clusters))
+    return f"cluster_id in ({names})"
+
+
+def answers(spark: SparkSession, clusters: set[str]) -> Iterator[tuple[str, str, list[str], list[list[str]]]]:
+    """(question, SQL, column names, rows as text) for each question."""
+    for question, text in QUESTIONS:
+        query = text.format(clusters=condition(clusters))
+        frame = spark.sql(query)
+        yield question, query, frame.columns, [[shown(value) for value in row] for row in frame.collect()]
+
+
+def shown(value: Any) -> str:
+    """A value as people read it; nothing for null."""
+    if value is None:
+        return ""
+    if hasattr(value, "isoformat"):
+        return value.isoformat(sep=" ", timespec="milliseconds") if hasattr(value, "hour") else value.isoformat()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Aligned lines with a head."""
+    widths = [max(len(text) for text in column) for column in zip(columns, *rows, strict=True)]
+    for line in [columns, ["-" * width for width in widths], *rows]:
+        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+
+
+def evidence(spark: SparkSession, warehouse_tables: list[str], key: str) -> tuple[str, list[Any]] | None:
+    """(fact, its records with node, time, path, offset and raw text) for the key of a row of any fact; None if no fact has it."""
+    facts = [name for name in warehouse_tables if name.startswith("marts.fct_")]
+    for name in facts:
+        columns = spark.table(name).columns
+        if "evidence" not in columns:
+            continue
+        row = spark.table(name).where(f"`{columns[0]}` = '{key}'").select("evidence", "cluster_id").first()
+        if row is None:
+            continue
+        places = [(row.cluster_id, line.source_path, line.byte_offset) for line in row.evidence]
+        if not places:
+            return name, []
+        spark.createDataFrame(places, "cluster_id string, source_path string, byte_offset bigint").createOrReplaceTempView("_places")
+        lines = spark.sql(
+            "select distinct node_id, logged_at, source_path, byte_offset, raw_text from bronze.log_records"
+            " inner join _places using (cluster_id, source_path, byte_offset) order by logged_at, source_path, byte_offset"
+        ).collect()
+        return name, lines
+    return None

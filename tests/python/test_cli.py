@@ -1,0 +1,54 @@
+"""The command line without Spark: exit codes, one line per fault, help that comes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ingestion import cli, jars
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Missing command"),
+        (["nonsense"], "No such command 'nonsense'"),
+        (["sql"], "Missing argument"),
+        (["sql", "select 1", "--format", "xml"], "'xml' is none of table, csv, json, parquet"),
+        (["sql", "  "], "the question is empty"),
+    ],
+)
+def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(arguments) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith("chronicle: ")
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["sql", "select 1", "--warehouse", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().err == (
+        f"chronicle: {tmp_path}/none: no warehouse there; make one with `chronicle run PATH`, or name another with --warehouse\n"
+    )
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from ingestion import cli; cli.execute(['--help']);"
+        " print([name for name in ('pyspark', 'dbt', 'pyarrow', 'numpy') if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "sql" in done.stdout
+    assert done.stderr == "[]\n"
+
+
+def test_a_jar_with_other_bytes_is_named_with_its_hash(tmp_path: Path) -> None:
+    for jar in jars.JARS:
+        (tmp_path / jar.name).write_bytes(b"")
+    with pytest.raises(jars.NoJars, match=r"sha256 is e3b0c44298fc1c14.*, pinned is 27d4fd8b1f879535.*delete the file"):
+        jars.ensure(tmp_path)

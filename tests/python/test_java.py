@@ -1,0 +1,57 @@
+"""Which Java is taken, and what is said where there is none that Spark can use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion.java import NoJava, find, release
+
+
+def install(home: Path, version: str) -> Path:
+    """A folder that looks like an installed Java."""
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
+    (home / "bin" / "java").chmod(0o755)
+    (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return home
+
+
+@pytest.mark.parametrize(("version", "number"), [("17.0.15", 17), ("21", 21), ("1.8.0_402", 8), ("25-ea", 25)])
+def test_the_release_is_read_from_its_file(tmp_path: Path, version: str, number: int) -> None:
+    assert release(install(tmp_path / "jdk", version)) == number
+
+
+def test_without_a_release_file_java_is_asked(tmp_path: Path) -> None:
+    home = install(tmp_path / "jdk", "17")
+    (home / "release").unlink()
+    (home / "bin" / "java").write_text("#!/bin/sh\necho 'openjdk version \"21.0.2\" 2024-01-16' >&2\n")
+    assert release(home) == 21
+
+
+def test_java_home_comes_before_the_path_and_the_path_before_the_systems_folders(tmp_path: Path) -> None:
+    named, on_path = install(tmp_path / "named", "21.0.1"), install(tmp_path / "path", "17.0.1")
+    system = install(tmp_path / "jvm" / "java-17", "17.0.2")
+    folders = (str(tmp_path / "jvm"),)
+    environment = {"JAVA_HOME": str(named), "PATH": str(on_path / "bin")}
+    assert find(environment, folders) == named
+    assert find({"PATH": str(on_path / "bin")}, folders) == on_path
+    assert find({"PATH": str(tmp_path)}, folders) == system
+
+
+def test_a_java_that_spark_cannot_use_is_passed_over(tmp_path: Path) -> None:
+    new, usable = install(tmp_path / "new", "25.0.1"), install(tmp_path / "jvm" / "jdk-17", "17.0.1")
+    assert find({"JAVA_HOME": str(new), "PATH": str(new / "bin")}, (str(tmp_path / "jvm"),)) == usable
+
+
+def test_only_a_java_that_spark_cannot_use_is_one_line_that_says_so(tmp_path: Path) -> None:
+    new = install(tmp_path / "new", "25.0.1")
+    with pytest.raises(NoJava, match=r"cannot use Java 25 in .*; install a JDK or JRE 17 or 21") as caught:
+        find({"PATH": str(new / "bin")}, ())
+    assert "\n" not in str(caught.value)
+
+
+def test_no_java_at_all_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(NoJava, match=r"no Java found .*JAVA_HOME, PATH and /nowhere"):
+        find({"PATH": str(tmp_path)}, ("/nowhere",))

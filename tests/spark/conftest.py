@@ -1,0 +1,29 @@
+"""One session for all tests that need Spark, over a warehouse of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Folder of a warehouse that no other test package uses."""
+    return str(tmp_path_factory.mktemp("warehouse"))
+
+
+@pytest.fixture(scope="session")
+def spark(warehouse: str) -> Iterator[SparkSession]:
+    """The session that the commands use, started once."""
+    from ingestion.session import start
+    from ingestion.warehouse import Warehouse, register
+
+    session = start(warehouse)
+    register(session, Warehouse.at(warehouse))
+    yield session
+    session.stop()

@@ -1,0 +1,139 @@
+"""The session, the catalog made of the tables on disk, and the answers of `chronicle sql`."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ingestion import ask, session
+from ingestion.warehouse import Warehouse, kept_views, register, register_views, save_views
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+def answer(spark: SparkSession, warehouse: str, question: str, form: str) -> str:
+    out = io.StringIO()
+    ask.write(ask.ask(spark, warehouse, question), form, out)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def orders(spark: SparkSession, warehouse: str) -> str:
+    """A mart on disk that the catalog does not know yet."""
+    spark.sql("select 1 as order_id, timestamp'2026-05-01 10:00:00.25' as placed_at").write.format("delta").save(
+        f"{warehouse}/marts/fct_orders"
+    )
+    return "marts.fct_orders"
+
+
+def test_times_are_utc_overflow_is_an_error_and_workers_find_the_package(spark: SparkSession) -> None:
+    assert spark.sql("select string(timestamp'2026-05-01 12:00:00+02:00')").first()[0] == "2026-05-01 10:00:00"
+    with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+        spark.sql("select 2147483647 + int(rand() * 0 + 1)").collect()
+
+    def known(batches):
+        from ingestion.warehouse import SCHEMAS
+
+        assert SCHEMAS
+        yield from batches
+
+    assert spark.range(3).mapInArrow(known, "id long").count() == 3
+
+
+def test_a_second_start_gives_the_same_session(spark: SparkSession, warehouse: str) -> None:
+    assert session.start(warehouse) is spark
+
+
+def test_memory_is_at_least_that_of_this_process(spark: SparkSession) -> None:
+    peak = session.peak_memory_bytes()
+    assert peak is None or peak > 300_000_000
+
+
+def test_a_missing_jar_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONICLE_JARS", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"no delta-spark_4.2_2.13-4.4.0.jar.*make setup"):
+        session.command("1g")
+
+
+def test_tables_on_disk_become_tables_of_the_catalog(spark: SparkSession, warehouse: str, orders: str) -> None:
+    assert orders in register(spark, Warehouse.at(warehouse))
+    assert spark.table(orders).count() == 1
+
+
+def test_a_session_of_another_warehouse_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not for"):
+        register(spark, Warehouse.at(str(tmp_path)))
+
+
+def test_views_come_back_with_those_beneath_them_and_no_others(spark: SparkSession, warehouse: str, orders: str) -> None:
+    place = Warehouse.at(warehouse)
+    views = [
+        ("staging", "stg_orders", "select order_id from marts.fct_orders"),
+        ("staging", "stg_broken", "select nothing from nowhere"),
+        ("intermediate", "int_orders__counted", "select count(*) as orders from staging.stg_orders"),
+    ]
+    save_views(place, views)
+    assert kept_views(place) == views
+    assert register_views(spark, place, only="select * from intermediate.int_orders__counted") == [
+        "staging.stg_orders",
+        "intermediate.int_orders__counted",
+    ]
+    assert answer(spark, warehouse, "select orders from intermediate.int_orders__counted", "csv") == "orders\n1\n"
+
+
+def test_json_is_one_array_with_times_in_utc(spark: SparkSession, warehouse: str, orders: str) -> None:
+    text = answer(
+        spark,
+        warehouse,
+        "select *, date'2026-05-01' as day, array(1, null) as isr, map('a', 1) as settings, named_struct('x', 'é') as line,"
+        " 1.5 as ratio, double('nan') as nothing, cast(null as int) as leader from fct_orders",
+        "json",
+    )
+    assert json.loads(text) == [
+        {
+            "order_id": 1,
+            "placed_at": "2026-05-01T10:00:00.250Z",
+            "day": "2026-05-01",
+            "isr": [1, None],
+            "settings": {"a": 1},
+            "line": {"x": "é"},
+            "ratio": 1.5,
+            "nothing": None,
+            "leader": None,
+        }
+    ]
+    assert json.loads(answer(spark, warehouse, "select 1 as a where false", "json")) == []
+
+
+def test_a_table_is_aligned_and_nulls_are_empty(spark: SparkSession, warehouse: str, orders: str) -> None:
+    text = answer(spark, warehouse, "select 'ab' as name, 10 as n, true as ok union all select null, 5, false order by n", "table")
+    assert text == "name   n  ok\n----  --  -----\n       5  false\nab    10  true\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("selec 1", r"Syntax error at or near 'selec' \(line 1, column 1\)"),
+        ("select order_idd from fct_orders", r"`order_id`.*\(line 1, column 8\)"),
+        ("select 1 from fct_order", r"no table fct_order; did you mean marts.fct_orders\b.*\? \(line 1, column 15\)"),
+        ("select 1 / 0", "DIVIDE_BY_ZERO"),
+        ("drop table marts.fct_orders", "only questions are answered here"),
+        ("with a as (select 2, now()) insert into marts.fct_orders select * from a", "only questions are answered here"),
+    ],
+)
+def test_a_wrong_question_is_one_line(spark: SparkSession, warehouse: str, orders: str, question: str, said: str) -> None:
+    with pytest.raises(ask.WrongQuestion, match=said) as caught:
+        ask.ask(spark, warehouse, question)
+    assert "\n" not in str(caught.value)
+    assert spark.table(orders).count() == 1
+
+
+def test_what_json_and_a_terminal_cannot_hold_is_said(spark: SparkSession, warehouse: str) -> None:
+    with pytest.raises(ValueError, match="two columns are called a"):
+        answer(spark, warehouse, "select 1 as a, 2 as a", "json")
