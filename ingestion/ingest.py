@@ -51,6 +51,8 @@ COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
 
+STATISTICS = "cluster_id,batch_id,ingested_at"
+
 SOURCES = """
     cluster_id string, source_id string, source_path string, batch_id bigint, ingested_at timestamp, kind string, layout string,
     node_id int, node_known_by string, zone string, zone_known_by string, fingerprint string, fingerprint_length int, tail_hash string,
@@ -132,6 +134,7 @@ def take_in(
     rows = source_rows(sources, counted, written, outcome.batch_id or next_batch, now)
     if rows:
         append_sources(spark, warehouse, rows)
+    make_tables(spark, warehouse)
     outcome.rows_written = len(rows)
     if rows:
         # What was built before lacks this: a build that is killed must not look done.
@@ -186,10 +189,6 @@ def look(options: Options, warehouse: str) -> list[Source]:
 def state(spark: SparkSession, warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
     """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself."""
     if not has_table(warehouse, "log_records"):
-        spark.sql(
-            create_table(warehouse, "log_records", ", ".join(f"{f.name} {sql_type(f.type)}" for f in SCHEMA), "One row per log record.")
-        )
-        spark.sql(create_table(warehouse, "sources", SOURCES, "One row per file and ingestion that found something to say about it."))
         return [], 1, {}
     spark.read.format("delta").load(f"{warehouse}/bronze/log_records").createOrReplaceTempView("_log_records")
     spark.read.format("delta").load(f"{warehouse}/bronze/sources").createOrReplaceTempView("_sources")
@@ -227,21 +226,21 @@ def has_table(warehouse: str, table: str) -> bool:
     return Path(warehouse, "bronze", table, "_delta_log").exists()
 
 
-def sql_type(kind: pa.DataType) -> str:
-    """The SQL name of an Arrow type of SCHEMA."""
-    names = {pa.string(): "string", pa.int64(): "bigint", pa.int32(): "int", pa.date32(): "date", pa.timestamp("us", tz="UTC"): "timestamp"}
-    return "map<string, string>" if pa.types.is_map(kind) else names[kind]
+def make_tables(spark: SparkSession, warehouse: str) -> None:
+    """Make the bronze tables that no file has made, empty, so that a build finds them."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    for table, schema in (("log_records", from_arrow_schema(SCHEMA)), ("sources", SOURCES)):
+        if not has_table(warehouse, table):
+            append(spark.createDataFrame([], schema), warehouse, table)
 
 
-def create_table(warehouse: str, table: str, columns: str, comment: str) -> str:
-    """DDL of a bronze table; long text stays out of the statistics, which would only swell the log."""
-    kept = "cluster_id,source_id,batch_id,ingested_at" + (
-        ",byte_offset,node_id,event_date,logged_at,event_type,outcome" if table == "log_records" else ""
-    )
-    return (
-        f"create table if not exists delta.`{Path(warehouse).resolve()}/bronze/{table}` ({columns}) using delta comment '{comment}'"
-        f" tblproperties ('delta.dataSkippingStatsColumns' = '{kept}')"
-    )
+def append(frame: DataFrame, warehouse: str, table: str, **options: object) -> None:
+    """Append to a bronze table in one commit.  Statistics cover what builds and look-ups select by, and no text."""
+    writer = frame.write.format("delta").mode("append").option("delta.dataSkippingStatsColumns", STATISTICS)
+    for name, value in options.items():
+        writer = writer.option(name, value)
+    writer.save(f"{warehouse}/bronze/{table}")
 
 
 def portions(sources: list[Source]) -> Iterator[list[Source]]:
@@ -311,13 +310,7 @@ def append_records(
     frame = records_frame(spark, tasks, shares)
     sizes = [sum(source_size(sources[n]) for n in share) for share in shares]
     with Watch(spark, [len(share) for share in shares], sizes, progress):
-        (
-            frame.write.format("delta")
-            .mode("append")
-            .option("txnAppId", "chronicle-ingest")
-            .option("txnVersion", batch_id)
-            .save(f"{warehouse}/bronze/log_records")
-        )
+        append(frame, warehouse, "log_records", txnAppId="chronicle-ingest", txnVersion=batch_id)
 
 
 def records_frame(spark: SparkSession, tasks: list[Task], shares: list[list[int]]) -> DataFrame:
@@ -434,4 +427,4 @@ def source_rows(
 
 def append_sources(spark: SparkSession, warehouse: str, rows: list[tuple[object, ...]]) -> None:
     """Append rows to `bronze.sources`."""
-    spark.createDataFrame(rows, SOURCES).coalesce(1).write.format("delta").mode("append").save(f"{warehouse}/bronze/sources")
+    append(spark.createDataFrame(rows, SOURCES).coalesce(1), warehouse, "sources")

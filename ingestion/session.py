@@ -43,8 +43,7 @@ OPENED = [
 ]
 JVM_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    # A short life: the second compiler and a collector with threads of its own cost more than they give.
-    "-XX:TieredStopAtLevel=1",
+    # A collector with threads of its own costs more than it gives. Both compilers: with the first alone a large ingestion takes twice as long.
     "-XX:+UseSerialGC",
     # The first compiler alone gets 48 MB, and then sweeps for ever.
     "-XX:ReservedCodeCacheSize=256m",
@@ -90,6 +89,9 @@ def settings(warehouse: str) -> dict[str, str]:
         # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
         "spark.databricks.delta.catalog.update.enabled": "true",
         "spark.databricks.delta.snapshotPartitions": "1",
+        # Texts that hardly repeat: a dictionary is built, and then thrown away.
+        "spark.hadoop.parquet.enable.dictionary#raw_text": "false",
+        "spark.hadoop.parquet.enable.dictionary#body": "false",
     }
 
 

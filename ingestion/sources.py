@@ -21,7 +21,7 @@ import numpy as np
 from ingestion.bronze import is_gzip
 from ingestion.envelope import Envelope, find_envelope
 from ingestion.forms import read_yaml
-from ingestion.records import local_millis
+from ingestion.records import local_millis, mask, record_starts
 
 SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
@@ -68,7 +68,8 @@ class Source:
     kind: str = "unknown"
     envelope: str | None = None
     head: bytes = b""
-    nodes: tuple[int, ...] = ()
+    mentions: tuple[tuple[int, int], ...] = ()
+    first_at: int = 0
     path_node: int | None = None
     node_id: int | None = None
     node_known_by: str | None = None
@@ -82,6 +83,11 @@ class Source:
     def fingerprint(self, length: int = FINGERPRINT) -> str:
         """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal."""
         return hashlib.sha256(f"{self.cluster_id}\x1f{self.path_node}\x1f".encode() + self.head[:length]).hexdigest()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes that the file's ends name, in order."""
+        return tuple(dict.fromkeys(node for _, node in self.mentions))
 
     @property
     def takes_nodes(self) -> bool:
@@ -169,13 +175,36 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
     return max(found, key=lambda kind: found[kind]) if found else "log4j_log"
 
 
+def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
+    """(local ms, node) where a file first names the node that writes it, and near its end; none where it names none."""
+    found = []
+    for size in (LOOK, len(head)):
+        match = NODE.search(head, 0, size)
+        if match:
+            found.append((head, match))
+            break
+    found += [(tail, match) for match in (NODE.search(tail, max(0, len(tail) - LOOK)),) if match]
+    return tuple((line_time(text, match.start(), envelope), int(next(g for g in match.groups() if g))) for text, match in found)
+
+
+def line_time(text: bytes, at: int, envelope: Envelope) -> int:
+    """Local time of the record around or after an offset, in ms; 0 where there is none."""
+    masked = np.frombuffer(mask(text), np.uint8)
+    starts = record_starts(masked, envelope.template)
+    if not len(starts):
+        return 0
+    start = starts[max(0, int(np.searchsorted(starts, at, side="right")) - 1)]
+    local, _ = local_millis(np.frombuffer(text + b"0" * 32, np.uint8), np.array([start + envelope.time_at]), envelope.has_millis)
+    return int(local[0])
+
+
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
     """(local ms, offset) for every place of a sample that shows the local clock beside UTC.
 
     GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds beside a local time.
     """
     for pattern in (GC_UNIFIED, GC_JDK8):
-        match = pattern.search(sample)
+        match = pattern.search(sample) if envelope is None else None
         if match:
             text = match[0]
             at = text.index(b"T") - 10
@@ -227,13 +256,14 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
     text = bytes(sample)
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
-    if GC_UNIFIED.search(text) or GC_UPTIME.search(text) or GC_JDK8.search(text) or GC_HEADER.search(text):
+    look = text[:LOOK]
+    if GC_UNIFIED.search(look) or GC_UPTIME.search(look) or GC_JDK8.search(look) or GC_HEADER.search(look):
         return replace(
             source,
             kind="gc_log",
             outcome=NOT_PARSED,
             reason="a GC log: it gives the time zone; its pauses are not read",
-            zones=zone_evidence(text, None),
+            zones=zone_evidence(look, None),
         )
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None:
@@ -244,7 +274,8 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         source,
         kind=kind_of(path, text[:LOOK], envelope),
         envelope=envelope.name,
-        nodes=tuple(dict.fromkeys(int(next(g for g in match.groups() if g)) for match in NODE.finditer(text))),
+        mentions=mentions(envelope, text, b"" if compressed else end),
+        first_at=line_time(text, 0, envelope),
         zones=zone_evidence(text, envelope),
     )
 
@@ -255,14 +286,15 @@ def resolve_nodes(sources: list[Source]) -> list[Source]:
     By its content; else by the other files of its folder where they agree; else by path (`--node`, `--layout`).
     A disagreement between content and path is a warning.
     """
-    of_folder: dict[str, set[int]] = {}
+    of_folder: dict[str, list[tuple[int, int]]] = {}
     for source in sources:
         if source.envelope and source.takes_nodes:
-            of_folder.setdefault(source.folder, set()).update(source.nodes)
+            of_folder.setdefault(source.folder, []).extend(source.mentions)
     out = []
     for source in sources:
         path_node = source.path_node
-        siblings = of_folder.get(source.folder, set())
+        told = sorted(of_folder.get(source.folder, ()))
+        siblings = {node for _, node in told}
         has_node = source.takes_nodes and source.kind not in ("unknown", "binary", "log4j_log")
         if source.nodes and source.takes_nodes:
             source = replace(source, node_id=source.nodes[0], node_known_by="content")
@@ -273,9 +305,10 @@ def resolve_nodes(sources: list[Source]) -> list[Source]:
         elif path_node is not None:
             source = replace(source, node_id=path_node, node_known_by="path")
         elif has_node and len(siblings) > 1:
-            source = replace(
-                source, warnings=(*source.warnings, f"nodes {sorted(siblings)} write into this folder, and the file does not say which")
-            )
+            # Several nodes in one folder: the one that the other files name last before this file begins.
+            nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
+            text = f"nodes {sorted(siblings)} write into this folder; taken as node {nearest[-1]} by time"
+            source = replace(source, node_id=nearest[-1], node_known_by="folder", warnings=(*source.warnings, text))
         out.append(source)
     return out
 

@@ -56,14 +56,16 @@ def main(folders: list[str]) -> None:
         few.mkdir()
         shutil.copy2(files[0], few / "a.log")
         spark.read.text(str(few)).write.format("delta").save(str(work / "warm"))
-        ingest(spark, str(work / "warm-warehouse"), Options(paths=[str(few)], cluster="warm", timezone="UTC"), tell=lambda text: None)
+        ingest(
+            lambda: spark, str(work / "warm-warehouse"), Options(paths=[str(few)], cluster="warm", timezone="UTC"), tell=lambda text: None
+        )
 
         began = time.perf_counter()
         spark.read.text(str(work / "logs"), recursiveFileLookup=True).write.format("delta").save(str(work / "copy"))
         copied = time.perf_counter() - began
         began = time.perf_counter()
         options = Options(paths=[str(work / "logs")], cluster="bench", layout="node-{node}/**", timezone="UTC")
-        outcome = ingest(spark, str(work / "warehouse"), options, tell=lambda text: None)
+        outcome = ingest(lambda: spark, str(work / "warehouse"), options, tell=lambda text: None)
         ingested = time.perf_counter() - began
         peak = peak_memory_bytes()
         spark.stop()

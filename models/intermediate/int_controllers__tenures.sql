@@ -36,7 +36,22 @@ resignations as (
         or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
 ),
 
--- A resignation belongs to the latest term that its node had begun.
+leading as (
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.controller_epoch,
+        max(struct(runs.run_number, runs.stopping_at, runs.stopped_at, runs.last_seen_at, runs.next_started_at)) as run
+    from terms
+    inner join runs
+        on
+            terms.cluster_id = runs.cluster_id
+            and terms.controller_id = runs.node_id
+            and runs.first_seen_at <= terms.elected_at
+    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
+),
+
+-- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.
 resigned as (
     select
         terms.cluster_id,
@@ -49,6 +64,12 @@ resigned as (
             terms.cluster_id = resignations.cluster_id
             and terms.controller_id = resignations.node_id
             and resignations.logged_at > terms.elected_at
+    left join leading
+        on
+            terms.cluster_id = leading.cluster_id
+            and terms.cluster_incarnation = leading.cluster_incarnation
+            and terms.controller_epoch = leading.controller_epoch
+    where leading.run.next_started_at is null or resignations.logged_at < leading.run.next_started_at
     group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
 ),
 
@@ -69,21 +90,6 @@ late as (
             and terms.controller_epoch = claims.controller_epoch
             and claims.logged_at > terms.superseded_at
             and claims.event_type in ('partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent')
-    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
-),
-
-leading as (
-    select
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.controller_epoch,
-        max(struct(runs.run_number, runs.stopping_at, runs.stopped_at, runs.last_seen_at, runs.next_started_at)) as run
-    from terms
-    inner join runs
-        on
-            terms.cluster_id = runs.cluster_id
-            and terms.controller_id = runs.node_id
-            and runs.first_seen_at <= terms.elected_at
     group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
 ),
 

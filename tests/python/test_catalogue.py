@@ -77,7 +77,7 @@ def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) ->
 def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
     text = (
         'one_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "partition <<partition=1>> moved to <<broker=2>> now"}\n'
-        'two_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "partition <<partition=1>> moved … now"}\n'
+        'two_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "partition <<partition=1>> moved to <<leader=2>> now"}\n'
     )
     assert any("is taken by 'one_done'" in problem for problem in problems(Catalogue(broken(text))))
 

@@ -89,13 +89,16 @@ def test_content_against_path_is_a_warning_and_no_guess(tmp_path: Path) -> None:
     assert source.warnings == ("content says node 3, path says node 8",)
 
 
-def test_two_nodes_in_a_folder_leave_a_silent_file_without_one(tmp_path: Path) -> None:
-    log(tmp_path / "a.log", node=0)
-    log(tmp_path / "b.log", node=100)
-    (tmp_path / "log-cleaner.log").write_text("[2020-05-15 12:00:01,123] INFO Starting the log cleaner (kafka.log.LogCleaner)\n")
-    silent = next(source for source in look(tmp_path) if "cleaner" in source.path)
-    assert silent.node_id is None
-    assert "nodes [0, 100] write into this folder" in silent.warnings[0]
+def test_of_two_nodes_in_a_folder_a_silent_file_gets_the_one_of_its_time(tmp_path: Path) -> None:
+    for hour, node in ((10, 0), (12, 100), (14, 0)):
+        log(tmp_path / f"controller.log.2020-05-15-{hour}", node=node)
+        path = tmp_path / f"controller.log.2020-05-15-{hour}"
+        path.write_text(path.read_text().replace(" 12:", f" {hour}:"))
+    for hour in (11, 13, 15):
+        (tmp_path / f"cleaner.{hour}").write_text(f"[2020-05-15 {hour}:30:01,123] INFO Starting the log cleaner (kafka.log.LogCleaner)\n")
+    silent = {Path(source.path).name: source for source in look(tmp_path) if "cleaner" in source.path}
+    assert {name: source.node_id for name, source in silent.items()} == {"cleaner.11": 0, "cleaner.13": 100, "cleaner.15": 0}
+    assert "nodes [0, 100] write into this folder; taken as node 100 by time" in silent["cleaner.13"].warnings
 
 
 def test_the_zone_comes_from_the_folders_evidence(tmp_path: Path) -> None:
