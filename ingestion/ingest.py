@@ -34,9 +34,9 @@ from ingestion.sources import (
     find_files,
     identify,
     inspect,
+    may_grow,
     resolve_nodes,
     resolve_zones,
-    still_written,
     tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
@@ -51,6 +51,7 @@ COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
 
+TORN = "ends in the middle of a line; the rest is loaded"
 STATISTICS = "cluster_id,batch_id,ingested_at"
 
 SOURCES = """
@@ -120,9 +121,9 @@ def take_in(
     known, next_batch, written = state(spark, warehouse)
     now = dt.datetime.now(dt.UTC)
     sources = identify(found, known)
-    held = {source.path for source in sources if still_written(source, time.time(), options.settled_after)}
+    held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome.clusters = {source.cluster_id for source in sources}
-    outcome.faults = faults(sources, held)
+    outcome.faults = faults(sources)
     due = [source for source in sources if source.outcome == TO_READ and (source.size is None or source.start < source.size)]
     counted: dict[str, tuple[int, int, int, str | None]] = {}
     for portion in portions(due):
@@ -158,14 +159,14 @@ def take_in(
     return outcome
 
 
-def faults(sources: list[Source], held: set[str]) -> list[str]:
+def faults(sources: list[Source]) -> list[str]:
     """One line for every file that could not be read as a log; those of no known layout are only counted."""
     out = []
     for source in sources:
         if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE):
             out.append(f"{source.path}: {source.outcome}: {source.reason}")
-        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
-            out.append(f"{source.path}: cut: ends in the middle of a line; loaded as it is")
+        elif source.outcome == TO_READ and source.ends_torn:
+            out.append(f"{source.path}: cut: {TORN}")
     unknown = sum(source.outcome == UNKNOWN for source in sources)
     if unknown:
         out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
@@ -391,8 +392,11 @@ def source_rows(
         path = str(Path(source.path).resolve())
         reads = source.outcome == TO_READ
         records, recognised, end, fault = counted.get(source.source_id, (0, 0, source.start, None)) if reads else (0, 0, 0, None)
+        fault = fault or (TORN if reads and source.ends_torn else None)
         outcome = "cut" if fault else source.outcome
-        if (reads and not records and not fault and path in written) or (not reads and written.get(path) == (outcome, source.size)):
+        if (reads and not records and written.get(path) == (outcome, source.size)) or (
+            not reads and written.get(path) == (outcome, source.size)
+        ):
             continue
         rows.append(
             (

@@ -439,6 +439,8 @@ def continues(source: Source, entry: Known) -> bool:
     return tail_hash(source.path, entry.end) == entry.tail_hash
 
 
-def still_written(source: Source, now: float, settled_after: float) -> bool:
-    """Whether more may follow: not rotated, not compressed, and changed within the last `settled_after` seconds."""
-    return not source.compressed and not ROTATED.search(source.path) and now - source.modified < settled_after
+def may_grow(source: Source, now: float, settled_after: float) -> bool:
+    """Whether the last record may still lack its end: not rotated, not compressed, and either changed within the last
+    `settled_after` seconds or cut in the middle of a line."""
+    fresh = now - source.modified < settled_after
+    return not source.compressed and not ROTATED.search(source.path) and (fresh or source.ends_torn)

@@ -34,7 +34,10 @@ records as (
             registration_events.cluster_id = incarnations.cluster_id
             and registration_events.logged_at >= incarnations.valid_from
             and registration_events.logged_at < incarnations.valid_to
-    where registration_events.event_type in ('broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record')
+    where
+        registration_events.event_type in (
+            'broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record'
+        )
 ),
 
 -- Every controller replays every record, and again after each of its starts: a fencing is new where the line before it,

@@ -14,7 +14,10 @@ registration_events as (
 telling as (
     select distinct cluster_id
     from registration_events
-    where event_type in ('broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record')
+    where
+        event_type in (
+            'broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record'
+        )
 ),
 
 spaced as (
@@ -62,7 +65,9 @@ final as (
         fencings.source_path,
         fencings.byte_offset,
         min(case
-            when registration_events.is_unfencing or registration_events.event_type = 'broker_unfencing_granted'
+            when
+                registration_events.is_unfencing
+                or registration_events.event_type = 'broker_unfencing_granted'
                 then registration_events.logged_at
         end) as unfenced_at
     from fencings
@@ -70,7 +75,7 @@ final as (
         on
             fencings.cluster_id = registration_events.cluster_id
             and fencings.broker_id = registration_events.broker_id
-            and registration_events.logged_at > fencings.logged_at
+            and fencings.logged_at < registration_events.logged_at
     group by
         fencings.cluster_id,
         fencings.cluster_incarnation,

@@ -66,9 +66,9 @@ starts as (
             begun.cluster_id = node_events.cluster_id
             and begun.controller_id = node_events.node_id
             and node_events.lifecycle_step = 'starting'
-            and node_events.logged_at <= begun.elected_at
+            and begun.elected_at >= node_events.logged_at
             and node_events.logged_at > begun.elected_at - interval 10 minutes
-            and node_events.logged_at > begun.previous_at
+            and begun.previous_at < node_events.logged_at
     group by begun.cluster_id, begun.elected_at
 ),
 
@@ -87,7 +87,8 @@ bounds as (
 final as (
     select
         cluster_id,
-        cast(row_number() over (partition by cluster_id order by started_at) as int) as cluster_incarnation,
+        cast(row_number() over (partition by cluster_id order by started_at) as int)
+            as cluster_incarnation,
         started_at as valid_from,
         coalesce(
             lead(started_at) over (partition by cluster_id order by started_at),

@@ -43,7 +43,10 @@ said as (
         'controller' as epoch_kind,
         2 as trust
     from controller_events
-    where event_type = 'controller_ready' and controller_epoch is not null and controller_id is not null
+    where
+        event_type = 'controller_ready'
+        and controller_epoch is not null
+        and controller_id is not null
     union all
     select
         cluster_id,

@@ -36,18 +36,24 @@ resignations as (
         or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
 ),
 
-leading as (
+led as (
     select
         terms.cluster_id,
         terms.cluster_incarnation,
         terms.controller_epoch,
-        max(struct(runs.run_number, runs.stopping_at, runs.stopped_at, runs.last_seen_at, runs.next_started_at)) as run
+        max(struct(
+            runs.run_number,
+            runs.stopping_at,
+            runs.stopped_at,
+            runs.last_seen_at,
+            runs.next_started_at
+        )) as run
     from terms
     inner join runs
         on
             terms.cluster_id = runs.cluster_id
             and terms.controller_id = runs.node_id
-            and runs.first_seen_at <= terms.elected_at
+            and terms.elected_at >= runs.first_seen_at
     group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
 ),
 
@@ -63,13 +69,13 @@ resigned as (
         on
             terms.cluster_id = resignations.cluster_id
             and terms.controller_id = resignations.node_id
-            and resignations.logged_at > terms.elected_at
-    left join leading
+            and terms.elected_at < resignations.logged_at
+    left join led
         on
-            terms.cluster_id = leading.cluster_id
-            and terms.cluster_incarnation = leading.cluster_incarnation
-            and terms.controller_epoch = leading.controller_epoch
-    where leading.run.next_started_at is null or resignations.logged_at < leading.run.next_started_at
+            terms.cluster_id = led.cluster_id
+            and terms.cluster_incarnation = led.cluster_incarnation
+            and terms.controller_epoch = led.controller_epoch
+    where led.run.next_started_at is null or resignations.logged_at < led.run.next_started_at
     group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
 ),
 
@@ -88,8 +94,10 @@ late as (
             and terms.cluster_incarnation = claims.cluster_incarnation
             and terms.controller_id = claims.node_id
             and terms.controller_epoch = claims.controller_epoch
-            and claims.logged_at > terms.superseded_at
-            and claims.event_type in ('partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent')
+            and terms.superseded_at < claims.logged_at
+            and claims.event_type in (
+                'partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent'
+            )
     group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
 ),
 
@@ -99,14 +107,14 @@ final as (
         resigned.resigned_at,
         coalesce(late.late_writes, 0) as late_writes,
         late.last_write_at,
-        leading.run.stopping_at,
-        leading.run.stopped_at,
-        leading.run.last_seen_at,
-        leading.run.next_started_at
+        led.run.stopping_at,
+        led.run.stopped_at,
+        led.run.last_seen_at,
+        led.run.next_started_at
     from terms
     left join resigned using (cluster_id, cluster_incarnation, controller_epoch)
     left join late using (cluster_id, cluster_incarnation, controller_epoch)
-    left join leading using (cluster_id, cluster_incarnation, controller_epoch)
+    left join led using (cluster_id, cluster_incarnation, controller_epoch)
 )
 
 select * from final

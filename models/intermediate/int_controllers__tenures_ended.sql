@@ -18,8 +18,9 @@ expiries as (
             tenures.cluster_id = sessions.cluster_id
             and tenures.controller_id = sessions.node_id
             and sessions.session_kind = 'zookeeper_broker'
-            and sessions.expired_at > tenures.elected_at
-            and sessions.expired_at <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
+            and tenures.elected_at < sessions.expired_at
+            and sessions.expired_at
+            <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
     group by tenures.cluster_id, tenures.cluster_incarnation, tenures.controller_epoch
 ),
 
@@ -29,18 +30,28 @@ final as (
         tenures.*,
         expiries.expired_at,
         case
-            when tenures.superseded_at is null and tenures.stopped_at is null and expiries.expired_at is null
+            when
+                tenures.superseded_at is null
+                and tenures.stopped_at is null
+                and expiries.expired_at is null
                 then null
             else
                 least(
                     tenures.superseded_at,
-                    case when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at) then tenures.resigned_at end,
+                    case
+                        when
+                            tenures.resigned_at
+                            <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                            then tenures.resigned_at
+                    end,
                     expiries.expired_at,
                     case when tenures.stopping_at > tenures.elected_at then tenures.stopped_at end
                 )
         end as ended_at,
         case
-            when tenures.stopping_at > tenures.elected_at and (tenures.superseded_at is null or tenures.stopping_at <= tenures.superseded_at)
+            when
+                tenures.stopping_at > tenures.elected_at
+                and (tenures.superseded_at is null or tenures.stopping_at <= tenures.superseded_at)
                 then 'shutdown'
             when
                 tenures.stopped_at is null

@@ -26,9 +26,10 @@ explained as (
     inner join quorum_events
         on
             followed.cluster_id = quorum_events.cluster_id
-            and quorum_events.quorum_epoch > followed.previous_epoch
-            and quorum_events.quorum_epoch < followed.controller_epoch
-            and quorum_events.logged_at between followed.previous_elected_at and followed.elected_at + interval 1 minute
+            and followed.previous_epoch < quorum_events.quorum_epoch
+            and followed.controller_epoch > quorum_events.quorum_epoch
+            and quorum_events.logged_at between followed.previous_elected_at and followed.elected_at
+            + interval 1 minute
     where followed.epoch_kind = 'metadata'
     group by followed.cluster_id, followed.cluster_incarnation, followed.controller_epoch
 ),
@@ -46,7 +47,10 @@ final as (
         followed.previous_epoch + 1 as expected_epoch,
         followed.controller_epoch as found_epoch,
         cast(
-            followed.controller_epoch - followed.previous_epoch - 1 - coalesce(explained.explained_epochs, 0) as int
+            followed.controller_epoch
+            - followed.previous_epoch
+            - 1
+            - coalesce(explained.explained_epochs, 0) as int
         ) as missing_epochs,
         followed.previous_elected_at as opened_at,
         followed.elected_at as closed_at,
@@ -54,7 +58,12 @@ final as (
         followed.evidence_count
     from followed
     left join explained using (cluster_id, cluster_incarnation, controller_epoch)
-    where followed.controller_epoch - followed.previous_epoch - 1 - coalesce(explained.explained_epochs, 0) > 0
+    where
+        followed.controller_epoch
+        - followed.previous_epoch
+        - 1
+        - coalesce(explained.explained_epochs, 0)
+        > 0
 )
 
 select * from final

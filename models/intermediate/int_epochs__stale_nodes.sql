@@ -19,7 +19,9 @@ placed as (
         rejections.partition_id,
         rejections.node_id,
         case
-            when rejections.event_type like '%old_controller' then rejections.latest_controller_epoch
+            when
+                rejections.event_type like '%old_controller'
+                then rejections.latest_controller_epoch
             else rejections.current_leader_epoch
         end as expected_epoch,
         case
@@ -44,7 +46,14 @@ spaced as (
     from placed
     where found_epoch < expected_epoch
     window stream as (
-        partition by cluster_id, cluster_incarnation, epoch_kind, topic_name, partition_id, node_id, found_epoch
+        partition by
+            cluster_id,
+            cluster_incarnation,
+            epoch_kind,
+            topic_name,
+            partition_id,
+            node_id,
+            found_epoch
         order by logged_at, byte_offset
     )
 ),
@@ -53,8 +62,22 @@ spaced as (
 numbered as (
     select
         *,
-        sum(case when previous_at is null or logged_at > previous_at + interval 1 minute then 1 else 0 end) over (
-            partition by cluster_id, cluster_incarnation, epoch_kind, topic_name, partition_id, node_id, found_epoch
+        sum(
+            case
+                when
+                    previous_at is null or logged_at > previous_at + interval 1 minute
+                    then 1
+                else 0
+            end
+        ) over (
+            partition by
+                cluster_id,
+                cluster_incarnation,
+                epoch_kind,
+                topic_name,
+                partition_id,
+                node_id,
+                found_epoch
             order by logged_at, byte_offset
             rows between unbounded preceding and current row
         ) as gap_number
@@ -80,7 +103,14 @@ final as (
         count(*) as evidence_count
     from numbered
     group by
-        cluster_id, cluster_incarnation, epoch_kind, topic_name, partition_id, node_id, found_epoch, gap_number
+        cluster_id,
+        cluster_incarnation,
+        epoch_kind,
+        topic_name,
+        partition_id,
+        node_id,
+        found_epoch,
+        gap_number
 )
 
 select * from final

@@ -26,13 +26,15 @@ marked as (
     select
         *,
         lag(logged_at) over (
-            partition by cluster_id, node_id, lifecycle_step <=> 'starting' order by logged_at, source_path, byte_offset
-        ) as previous_start_at,
-        max(case when lifecycle_step in ('stopping', 'stopped', 'started') then logged_at end) over (
-            partition by cluster_id, node_id
+            partition by cluster_id, node_id, lifecycle_step <=> 'starting'
             order by logged_at, source_path, byte_offset
-            rows between unbounded preceding and 1 preceding
-        ) as previous_end_at
+        ) as previous_start_at,
+        max(case when lifecycle_step in ('stopping', 'stopped', 'started') then logged_at end)
+            over (
+                partition by cluster_id, node_id
+                order by logged_at, source_path, byte_offset
+                rows between unbounded preceding and 1 preceding
+            ) as previous_end_at
     from placed
 ),
 
@@ -68,7 +70,11 @@ grouped as (
         max(kafka_version) filter (where event_type = 'kafka_version_logged') as kafka_version,
         max(process_roles) as process_roles,
         max(zookeeper_connect) as zookeeper_connect,
-        max(event_type in ('broker_starting', 'shared_server_starting', 'broker_incarnation_started')) as is_kraft,
+        max(
+            event_type in (
+                'broker_starting', 'shared_server_starting', 'broker_incarnation_started'
+            )
+        ) as is_kraft,
         min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
         min(case when lifecycle_step = 'started' then logged_at end) as ready_at,
         max(case when lifecycle_step = 'stopping' then logged_at end) as stopping_at,
@@ -85,7 +91,9 @@ grouped as (
 final as (
     select
         *,
-        lead(started_at) over (partition by cluster_id, node_id order by run_number) as next_started_at
+        lead(started_at)
+            over (partition by cluster_id, node_id order by run_number)
+            as next_started_at
     from grouped
 )
 

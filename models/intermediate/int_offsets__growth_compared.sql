@@ -13,7 +13,9 @@ measured as (
 totalled as (
     select
         *,
-        sum(segments_rolled * segment_bytes - bytes_deleted - bytes_cleaned) over (day_back) as growth_24h
+        sum(segments_rolled * segment_bytes - bytes_deleted - bytes_cleaned)
+            over (day_back)
+            as growth_24h
     from measured
     window day_back as (
         partition by cluster_id, cluster_incarnation, node_id, partition_id

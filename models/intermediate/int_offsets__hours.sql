@@ -22,7 +22,8 @@ sized as (
         offsets_events.segment_bytes,
         offsets_events.duration_ms,
         offsets_events.bytes_loaded,
-        cast({{ megabytes('offsets_events.start_size_mb') }} * 1048576 as bigint) as cleaned_from_bytes,
+        cast({{ megabytes('offsets_events.start_size_mb') }} * 1048576 as bigint)
+            as cleaned_from_bytes,
         cast({{ megabytes('offsets_events.end_size_mb') }} * 1048576 as bigint) as cleaned_to_bytes
     from offsets_events
     inner join incarnations
@@ -44,12 +45,20 @@ final as (
         count_if(event_type = 'segment_deleted') as segments_deleted,
         sum(case when event_type = 'segment_deleted' then segment_bytes end) as bytes_deleted,
         count_if(event_type = 'cleaning_completed') as cleaner_runs,
-        sum(case when event_type = 'cleaning_completed' then cleaned_from_bytes - cleaned_to_bytes end) as bytes_cleaned,
-        max_by(cleaned_to_bytes, logged_at) filter (where event_type = 'cleaning_completed') as bytes_after_cleaning,
-        max_by(bytes_loaded, logged_at) filter (where event_type = 'offsets_load_completed') as bytes_at_load,
+        sum(
+            case
+                when event_type = 'cleaning_completed' then cleaned_from_bytes - cleaned_to_bytes
+            end
+        ) as bytes_cleaned,
+        max_by(cleaned_to_bytes, logged_at) filter (where event_type = 'cleaning_completed')
+            as bytes_after_cleaning,
+        max_by(bytes_loaded, logged_at) filter (where event_type = 'offsets_load_completed')
+            as bytes_at_load,
         max(case when event_type = 'cleaning_completed' then logged_at end) as cleaned_at,
-        max(case when event_type = 'offsets_load_completed' then duration_ms end) as longest_load_ms,
-        coalesce(sum(case when event_type = 'tombstones_append_failed' then tombstones end), 0) as failed_tombstones,
+        max(case when event_type = 'offsets_load_completed' then duration_ms end)
+            as longest_load_ms,
+        coalesce(sum(case when event_type = 'tombstones_append_failed' then tombstones end), 0)
+            as failed_tombstones,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from sized

@@ -69,7 +69,11 @@ final as (
         hours.longest_load_ms,
         coalesce(hours.failed_tombstones, 0) as failed_tombstones,
         max(hours.cleaned_at) over (
-            partition by calendar.cluster_id, calendar.cluster_incarnation, calendar.node_id, calendar.partition_id
+            partition by
+                calendar.cluster_id,
+                calendar.cluster_incarnation,
+                calendar.node_id,
+                calendar.partition_id
             order by calendar.hour_at
             rows between unbounded preceding and current row
         ) as last_cleaned_at,
@@ -80,7 +84,9 @@ final as (
         coalesce(hours.evidence_count, 0) as evidence_count
     from calendar
     left join hours using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
-    left join settings on calendar.cluster_id = settings.cluster_id and calendar.node_id = settings.node_id
+    left join
+        settings
+        on calendar.cluster_id = settings.cluster_id and calendar.node_id = settings.node_id
 )
 
 select * from final

@@ -21,7 +21,8 @@ latest as (
         max(logged_at) as last_said_at,
         max_by(struct(node_id, source_path, byte_offset), logged_at) as line,
         lead(leader_epoch) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life order by leader_epoch
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by leader_epoch
         ) as next_leader_epoch
     from claims
     group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
@@ -37,10 +38,10 @@ final as (
         latest.partition_id,
         latest.topic_life,
         latest.leader_epoch + 1 as leader_epoch,
-        latest.line.node_id as node_id,
+        latest.line.node_id,
         min(runs.stopping_at) as logged_at,
-        latest.line.source_path as source_path,
-        latest.line.byte_offset as byte_offset,
+        latest.line.source_path,
+        latest.line.byte_offset,
         latest.topic_id,
         latest.isr
     from latest
@@ -49,7 +50,7 @@ final as (
             latest.cluster_id = runs.cluster_id
             and latest.leader_id = runs.node_id
             and runs.is_kraft
-            and runs.stopping_at >= latest.last_said_at
+            and latest.last_said_at <= runs.stopping_at
             and coalesce(runs.started_at, runs.first_seen_at) <= latest.last_said_at
     where
         size(latest.isr) = 1

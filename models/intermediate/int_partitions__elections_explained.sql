@@ -30,7 +30,10 @@ unclean as (
         partition_id,
         logged_at
     from causes
-    where event_type in ('unclean_leader_elected', 'unclean_partition_changed', 'partition_recovering_noticed')
+    where
+        event_type in (
+            'unclean_leader_elected', 'unclean_partition_changed', 'partition_recovering_noticed'
+        )
 ),
 
 shutdowns as (
@@ -71,7 +74,9 @@ uncleanly as (
             epochs.cluster_id = unclean.cluster_id
             and epochs.topic_name = unclean.topic_name
             and epochs.partition_id = unclean.partition_id
-            and epochs.elected_at between unclean.logged_at - interval 2 seconds and unclean.logged_at + interval 2 seconds
+            and epochs.elected_at between unclean.logged_at
+            - interval 2 seconds and unclean.logged_at
+            + interval 2 seconds
 ),
 
 leaving as (
@@ -87,7 +92,8 @@ leaving as (
         on
             epochs.cluster_id = shutdowns.cluster_id
             and epochs.previous_leader_id = shutdowns.broker_id
-            and epochs.elected_at between shutdowns.logged_at and shutdowns.logged_at + interval 30 seconds
+            and epochs.elected_at between shutdowns.logged_at and shutdowns.logged_at
+            + interval 30 seconds
 ),
 
 final as (
@@ -97,9 +103,15 @@ final as (
         uncleanly.leader_epoch is not null as is_unclean_told,
         leaving.leader_epoch is not null as is_leaving_told
     from epochs
-    left join preferring using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join uncleanly using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join leaving using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+    left join
+        preferring
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+    left join
+        uncleanly
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+    left join
+        leaving
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
 )
 
 select * from final

@@ -81,16 +81,24 @@ grouped as (
         topic_life,
         leader_epoch,
         max_by(leader_id, struct(coalesce(controller_epoch, -1), -claim_rank, logged_at))
-            filter (where leader_id is not null) as leader_id,
+        filter (where leader_id is not null) as leader_id,
         min(logged_at) as elected_at,
         min_by(isr, struct(claim_rank, logged_at)) filter (where isr is not null) as isr,
         max(controller_epoch) as controller_epoch,
         max_by(controller_id, struct(controller_epoch, logged_at))
-            filter (where controller_id is not null and controller_epoch is not null) as controller_id,
+        filter (where controller_id is not null and controller_epoch is not null) as controller_id,
         min_by(start_offset, logged_at) filter (where claim_kind = 'leader') as start_offset,
-        min_by(replicas, struct(claim_rank, logged_at)) filter (where replicas is not null) as replicas,
+        min_by(replicas, struct(claim_rank, logged_at)) filter (where replicas is not null)
+            as replicas,
         max(topic_id) as topic_id,
-        max(case when state_before in ('NewPartition', 'New') or event_type = 'partition_created' then 1 else 0 end)
+        max(
+            case
+                when
+                    state_before in ('NewPartition', 'New') or event_type = 'partition_created'
+                    then 1
+                else 0
+            end
+        )
         = 1 as is_creation,
         count(distinct leader_id) as leaders_named,
         min(claim_rank) as best_rank,

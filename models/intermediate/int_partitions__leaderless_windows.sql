@@ -10,11 +10,12 @@ topic_events as (
 marked as (
     select
         *,
-        sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by leader_epoch
-            rows between unbounded preceding and current row
-        ) as window_number
+        sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end)
+            over (
+                partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+                order by leader_epoch
+                rows between unbounded preceding and current row
+            ) as window_number
     from epochs
 ),
 
@@ -52,7 +53,10 @@ deletions as (
         on
             windows.cluster_id = topic_events.cluster_id
             and windows.topic_name = topic_events.topic_name
-            and (topic_events.partition_id is null or windows.partition_id = topic_events.partition_id)
+            and (
+                topic_events.partition_id is null
+                or windows.partition_id = topic_events.partition_id
+            )
             and topic_events.logged_at >= windows.started_at - interval 1 minute
             and topic_events.logged_at <= windows.started_at + interval 1 minute
             and (

@@ -40,7 +40,8 @@ removed as (
             expired.cluster_id = removals.cluster_id
             and expired.node_id = removals.broker_id
             and removals.logged_at <= expired.lost_at + interval 1 second
-            and removals.logged_at >= coalesce(expired.last_contact_at, expired.lost_at - interval 1 minute)
+            and removals.logged_at
+            >= coalesce(expired.last_contact_at, expired.lost_at - interval 1 minute)
     where expired.expired_at is null
     group by expired.cluster_id, expired.node_id, expired.session_id, expired.lost_at
 ),
@@ -80,9 +81,11 @@ final as (
     select
         dated.cluster_id,
         incarnations.cluster_incarnation,
-        case when dated.is_broker then 'zookeeper_broker' else 'zookeeper_client' end as session_kind,
+        case when dated.is_broker then 'zookeeper_broker' else 'zookeeper_client' end
+            as session_kind,
         dated.node_id,
-        coalesce(cast(dated.node_id as string), dated.client_id, 'session 0x' || dated.session_id) as owner,
+        coalesce(cast(dated.node_id as string), dated.client_id, 'session 0x' || dated.session_id)
+            as owner,
         dated.session_id,
         dated.timeout_ms,
         dated.last_contact_at,

@@ -13,11 +13,19 @@ by_session as (
         session_id,
         min(case when event_type = 'session_expired' then logged_at end) as expired_at,
         min(case when event_type = 'session_lost' then logged_at end) as lost_at,
-        max(case when event_type = 'session_timed_out' then logged_at - make_dt_interval(0, 0, 0, elapsed_ms / 1000.0) end)
+        max(
+            case
+                when
+                    event_type = 'session_timed_out'
+                    then logged_at - make_dt_interval(0, 0, 0, elapsed_ms / 1000.0)
+            end
+        )
             as last_contact_at,
         max(timeout_ms) as timeout_ms,
-        {{ evidence("event_type in ('session_expired', 'session_lost', 'session_timed_out')") }} as evidence,
-        count_if(event_type in ('session_expired', 'session_lost', 'session_timed_out')) as evidence_count
+        {{ evidence("event_type in ('session_expired', 'session_lost', 'session_timed_out')") }}
+            as evidence,
+        count_if(event_type in ('session_expired', 'session_lost', 'session_timed_out'))
+            as evidence_count
     from session_events
     where session_id is not null
     group by cluster_id, session_id
@@ -50,7 +58,9 @@ noticed as (
         logged_at,
         source_path,
         byte_offset,
-        lag(logged_at) over (partition by cluster_id, node_id order by logged_at, byte_offset) as previous_at
+        lag(logged_at)
+            over (partition by cluster_id, node_id order by logged_at, byte_offset)
+            as previous_at
     from session_events
     where
         node_id is not null
@@ -73,8 +83,10 @@ unnamed as (
             noticed.cluster_id = ended.cluster_id
             and noticed.node_id = ended.node_id
             and noticed.logged_at >= coalesce(ended.expired_at, ended.lost_at) - interval 10 seconds
-            and noticed.logged_at <= coalesce(ended.lost_at, ended.expired_at + interval 10 minutes) + interval 10 seconds
-    where noticed.previous_at is null or noticed.logged_at > noticed.previous_at + interval 5 seconds
+            and noticed.logged_at
+            <= coalesce(ended.lost_at, ended.expired_at + interval 10 minutes) + interval 10 seconds
+    where
+        noticed.previous_at is null or noticed.logged_at > noticed.previous_at + interval 5 seconds
 ),
 
 final as (

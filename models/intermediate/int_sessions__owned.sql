@@ -15,7 +15,9 @@ named as (
     from session_events
     where
         session_id is not null
-        and event_type in ('session_established', 'session_timed_out', 'session_lost', 'znode_created')
+        and event_type in (
+            'session_established', 'session_timed_out', 'session_lost', 'znode_created'
+        )
 ),
 
 owned as (
@@ -31,6 +33,17 @@ owned as (
     group by cluster_id, session_id
 ),
 
+followed as (
+    select
+        cluster_id,
+        session_id,
+        lead(established_at) over (
+            partition by cluster_id, node_id order by established_at, session_id
+        ) as next_established_at
+    from owned
+    where established_at is not null
+),
+
 -- A broker that finds its old znode still there waits, and may lose its new session before it has registered with it:
 -- the cluster never saw that session as the broker's.
 registered as (
@@ -39,7 +52,10 @@ registered as (
         owned.session_id,
         count_if(
             registrations.logged_at >= owned.established_at
-            and (following.established_at is null or registrations.logged_at < following.established_at)
+            and (
+                followed.next_established_at is null
+                or registrations.logged_at < followed.next_established_at
+            )
         ) as registrations,
         count(registrations.logged_at) as registrations_of_node
     from owned
@@ -48,17 +64,8 @@ registered as (
             owned.cluster_id = registrations.cluster_id
             and owned.node_id = registrations.node_id
             and registrations.event_type = 'broker_registered'
-    left join (
-        select
-            cluster_id,
-            session_id,
-            lead(established_at) over (
-                partition by cluster_id, node_id order by established_at, session_id
-            ) as established_at
-        from owned
-        where established_at is not null
-    ) as following
-        on owned.cluster_id = following.cluster_id and owned.session_id = following.session_id
+    left join followed
+        on owned.cluster_id = followed.cluster_id and owned.session_id = followed.session_id
     group by owned.cluster_id, owned.session_id
 ),
 
@@ -78,7 +85,9 @@ final as (
             or registered.registrations_of_node = 0
         ) as is_broker
     from owned
-    inner join registered on owned.cluster_id = registered.cluster_id and owned.session_id = registered.session_id
+    inner join
+        registered
+        on owned.cluster_id = registered.cluster_id and owned.session_id = registered.session_id
 )
 
 select * from final

@@ -28,7 +28,7 @@ reconnected as (
             ended.cluster_id = session_events.cluster_id
             and ended.node_id = session_events.node_id
             and session_events.event_type in ('session_established', 'broker_registered')
-            and session_events.logged_at > ended.expired_at
+            and ended.expired_at < session_events.logged_at
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
     where ended.session_kind = 'zookeeper_broker'
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
@@ -48,18 +48,19 @@ deaths as (
             ended.cluster_id = runs.cluster_id
             and ended.node_id = runs.node_id
             and runs.stopped_at is null
-            and runs.last_seen_at <= ended.expired_at
+            and ended.expired_at >= runs.last_seen_at
             and coalesce(runs.next_started_at, timestamp '9999-01-01 00:00:00') > runs.last_seen_at
             and coalesce(runs.started_at, runs.first_seen_at) < ended.expired_at
             and ended.noticed_at is null
     where
         runs.next_started_at is null
         or ended.expired_at
-        < runs.next_started_at + make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 60000) / 1000.0)
+        < runs.next_started_at
+        + make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 60000) / 1000.0)
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 
-leading as (
+led as (
     select
         ended.cluster_id,
         ended.owner,
@@ -72,8 +73,11 @@ leading as (
             ended.cluster_id = terms.cluster_id
             and ended.cluster_incarnation = terms.cluster_incarnation
             and ended.node_id = terms.controller_id
-            and terms.elected_at < ended.expired_at
-            and (terms.superseded_at is null or terms.superseded_at >= ended.expired_at - interval 1 second)
+            and ended.expired_at > terms.elected_at
+            and (
+                terms.superseded_at is null
+                or terms.superseded_at >= ended.expired_at - interval 1 second
+            )
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 
@@ -82,7 +86,7 @@ final as (
         ended.*,
         coalesce(reconnected.reconnected_at, ended.unfenced_at) as reconnected_at,
         deaths.run_number as dead_run_number,
-        leading.controller_epoch is not null as was_controller
+        led.controller_epoch is not null as was_controller
     from ended
     left join reconnected
         on
@@ -96,12 +100,12 @@ final as (
             and ended.owner = deaths.owner
             and ended.session_id <=> deaths.session_id
             and ended.expired_at = deaths.expired_at
-    left join leading
+    left join led
         on
-            ended.cluster_id = leading.cluster_id
-            and ended.owner = leading.owner
-            and ended.session_id <=> leading.session_id
-            and ended.expired_at = leading.expired_at
+            ended.cluster_id = led.cluster_id
+            and ended.owner = led.owner
+            and ended.session_id <=> led.session_id
+            and ended.expired_at = led.expired_at
 )
 
 select * from final

@@ -48,7 +48,9 @@ final as (
         grouped.*,
         versions.kafka_version
     from grouped
-    left join versions on grouped.cluster_id = versions.cluster_id and grouped.source_id = versions.source_id
+    left join
+        versions
+        on grouped.cluster_id = versions.cluster_id and grouped.source_id = versions.source_id
 )
 
 select * from final

@@ -3,7 +3,9 @@ with events as (
 ),
 
 days as (
-    select explode(sequence(cast(first_date as date), cast(last_date as date), interval 1 day)) as date_day
+    select
+        explode(sequence(cast(first_date as date), cast(last_date as date), interval 1 day))
+            as date_day
     from events
 ),
 

@@ -19,7 +19,8 @@ grouped as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }} as topic_key,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
         cluster_id,
         cluster_incarnation,
         topic_name,

@@ -23,7 +23,11 @@ measured as (
         tenures.*,
         greatest(
             0,
-            unix_millis(coalesce(greatest(tenures.resigned_at, tenures.last_write_at), tenures.superseded_at))
+            unix_millis(
+                coalesce(
+                    greatest(tenures.resigned_at, tenures.last_write_at), tenures.superseded_at
+                )
+            )
             - unix_millis(tenures.superseded_at)
         ) as overlap_ms
     from tenures
@@ -31,7 +35,8 @@ measured as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'controller_epoch']) }} as controller_tenure_key,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'controller_epoch']) }}
+            as controller_tenure_key,
         cluster_id,
         cluster_incarnation,
         controller_epoch,
@@ -42,7 +47,8 @@ final as (
         cast(elected_at as date) as elected_date,
         end_kind,
         coalesce(overlap_ms, 0) as overlap_ms,
-        case when overlap_ms > 0 and superseded_by_id <> controller_id then superseded_by_id end as overlapping_controller_id,
+        case when overlap_ms > 0 and superseded_by_id <> controller_id then superseded_by_id end
+            as overlapping_controller_id,
         coalesce(overlap_ms > 0 and superseded_by_id <> controller_id, false) as is_split_brain,
         coalesce(ordered.leader_changes, 0) as leader_changes,
         late_writes,

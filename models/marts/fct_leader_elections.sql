@@ -28,7 +28,8 @@ final as (
             as leader_election_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }} as topic_key,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
         topic_name,
         topic_life,
         partition_id,
@@ -50,7 +51,10 @@ final as (
             when previous_leader_id = -1 then 'leader_lost'
             when is_leaving_told then 'controlled_shutdown'
             when is_preferred_told then 'preferred'
-            when size(isr) > 0 and previous_leader_id is not null and not array_contains(isr, previous_leader_id)
+            when
+                size(isr) > 0
+                and previous_leader_id is not null
+                and not array_contains(isr, previous_leader_id)
                 then 'leader_lost'
             when replicas[0] = leader_id then 'preferred'
             else 'unknown'

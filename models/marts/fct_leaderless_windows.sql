@@ -8,7 +8,8 @@ final as (
             as leaderless_window_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }} as topic_key,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
         topic_name,
         partition_id,
         started_at,

@@ -20,7 +20,8 @@ final as (
         cast(cleaner_runs as int) as cleaner_runs,
         failed_tombstones,
         longest_load_ms,
-        cast(floor((unix_seconds(hour_at) + 3600 - unix_seconds(last_cleaned_at)) / 3600) as int) as hours_since_clean,
+        cast(floor((unix_seconds(hour_at) + 3600 - unix_seconds(last_cleaned_at)) / 3600) as int)
+            as hours_since_clean,
         -- Out of line with its siblings on the same node: twice the median of a day, and by more than two segments.
         siblings > 2
         and growth_24h > 2 * greatest(median_growth_24h, 0)

@@ -18,7 +18,8 @@ final as (
         cast(expired_at as date) as expired_date,
         noticed_at,
         reconnected_at,
-        unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at)) as unavailable_ms,
+        unix_millis(reconnected_at)
+        - unix_millis(coalesce(last_contact_at, expired_at)) as unavailable_ms,
         was_controller,
         case when dead_run_number is not null then 'process_death' else 'unknown' end as cause_kind,
         case

@@ -9,7 +9,10 @@ final as (
         partition_id,
         -- The controller's own words, the leader's and the followers', requests, and what was merely cached.
         case
-            when event_type in ('partition_leader_changed', 'isr_reduced_by_controller', 'partition_created')
+            when
+                event_type in (
+                    'partition_leader_changed', 'isr_reduced_by_controller', 'partition_created'
+                )
                 then 'controller'
             when event_type = 'leader_started' then 'leader'
             when event_type = 'follower_started' then 'follower'
@@ -28,7 +31,9 @@ final as (
         -- KRaft brokers print -1 where the ZooKeeper-mode controller's epoch stood.
         nullif({{ field('controller_epoch', 'int') }}, -1) as controller_epoch,
         case
-            when event_type in ('leader_and_isr_received', 'leader_info_cached') then {{ field('controller', 'int') }}
+            when
+                event_type in ('leader_and_isr_received', 'leader_info_cached')
+                then {{ field('controller', 'int') }}
             when
                 event_type in (
                     'partition_leader_changed',

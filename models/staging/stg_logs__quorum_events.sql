@@ -11,7 +11,9 @@ final as (
         case
             when event_type = 'controller_activated' then node_id
             -- A leader prints its own id; a release that does not still writes the line itself.
-            when {{ field('quorum_state') }} like 'Leader%' then coalesce({{ field('quorum_leader', 'int') }}, node_id)
+            when
+                {{ field('quorum_state') }} like 'Leader%'
+                then coalesce({{ field('quorum_leader', 'int') }}, node_id)
             else nullif({{ field('quorum_leader', 'int') }}, -1)
         end as quorum_leader_id
     from events

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.sources import Known, Layout, Source, find_files, identify, inspect, resolve_nodes, resolve_zones, still_written, tail_hash
+from ingestion.sources import Known, Layout, Source, find_files, identify, inspect, may_grow, resolve_nodes, resolve_zones, tail_hash
 
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 
@@ -179,7 +179,7 @@ def test_a_layout_reads_cluster_and_node_from_the_path() -> None:
 def test_only_a_fresh_file_that_is_not_rotated_still_grows(tmp_path: Path) -> None:
     source = inspect(str(log(tmp_path / "server.log")), str(tmp_path), "c")
     now = time.time()
-    assert still_written(source, now, 60)
-    assert not still_written(source, now + 61, 60)
-    assert not still_written(replace(source, path="server.log.2020-05-15-11"), now, 60)
-    assert not still_written(replace(source, compressed=True), now, 60)
+    assert may_grow(source, now, 60)
+    assert not may_grow(source, now + 61, 60)
+    assert not may_grow(replace(source, path="server.log.2020-05-15-11"), now, 60)
+    assert not may_grow(replace(source, compressed=True), now, 60)

@@ -1,0 +1,95 @@
+"""The lab's clusters, and a folder of bad input, loaded and built once for all flow tests; dbt's own tests run in that build."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ingestion import build as building
+    from ingestion import ingest as ingesting
+
+ARCHIVES = Path(__file__).parents[1] / "fixtures/lab"
+SECRET = "correct-horse-battery"
+
+
+@dataclass
+class Lab:
+    """The warehouse, where the clusters' files are, and what was said of each."""
+
+    folder: Path
+    warehouse: str
+    outcomes: dict[str, ingesting.Outcome] = field(default_factory=dict)
+    built: building.Outcome | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        from ingestion.session import start
+        from ingestion.warehouse import Warehouse, register
+
+        session = start(self.warehouse)
+        register(session, Warehouse.at(self.warehouse))
+        return session
+
+    def rows(self, query: str) -> list[Any]:
+        return self.spark.sql(query).collect()
+
+    def load(self, cluster: str, *paths: Path, **options: Any) -> ingesting.Outcome:
+        from ingestion import ingest as ingesting
+
+        told: list[str] = []
+        given = {"timezone": "UTC", "cluster": cluster} | options
+        outcome = ingesting.ingest(lambda: self.spark, self.warehouse, ingesting.Options(list(map(str, paths)), **given), tell=told.append)
+        assert told == outcome.faults
+        self.outcomes[cluster] = outcome
+        return outcome
+
+    def build(self, **options: Any) -> building.Outcome:
+        from ingestion import build as building
+
+        return building.build(self.spark, self.warehouse, **options)
+
+
+def bad_input(folder: Path) -> Path:
+    """One file of each kind that cannot simply be read, and one that can."""
+    folder.mkdir()
+    line = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id=7] started (kafka.server.KafkaServer)\n"
+    text = "".join(line.format(n % 60) for n in range(2000))
+    (folder / "server.log").write_text(
+        text
+        + f"[2020-05-15 12:30:00,000] INFO KafkaConfig values: \n\tbroker.id = 7\n\tssl.key.password = {SECRET}\n (kafka.server.KafkaConfig)\n"
+    )
+    (folder / "empty.log").write_text("")
+    (folder / "binary.log").write_bytes(bytes(range(256)) * 64)
+    (folder / "notes.txt").write_text("nothing of Kafka's\n")
+    (folder / "cut.log").write_bytes(text.replace("started", "démarré").encode()[: 300 * 90 + 61])
+    (folder / "cut.log.gz").write_bytes(gzip.compress(text.replace("started", "starting").encode())[:-300])
+    (folder / "torn.log").write_text("\tat a.b.C(C.java:1)\n" + line.format(1).replace("id=7", "id=8"))
+    for path in folder.iterdir():
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Every lab cluster and the bad input, ingested and built."""
+    folder = tmp_path_factory.mktemp("lab")
+    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    lab = Lab(folder, str(tmp_path_factory.mktemp("warehouse")))
+    for cluster in sorted(path.name for path in folder.iterdir()):
+        lab.load(cluster, folder / cluster / "input")
+    lab.load("bad", bad_input(folder / "bad"), folder / "missing")
+    lab.built = lab.build(tests=True)
+    yield lab
+    lab.spark.stop()

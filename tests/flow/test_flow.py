@@ -1,0 +1,152 @@
+"""Files to facts: exactly once, in any order, whatever is handed over."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingestion import found
+from ingestion.warehouse import Warehouse, register
+from tests.flow.conftest import SECRET, Lab
+
+FACTS = {
+    "fct_leader_elections": "topic_name, partition_id, leader_epoch, leader_id, previous_leader_id, isr, controller_epoch, elected_at, held_until, election_kind",
+    "fct_leaderless_windows": "topic_name, partition_id, started_at, ended_at, duration_ms, last_leader_id",
+    "fct_controller_tenures": "controller_epoch, controller_id, elected_at, ended_at, end_kind, overlap_ms, leader_changes, late_writes",
+    "fct_session_expiries": "session_kind, owner, expired_at, reconnected_at, was_controller, cause_kind",
+    "fct_epoch_gaps": "epoch_kind, gap_kind, topic_name, partition_id, node_id, expected_epoch, found_epoch, opened_at, closed_at",
+    "fct_offsets_topic_growth_hourly": "node_id, partition_id, hour_at, bytes_growth, segments_rolled, cleaner_runs, is_abnormal",
+    "dim_node_runs": "node_id, run_number, started_at, ready_at, stopped_at, end_kind",
+    "fct_parse_coverage_daily": "node_id, logger, event_date, records, recognised, bytes",
+}
+
+
+def facts(lab: Lab, cluster: str) -> dict[str, list[tuple[Any, ...]]]:
+    return {
+        table: sorted(tuple(map(str, row)) for row in lab.rows(f"select {columns} from marts.{table} where cluster_id = '{cluster}'"))
+        for table, columns in FACTS.items()
+    }
+
+
+def test_dbts_own_tests_ran_and_passed(lab: Lab) -> None:
+    assert lab.built.tests > 80
+    assert lab.built.warnings == []
+
+
+def test_records_are_as_many_as_an_independent_count_finds(lab: Lab) -> None:
+    import re
+
+    head = re.compile(rb"^(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[myid)", re.M)
+    for cluster, outcome in lab.outcomes.items():
+        if cluster == "bad":
+            continue
+        paths = [
+            row.source_path for row in lab.rows(f"select source_path from marts.fct_sources where cluster_id = '{cluster}' and records > 0")
+        ]
+        heads = sum(len(head.findall(gzip.open(path).read() if path.endswith(".gz") else Path(path).read_bytes())) for path in paths)
+        orphans = lab.rows(f"select count(*) as n from bronze.log_records where cluster_id = '{cluster}' and outcome = 'orphan'")[0].n
+        assert outcome.records == heads + orphans, cluster
+        assert outcome.recognised / outcome.records > 0.6, cluster
+
+
+def test_every_byte_of_a_source_is_in_one_record(lab: Lab) -> None:
+    rows = lab.rows(
+        "select source_id, max(byte_offset + byte_length) as bytes, sum(byte_length) as summed, count(*) as records,"
+        " count(distinct byte_offset) as offsets from bronze.log_records where outcome <> 'source_cut' group by source_id"
+    )
+    assert len(rows) > 50
+    assert [row for row in rows if row.bytes != row.summed or row.records != row.offsets] == []
+
+
+def test_running_again_adds_nothing(lab: Lab) -> None:
+    before = lab.rows("select count(*) as n from bronze.log_records")[0].n
+    for cluster in ("zk-a-2.8.2", "bad"):
+        outcome = lab.load(cluster, lab.folder / cluster if cluster == "bad" else lab.folder / cluster / "input")
+        assert (outcome.records, outcome.rows_written) == (0, 0)
+    assert lab.rows("select count(*) as n from bronze.log_records")[0].n == before
+
+
+def test_bad_input_is_told_and_listed_and_the_rest_is_loaded(lab: Lab) -> None:
+    told = {Path(line.split(": ")[0]).name: line.split(": ", 1)[1] for line in lab.outcomes["bad"].faults if line.startswith("/")}
+    rows = {
+        Path(row.source_path).name: row
+        for row in lab.rows("select source_path, outcome, reason, records, recognised from marts.fct_sources where cluster_id = 'bad'")
+    }
+    assert told["empty.log"] == "empty: the file is empty"
+    assert told["binary.log"] == "binary: the file is binary"
+    assert told["missing"] == "missing: no such file or folder"
+    assert told["cut.log"].startswith("cut: ends in the middle of a line")
+    assert "EOFError" in told["cut.log.gz"]
+    assert {name: row.outcome for name, row in rows.items()} == {
+        "server.log": "read",
+        "torn.log": "read",
+        "empty.log": "empty",
+        "binary.log": "binary",
+        "missing": "missing",
+        "notes.txt": "unknown",
+        "cut.log": "cut",
+        "cut.log.gz": "cut",
+    }
+    assert all(row.reason for row in rows.values() if row.outcome != "read")
+    assert (rows["server.log"].records, rows["server.log"].recognised) == (2001, 2001)
+    assert rows["cut.log"].records == 300
+    assert 500 < rows["cut.log.gz"].records < 2000
+
+
+def test_no_secret_reaches_a_table(lab: Lab) -> None:
+    for table in ("bronze.log_records", "staging.stg_logs__events"):
+        assert lab.rows(f"select count(*) as n from {table} where to_json(struct(*)) like '%{SECRET}%'")[0].n == 0
+
+
+def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
+    row = lab.rows("select * from marts.fct_controller_tenures where cluster_id = 'zk-a-2.8.2' and controller_epoch = 2")[0]
+    fact, lines = found.evidence(lab.spark, register(lab.spark, Warehouse.at(lab.warehouse)), row.controller_tenure_key)
+    assert fact == "marts.fct_controller_tenures"
+    assert any("2 successfully elected as the controller. Epoch incremented to 2" in line.raw_text for line in lines)
+    assert len(lines) == len(row.evidence)
+
+
+def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> None:
+    """Half of the files cut anywhere; then the others; then all, grown, renamed, rotated and packed."""
+    cluster = "kraft-372-offsets"
+    whole = facts(lab, cluster)
+    pieces = lab.folder / "pieces"
+    shutil.copytree(lab.folder / cluster / "input", pieces)
+    logs = sorted(path for path in pieces.rglob("*.log") if "gc" not in path.name)
+    full = {path: path.read_bytes() for path in logs}
+    other = Lab(lab.folder, str(lab.folder / "other-warehouse"))
+    for number, path in enumerate(logs):
+        path.write_bytes(full[path][: len(full[path]) * 2 // 5] if number % 2 else b"")
+    first = other.load(cluster, pieces)
+    assert first.records > 1000
+    other.build()
+    for number, path in enumerate(logs):
+        path.write_bytes(full[path] if not number % 2 else full[path][: len(full[path]) * 2 // 5])
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    other.load(cluster, pieces)
+    for number, path in enumerate(logs):
+        path.write_bytes(full[path])
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+        if number % 4 == 0:
+            path.rename(path.with_name(path.name + ".2026-11-21-09"))
+        elif number % 4 == 1:
+            path.with_name(path.name + ".gz").write_bytes(gzip.compress(full[path]))
+            path.unlink()
+    other.load(cluster, pieces)
+    assert other.load(cluster, pieces).records == 0
+    other.build()
+    for table, rows in facts(other, cluster).items():
+        assert rows == whole[table], table
+
+
+@pytest.mark.parametrize("table", ["fct_leader_elections", "fct_controller_tenures", "fct_session_expiries", "dim_node_runs"])
+def test_descriptions_reach_the_tables(lab: Lab, table: str) -> None:
+    columns = {
+        row.col_name: row.comment for row in lab.rows(f"describe table marts.{table}") if row.col_name and not row.col_name.startswith("#")
+    }
+    assert all(columns.values()), columns
