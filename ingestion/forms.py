@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class Vocabulary:
 class Form:
     """One compiled wording.
 
-    `names` are the fields in the order of the groups of `pattern`; `picks` has, by field, the expression that picks
+    `names` are the fields in the order of the groups of `pattern_text`; `picks` has, by field, the expression that picks
     the wanted parts out of the text (their values are joined with commas).  `digits_matter` is true where a literal
     digit takes part in the match, so that records which differ only in digits must be matched one by one.
     """
@@ -67,14 +68,20 @@ class Form:
     until: str | None
     origin: str
     names: tuple[str, ...]
-    pattern: re.Pattern[bytes]
+    pattern_text: bytes
     literal: bytes
     weight: int
     digits_matter: bool
     means: str = ""
+    severity: str = "normal"
     noise: bool = False
     continues: str | None = None
     picks: dict[str, re.Pattern[bytes]] = field(default_factory=dict)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The matcher; compiled when it is first needed, for a file needs few of two thousand."""
+        return re.compile(self.pattern_text, re.S)
 
     @property
     def example(self) -> str:
@@ -175,11 +182,12 @@ def compile_form(
         until=until,
         origin=form.get("origin", ""),
         names=names,
-        pattern=re.compile(pattern.encode() + ending.encode(), re.S),
+        pattern_text=pattern.encode() + ending.encode(),
         literal=longest.encode(),
         weight=sum(len(part) for part in plain),
         digits_matter=bool(re.search(r"\d", "".join(plain).replace("0x", ""))),
         means=entry.get("means", ""),
+        severity=entry.get("severity", "normal"),
         noise=bool(entry.get("noise", False)),
         continues=form.get("continues"),
         picks={name: re.compile(expression.encode()) for name, expression in picks.items()},

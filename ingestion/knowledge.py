@@ -40,7 +40,7 @@ def seed_text(catalogue: Catalogue) -> str:
     writer.writerow(["event_type", "area", "severity", "is_noise", "means", "forms"])
     for event, forms in sorted(by_event(catalogue).items()):
         first = forms[0]
-        writer.writerow([event, Path(first.path).stem, catalogue.severities[event], str(first.noise).lower(), first.means, len(forms)])
+        writer.writerow([event, Path(first.path).stem, first.severity, str(first.noise).lower(), first.means, len(forms)])
     return out.getvalue()
 
 

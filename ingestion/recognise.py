@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ingestion.forms import Form, Vocabulary, read_forms, read_vocabulary, read_yaml
+from ingestion.forms import Form, Vocabulary, read_forms, read_vocabulary
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 # A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
@@ -59,14 +59,12 @@ class Catalogue:
         self.vocabulary: Vocabulary = read_vocabulary(folder / "fields.yml")
         self.contexts = sorted(read_forms(folder / "contexts.yml", self.vocabulary, are_prefixes=True), key=lambda form: -form.weight)
         self.forms: list[Form] = []
-        self.severities: dict[str, str] = {}
         digest = hashlib.sha256()
         for name in ("fields.yml", "contexts.yml", "envelopes.yml"):
             digest.update((folder / name).read_bytes())
         for path in sorted((folder / "messages").glob("*.yml")):
             digest.update(path.read_bytes())
             self.forms += read_forms(path, self.vocabulary)
-            self.severities |= {event: entry.get("severity", "normal") for event, entry in read_yaml(path).items()}
         self.version = digest.hexdigest()[:12]
         self._by_logger: dict[bytes, list[Form]] = {}
         for form in self.forms:

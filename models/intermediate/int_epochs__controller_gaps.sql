@@ -28,8 +28,8 @@ explained as (
             followed.cluster_id = quorum_events.cluster_id
             and followed.previous_epoch < quorum_events.quorum_epoch
             and followed.controller_epoch > quorum_events.quorum_epoch
-            and quorum_events.logged_at between followed.previous_elected_at and followed.elected_at
-            + interval 1 minute
+            and followed.previous_elected_at <= quorum_events.logged_at
+            and quorum_events.logged_at <= followed.elected_at + interval 1 minute
     where followed.epoch_kind = 'metadata'
     group by followed.cluster_id, followed.cluster_incarnation, followed.controller_epoch
 ),

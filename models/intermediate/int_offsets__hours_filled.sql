@@ -84,8 +84,7 @@ final as (
         coalesce(hours.evidence_count, 0) as evidence_count
     from calendar
     left join hours using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
-    left join
-        settings
+    left join settings
         on calendar.cluster_id = settings.cluster_id and calendar.node_id = settings.node_id
 )
 

@@ -74,9 +74,8 @@ uncleanly as (
             epochs.cluster_id = unclean.cluster_id
             and epochs.topic_name = unclean.topic_name
             and epochs.partition_id = unclean.partition_id
-            and epochs.elected_at between unclean.logged_at
-            - interval 2 seconds and unclean.logged_at
-            + interval 2 seconds
+            and epochs.elected_at >= unclean.logged_at - interval 2 seconds
+            and epochs.elected_at <= unclean.logged_at + interval 2 seconds
 ),
 
 leaving as (
@@ -92,8 +91,8 @@ leaving as (
         on
             epochs.cluster_id = shutdowns.cluster_id
             and epochs.previous_leader_id = shutdowns.broker_id
-            and epochs.elected_at between shutdowns.logged_at and shutdowns.logged_at
-            + interval 30 seconds
+            and epochs.elected_at >= shutdowns.logged_at
+            and epochs.elected_at <= shutdowns.logged_at + interval 30 seconds
 ),
 
 final as (
@@ -103,14 +102,11 @@ final as (
         uncleanly.leader_epoch is not null as is_unclean_told,
         leaving.leader_epoch is not null as is_leaving_told
     from epochs
-    left join
-        preferring
+    left join preferring
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join
-        uncleanly
+    left join uncleanly
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join
-        leaving
+    left join leaving
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
 )
 

@@ -19,8 +19,7 @@ by_session as (
                     event_type = 'session_timed_out'
                     then logged_at - make_dt_interval(0, 0, 0, elapsed_ms / 1000.0)
             end
-        )
-            as last_contact_at,
+        ) as last_contact_at,
         max(timeout_ms) as timeout_ms,
         {{ evidence("event_type in ('session_expired', 'session_lost', 'session_timed_out')") }}
             as evidence,

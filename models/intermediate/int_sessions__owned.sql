@@ -85,8 +85,7 @@ final as (
             or registered.registrations_of_node = 0
         ) as is_broker
     from owned
-    inner join
-        registered
+    inner join registered
         on owned.cluster_id = registered.cluster_id and owned.session_id = registered.session_id
 )
 

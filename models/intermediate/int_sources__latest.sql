@@ -48,8 +48,7 @@ final as (
         grouped.*,
         versions.kafka_version
     from grouped
-    left join
-        versions
+    left join versions
         on grouped.cluster_id = versions.cluster_id and grouped.source_id = versions.source_id
 )
 

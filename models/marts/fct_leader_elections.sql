@@ -24,8 +24,11 @@ judged as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'leader_epoch']) }}
-            as leader_election_key,
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'leader_epoch'
+            ])
+        }} as leader_election_key,
         cluster_id,
         cluster_incarnation,
         {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}

@@ -4,8 +4,11 @@ with windows as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'first_epoch']) }}
-            as leaderless_window_key,
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'first_epoch'
+            ])
+        }} as leaderless_window_key,
         cluster_id,
         cluster_incarnation,
         {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}

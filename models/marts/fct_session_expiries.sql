@@ -4,8 +4,11 @@ with sessions as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at']) }}
-            as session_expiry_key,
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at'
+            ])
+        }} as session_expiry_key,
         cluster_id,
         cluster_incarnation,
         session_kind,
@@ -18,8 +21,8 @@ final as (
         cast(expired_at as date) as expired_date,
         noticed_at,
         reconnected_at,
-        unix_millis(reconnected_at)
-        - unix_millis(coalesce(last_contact_at, expired_at)) as unavailable_ms,
+        unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at))
+            as unavailable_ms,
         was_controller,
         case when dead_run_number is not null then 'process_death' else 'unknown' end as cause_kind,
         case
