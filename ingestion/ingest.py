@@ -124,7 +124,7 @@ def take_in(
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome.clusters = {source.cluster_id for source in sources}
     outcome.faults = faults(sources)
-    due = [source for source in sources if source.outcome == TO_READ and (source.size is None or source.start < source.size)]
+    due = [source for source in sources if has_more(source, written)]
     counted: dict[str, tuple[int, int, int, str | None]] = {}
     for portion in portions(due):
         tasks = [task_of(source, source.path in held, next_batch, now) for source in portion]
@@ -157,6 +157,15 @@ def take_in(
         tell(fault)
     outcome.read_seconds = time.monotonic() - began
     return outcome
+
+
+def has_more(source: Source, written: dict[str, tuple[str, int | None]]) -> bool:
+    """Whether a source may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
+    if source.outcome != TO_READ:
+        return False
+    if source.size is None:
+        return written.get(str(Path(source.path).resolve())) not in ((TO_READ, source.disk_size), ("cut", source.disk_size))
+    return source.start < source.size
 
 
 def faults(sources: list[Source]) -> list[str]:
@@ -414,7 +423,7 @@ def source_rows(
                 source.fingerprint() if source.head else None,
                 len(source.head),
                 tail_hash(source.path, end) if reads else None,
-                source.size,
+                source.disk_size,
                 source.start,
                 end if reads else None,
                 records,

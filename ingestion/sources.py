@@ -55,12 +55,13 @@ ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
 @dataclass(frozen=True)
 class Source:
-    """One file as found.  `size`: bytes, decompressed (None while a gzip is unread).  `zones`: (local ms, '+05:30')."""
+    """One file as found.  `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there.  `zones`: (local ms, '+05:30')."""
 
     path: str
     folder: str
     cluster_id: str
     size: int | None = None
+    disk_size: int | None = None
     modified: float = 0.0
     compressed: bool = False
     outcome: str = TO_READ
@@ -231,7 +232,7 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         return replace(source, outcome=MISSING, reason="no such file or folder")
     try:
         status = os.stat(path)
-        source = replace(source, size=status.st_size, modified=status.st_mtime)
+        source = replace(source, size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
         if status.st_size == 0:
             return replace(source, outcome=EMPTY, reason="the file is empty")
         with open_bytes(path) as file:

@@ -6,7 +6,7 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at'
+                'cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at', 'noticed_at'
             ])
         }} as session_expiry_key,
         cluster_id,
