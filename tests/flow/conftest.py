@@ -50,7 +50,7 @@ class Lab:
         given = {"timezone": "UTC", "cluster": cluster} | options
         outcome = ingesting.ingest(lambda: self.spark, self.warehouse, ingesting.Options(list(map(str, paths)), **given), tell=told.append)
         assert told == outcome.faults
-        self.outcomes[cluster] = outcome
+        self.outcomes.setdefault(cluster, outcome)
         return outcome
 
     def build(self, **options: Any) -> building.Outcome:

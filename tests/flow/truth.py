@@ -9,6 +9,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+@cache
 def truth(folder: Path) -> Facts:
     """The truth of a cluster, with every leader epoch marked `visible` where a log line names it."""
     facts = kraft(folder) if (folder / "truth/metadata.jsonl").exists() else zookeeper(folder)
