@@ -403,9 +403,8 @@ def source_rows(
         records, recognised, end, fault = counted.get(source.source_id, (0, 0, source.start, None)) if reads else (0, 0, 0, None)
         fault = fault or (TORN if reads and source.ends_torn else None)
         outcome = "cut" if fault else source.outcome
-        if (reads and not records and written.get(path) == (outcome, source.size)) or (
-            not reads and written.get(path) == (outcome, source.size)
-        ):
+        unread = source.compressed and reads and not has_more(source, written)
+        if unread or (not records and written.get(path) == (outcome, source.disk_size)):
             continue
         rows.append(
             (
