@@ -52,7 +52,7 @@ final as (
         logged_at,
         source_path,
         byte_offset,
-        leader_then_id is null or leader_then_id = node_id as is_by_leader
+        leader_then_id is null or node_id is null or leader_then_id = node_id as is_by_leader
     from claims
 )
 

@@ -21,6 +21,7 @@ records as (
         registration_events.source_path,
         registration_events.byte_offset,
         registration_events.is_fencing,
+        registration_events.is_unfencing,
         min(case when registration_events.is_leaving then registration_events.logged_at end) over (
             partition by
                 registration_events.cluster_id,
@@ -52,7 +53,7 @@ compared as (
             rows between unbounded preceding and 1 preceding
         ) as fencings_before
     from records
-    where (is_fencing and (leaving_at is null or logged_at < leaving_at)) or not is_fencing
+    where (is_fencing and (leaving_at is null or logged_at < leaving_at)) or is_unfencing
     window registration as (
         partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
         order by logged_at, node_id, byte_offset
@@ -78,6 +79,7 @@ final as (
             and compared.broker_id = claims.broker_id
             and claims.logged_at >= compared.logged_at - interval 5 seconds
             and claims.logged_at <= compared.logged_at + interval 2 seconds
+            and claims.is_by_leader
     where compared.is_fencing and not coalesce(compared.was_fencing, false)
     group by
         compared.cluster_id,

@@ -29,25 +29,20 @@ final as (
     select
         tenures.*,
         expiries.expired_at,
-        case
-            when
-                tenures.superseded_at is null
-                and tenures.stopped_at is null
-                and expiries.expired_at is null
-                then null
-            else
-                least(
-                    tenures.superseded_at,
-                    case
-                        when
-                            tenures.resigned_at
-                            <= coalesce(tenures.superseded_at, tenures.resigned_at)
-                            then tenures.resigned_at
-                    end,
-                    expiries.expired_at,
-                    case when tenures.stopping_at > tenures.elected_at then tenures.stopped_at end
-                )
-        end as ended_at,
+        least(
+            tenures.superseded_at,
+            case
+                when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                    then tenures.resigned_at
+            end,
+            expiries.expired_at,
+            case
+                when tenures.stopping_at > tenures.elected_at
+                    then coalesce(tenures.stopped_at, tenures.stopping_at)
+                when tenures.stopped_at is null and tenures.next_started_at is not null
+                    then tenures.last_seen_at
+            end
+        ) as ended_at,
         case
             when
                 tenures.stopping_at > tenures.elected_at
@@ -59,7 +54,8 @@ final as (
                 and tenures.last_seen_at <= coalesce(tenures.superseded_at, tenures.last_seen_at)
                 then 'killed'
             when expiries.expired_at is not null then 'expired'
-            when tenures.resigned_at <= tenures.superseded_at then 'resigned'
+            when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                then 'resigned'
             when tenures.superseded_at is not null then 'superseded'
             else 'open'
         end as end_kind

@@ -7,9 +7,11 @@ final as (
         {{ event_columns() }},
         {{ field('broker', 'int') }} as broker_id,
         {{ field('broker_epoch', 'bigint') }} as broker_epoch,
-        {{ field('fenced') }} = '1' or event_type = 'broker_fenced_record' as is_fencing,
-        {{ field('fenced') }} = '-1' or event_type = 'broker_unfenced_record' as is_unfencing,
-        {{ field('in_controlled_shutdown') }} = '1' as is_leaving
+        coalesce({{ field('fenced') }} = '1', false) or event_type = 'broker_fenced_record'
+            as is_fencing,
+        coalesce({{ field('fenced') }} = '-1', false) or event_type = 'broker_unfenced_record'
+            as is_unfencing,
+        coalesce({{ field('in_controlled_shutdown') }} = '1', false) as is_leaving
     from events
     where
         not is_copy
