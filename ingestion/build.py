@@ -104,13 +104,8 @@ def build(
     if done.exception:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     if not select:
-        stamp(place).write_text(project_hash(project))
+        place.built.write_text(project_hash(project))
     return outcome
-
-
-def stamp(place: Warehouse) -> Path:
-    """File that says which state of the project made the marts."""
-    return place.work / "built"
 
 
 def project_hash(project: Path = PROJECT) -> str:
@@ -125,7 +120,7 @@ def project_hash(project: Path = PROJECT) -> str:
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
     """Whether the last build of all models was made from the project as it stands."""
-    made = stamp(Warehouse.at(warehouse))
+    made = Warehouse.at(warehouse).built
     return made.exists() and made.read_text() == project_hash(project)
 
 

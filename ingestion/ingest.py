@@ -100,7 +100,7 @@ def ingest(
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
     `start` gives the session, once the paths are known to hold files.  Raises ValueError for options that cannot be,
-    FileNotFoundError where there is nothing to read, BuildFailed where another process writes to the warehouse.
+    FileNotFoundError where there is nothing to read, Busy where another process writes to the warehouse.
     """
     if options.timezone:
         zone_of(options.timezone)
@@ -139,7 +139,7 @@ def take_in(
     outcome.rows_written = len(rows)
     if rows:
         # What was built before lacks this: a build that is killed must not look done.
-        (Warehouse.at(warehouse).work / "built").unlink(missing_ok=True)
+        Warehouse.at(warehouse).built.unlink(missing_ok=True)
     for source in sources:
         records, recognised, end, fault = (
             counted.get(source.source_id, (0, 0, source.start, None)) if source.outcome == TO_READ else (0, 0, 0, None)

@@ -65,6 +65,11 @@ class Warehouse:
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
 
     @property
+    def built(self) -> Path:
+        """File that says which state of the project made the marts; gone while they lack something."""
+        return self.work / "built"
+
+    @property
     def views(self) -> Path:
         """File that keeps the views' SQL after a build."""
         return Path(self.root, "views.json") if self.is_local else self.work / "views.json"
