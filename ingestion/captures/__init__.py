@@ -1,0 +1,126 @@
+"""Captures: what people hand over beside broker logs, one module per family of formats.
+
+No Spark here.  Every module of this package (none that begins with an underscore) has
+
+- `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
+- `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
+- `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
+  value of one metric at one time), in the order of the text.
+
+`read` gets lines one by one and keeps no more of them than one piece needs, for a GC log may have gigabytes.  It never
+raises for what stands in a text: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
+part of the raw text of the row that it belongs to.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
+
+UNREAD = "unread"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line without its end.  `offset`: where it begins in the (decompressed) file, in bytes."""
+
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a text beside itself.  `zone`: that of its local times; `node_id`: by path or folder."""
+
+    name: str
+    modified_at: dt.datetime | None = None
+    node_id: int | None = None
+    zone: dt.tzinfo = dt.UTC
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of `bronze.capture_rows`.  `at`: UTC; `at_known_by`: content, name or modified; `fields`: as they were printed."""
+
+    kind: str
+    offset: int
+    raw_text: str
+    fields: dict[str, str] = field(default_factory=dict)
+    at: dt.datetime | None = None
+    at_known_by: str | None = None
+    node_id: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One row of `bronze.metric_samples`.  `metric`: canonical name (`catalogue/metrics.yml`) or its own where that has none."""
+
+    metric: str
+    offset: int
+    value: float | None
+    labels: dict[str, str] = field(default_factory=dict)
+    attribute: str | None = None
+    unit: str | None = None
+    kind: str | None = None
+    at: dt.datetime | None = None
+    at_known_by: str | None = None
+    node_id: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def modules() -> tuple[ModuleType, ...]:
+    """All modules of captures, by name."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    return tuple(importlib.import_module(f"{__name__}.{name}") for name in names)
+
+
+def detect(sample: str, name: str = "") -> tuple[ModuleType, str] | None:
+    """(module, kind) of a text; None where no module knows it.  A test holds that no two modules know the same text."""
+    for module in modules():
+        kind = module.kind_of(sample, name)
+        if kind is not None:
+            return module, kind
+    return None
+
+
+def lines_of(text: str, offset: int = 0) -> Iterator[Line]:
+    """The lines of a text that is in memory, with their offsets in UTF-8."""
+    for line in text.split("\n"):
+        yield Line(offset, line.removesuffix("\r"))
+        offset += len(line.encode()) + 1
+
+
+def unread(lines: Iterable[Line], warning: str) -> Iterator[Row]:
+    """Lines that a module could not make out, as rows."""
+    for line in lines:
+        if line.text.strip():
+            yield Row(UNREAD, line.offset, line.text, warnings=(warning,))
+
+
+NAMED_TIME = re.compile(
+    r"(?<!\d)(20\d\d)-?([01]\d)-?([0-3]\d)[T_\-. ]?([0-2]\d)[:\-_]?([0-5]\d)[:\-_]?([0-5]\d)?(?:[.,]?(\d{3}))?(Z)?(?!\d)"
+)
+
+
+def time_of(about: About) -> tuple[dt.datetime | None, str | None, tuple[str, ...]]:
+    """(UTC, known by, warnings) of a text that says no time itself: as its name says, else as the file was last changed."""
+    match = NAMED_TIME.search(about.name.rsplit("/", 1)[-1])
+    if match:
+        year, month, day, hour, minute = (int(part) for part in match.groups()[:5])
+        try:
+            local = dt.datetime(year, month, day, hour, minute, int(match[6] or 0), int(match[7] or 0) * 1000)
+        except ValueError:
+            pass
+        else:
+            return local.replace(tzinfo=dt.UTC if match[8] else about.zone).astimezone(dt.UTC), "name", ()
+    if about.modified_at is not None:
+        return about.modified_at, "modified", ("no time in the text or the name; taken from the file's last change",)
+    return None, None, ("no time in the text, the name or the file",)
