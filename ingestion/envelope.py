@@ -88,8 +88,11 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
         time_at=len(before),
         has_millis=len(time[2]) > 19,
         head=re.compile(_pattern(text[: message.start()]).encode()),
-        # Connect prints the line of the source after the logger.
-        tail=re.compile(_pattern(tail).replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M) if tail else None,
+        # Connect prints the line of the source after the logger.  Before it stands one blank: more belong to the message, as where
+        # the list at its end is empty.
+        tail=re.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
+        if tail
+        else None,
     )
 
 

@@ -124,6 +124,14 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "leader_started",
             {"leader_epoch": "9"},
         ),
+        # A list that is empty leaves a blank at the end of the message.
+        (
+            "kafka.server.ReplicaFetcherManager",
+            "[ReplicaFetcherManager on broker 1] ",
+            "Removed fetcher for partitions ",
+            "fetcher_removed",
+            {},
+        ),
         ("kafka.server.ZookeeperLeaderElector", "", "2 successfully elected as leader", "controller_elected", {"controller": "2"}),
         (
             "org.apache.zookeeper.ClientCnxn",
