@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -212,6 +213,21 @@ def suggest(
 
     for entry in suggestions(unrecognised(path for _, path in find_files(paths)), most):
         print(entry)
+
+
+@catalogue_app.command()
+def coverage(
+    statements: Annotated[Path, typer.Option(help="The list of log statements in Kafka's sources (tab-separated).", metavar="FILE")] = Path(
+        "../shared/reference/kafka-log-statements.tsv"
+    ),
+    every_level: Annotated[bool, typer.Option("--every-level", help="Count INFO, DEBUG and TRACE as well.")] = False,
+) -> None:
+    """Print, by release and area, how many statements at WARN and above have a form, then those that have none."""
+    from ingestion.coverage import read_statements, report
+    from ingestion.recognise import catalogue
+
+    for line in report(catalogue(), read_statements(statements), every_level):
+        print(line)
 
 
 @catalogue_app.command("build")
