@@ -3,59 +3,67 @@
 Grain: one row per record, which is a log line with all its continuation lines.  Nothing is dropped: what no form
 recognises is a row with a null `event_type`, what has no head is a row with outcome `orphan`, and where a source could
 not be read to its end a row of no length says why.
+
+Files are read as pieces of whole records, and pieces of many files make one batch: what a batch costs does not grow
+with the number of files in it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import gzip
+import hashlib
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingestion.envelope import Envelope, envelopes
-from ingestion.forms import Form
 from ingestion.recognise import Catalogue, catalogue
-from ingestion.records import gather, hide_secrets, local_millis, mask, shapes, split, valid_text
+from ingestion.records import HIDDEN, LONGEST_RECORD, gather, hide_secrets, local_millis, mask, record_starts, shapes, split, valid_text
+from ingestion.shapes import Shape, shape_of
+from ingestion.write import TIME, WORD, Columns, schema_of
+from ingestion.zones import zone_offsets
 
-CHUNK = 16 << 20
-RECOGNISED, UNRECOGNISED, ORPHAN, CUT = "recognised", "unrecognised", "orphan", "source_cut"
+CHUNK = 8 << 20
+CUT = "source_cut"
+FINGERPRINT = 1024
+EPOCH = dt.date(1970, 1, 1)
 
-SCHEMA = pa.schema(
-    [
-        ("cluster_id", pa.string()),
-        ("source_id", pa.string()),
-        ("byte_offset", pa.int64()),
-        ("byte_length", pa.int32()),
-        ("source_path", pa.string()),
-        ("node_id", pa.int32()),
-        ("node_known_by", pa.string()),
-        ("batch_id", pa.int64()),
-        ("ingested_at", pa.timestamp("us", tz="UTC")),
-        ("event_date", pa.date32()),
-        ("logged_at", pa.timestamp("us", tz="UTC")),
-        ("zone", pa.string()),
-        ("zone_known_by", pa.string()),
-        ("level", pa.string()),
-        ("thread", pa.string()),
-        ("logger", pa.string()),
-        ("context", pa.string()),
-        ("topic_name", pa.string()),
-        ("partition_id", pa.int32()),
-        ("body", pa.string()),
-        ("raw_text", pa.string()),
-        ("event_type", pa.string()),
-        ("fields", pa.map_(pa.string(), pa.string())),
-        ("catalogue_version", pa.string()),
-        ("outcome", pa.string()),
-    ]
-)
+COLUMNS: Columns = [
+    ("cluster_id", WORD, "cluster, as it was called when the logs were ingested"),
+    ("source_id", WORD, "file, whatever its name: known by its first bytes"),
+    ("byte_offset", pa.int64(), "where the record begins in the decompressed file, bytes"),
+    ("byte_length", pa.int32(), "length of the record, bytes"),
+    ("source_path", WORD, "path of the file when it was read"),
+    ("node_id", pa.int32(), "node that wrote the record"),
+    ("node_known_by", WORD, "content, neighbour (an earlier record of the file), folder or path"),
+    ("batch_id", pa.int64(), "ingestion that brought the record"),
+    ("ingested_at", TIME, "when it arrived, UTC"),
+    ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour where it has no time"),
+    ("logged_at", TIME, "when it was logged, UTC"),
+    ("zone", WORD, "time zone by which it was reckoned"),
+    ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
+    ("level", WORD, "log level"),
+    ("thread", pa.string(), "thread, where the layout prints it"),
+    ("logger", pa.string(), "logger, as it was printed"),
+    ("context", pa.string(), "prefix that says which component speaks"),
+    ("topic_name", pa.string(), "topic that the record speaks of"),
+    ("partition_id", pa.int32(), "partition that the record speaks of"),
+    ("body", pa.string(), "message without prefix and stack trace"),
+    ("raw_text", pa.string(), "the whole record as it stands in the file, secrets as [redacted]"),
+    ("event_type", WORD, "what the record says (dim_event_types); null: no form recognises it"),
+    ("fields", pa.map_(pa.string(), pa.string()), "values that the record states"),
+    ("catalogue_version", WORD, "catalogue that recognised it"),
+    ("outcome", WORD, "recognised, unrecognised, orphan (a record without its head) or source_cut"),
+]
+SCHEMA = schema_of(COLUMNS)
+
+Cache = dict[tuple[str, bool, bytes], Shape]
 
 
 @dataclass(frozen=True)
@@ -78,178 +86,45 @@ class Task:
     ingested_at: dt.datetime
 
 
-@dataclass
-class Shape:
-    """What all records of one shape have in common: the event, and where its parts stand."""
-
-    level: str | None = None
-    outcome: str = UNRECOGNISED
-    event_type: str | None = None
-    logger: tuple[int, int] | None = None
-    thread: tuple[int, int] | None = None
-    context: tuple[int, int] | None = None
-    body: tuple[int, int] = (0, 0)
-    keys: list[str] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    picked: list[Form | None] = field(default_factory=list)
-    recheck: bool = False
-
-
-def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
-    """Recognise one record and say where everything stands; holds for every record that differs only in digits."""
-    shape = Shape(outcome=ORPHAN, body=(0, len(record)))
-    cut = envelope.cut(record) if has_head else None
-    if cut is None:
-        shape.outcome = UNRECOGNISED if has_head else ORPHAN
-        return shape
-    shape.outcome = UNRECOGNISED
-    shape.level = record[slice(*cut["level"])].decode()
-    shape.logger, shape.thread = cut.get("logger"), cut.get("thread")
-    start, end = cut["message"]
-    logger = record[slice(*shape.logger)] if shape.logger else None
-    message = record[start:end]
-    context = known.context(logger, message)
-    found = known.recognise(logger, message[context.end :] if context else message)
-    if found is None and context is not None:
-        # Texts that begin like a prefix but are not one.
-        found = known.recognise(logger, message)
-        context = None if found else context
-    body = start + (context.end if context else 0)
-    shape.body = (body, end)
-    for part, at in ((context, start), (found, body)):
-        for span in part.spans if part else ():
-            if span.name not in shape.keys:
-                shape.keys.append(span.name)
-                shape.spans.append((at + span.start, at + span.end))
-                shape.picked.append(part.form if span.name in part.form.picks else None)
-    if context is not None:
-        shape.context = (start, start + context.end)
-    if found is not None:
-        shape.outcome, shape.event_type = RECOGNISED, found.form.event
-        shape.recheck = found.form.digits_matter
-        if found.form.continues == "settings":
-            _add_settings(shape, record, body + found.end, end)
-    _add_exception(shape, record, end)
-    return shape
-
-
-def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:
-    """The lines '\\tkey = value' of a configuration dump, each as a field of its own."""
-    at = start
-    for line in record[start:end].split(b"\n"):
-        key, equals, _ = line.partition(b" = ")
-        name = key.strip().decode("utf-8", "replace")
-        if equals and name and name not in shape.keys:
-            value = at + len(key) + 3
-            shape.keys.append(name)
-            shape.spans.append((value, at + len(line.rstrip(b"\r"))))
-            shape.picked.append(None)
-        at += len(line) + 1
-
-
-def _add_exception(shape: Shape, record: bytes, end: int) -> None:
-    """Class and message of the exception whose trace follows the message."""
-    line_end = record.find(b"\n", end)
-    if line_end < 0:
-        return
-    stop = record.find(b"\n", line_end + 1)
-    stop = len(record) if stop < 0 else stop
-    line = record[line_end + 1 : stop]
-    name, colon, _ = line.partition(b": ")
-    if not name or b" " in name or b"." not in name or not name.rstrip(b"\r").endswith((b"Exception", b"Error", b"Throwable")):
-        return
-    first = line_end + 1
-    shape.keys.append("exception")
-    shape.spans.append((first, first + len(name.rstrip(b"\r"))))
-    shape.picked.append(None)
-    if colon:
-        shape.keys.append("exception_message")
-        shape.spans.append((first + len(name) + 2, first + len(line.rstrip(b"\r"))))
-        shape.picked.append(None)
-
-
-def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For local clock times (int64 ms): (offset to UTC in ms, number of the zone that holds)."""
-    number = np.clip(np.searchsorted(np.array([start for start, _ in zones]), local, side="right") - 1, 0, None)
-    offsets = np.zeros(len(local), np.int64)
-    for n, (_, name) in enumerate(zones):
-        mine = number == n
-        if not mine.any():
-            continue
-        zone = zone_of(name)
-        if isinstance(zone, dt.timezone):
-            offsets[mine] = int(zone.utcoffset(None).total_seconds() * 1000)
-            continue
-        # Offsets change on the quarter hour at most: one look-up for each quarter that occurs.
-        quarters, back = np.unique(local[mine] // 900_000, return_inverse=True)
-        epoch = dt.datetime(1970, 1, 1)
-        looked_up = [(epoch + dt.timedelta(milliseconds=int(q) * 900_000)).replace(tzinfo=zone).utcoffset() for q in quarters]
-        offsets[mine] = np.array([int(offset.total_seconds() * 1000) if offset else 0 for offset in looked_up])[back]
-    return offsets, number
-
-
-def zone_of(name: str) -> dt.tzinfo:
-    """'Asia/Kolkata', 'UTC', '+05:30', '+0530', 'Z' -> tzinfo.  Raises ValueError with what to write."""
-    if name in ("UTC", "Z", "GMT"):
-        return dt.UTC
-    if name[:1] in "+-":
-        digits = name[1:].replace(":", "")
-        if digits.isdigit() and len(digits) in (2, 4):
-            minutes = int(digits[:2]) * 60 + int(digits[2:] or 0)
-            return dt.timezone(dt.timedelta(minutes=-minutes if name[0] == "-" else minutes))
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f"unknown time zone '{name}'; write a name such as Asia/Kolkata or an offset such as +05:30") from error
-
-
 class Reader:
-    """Reads one source into batches of SCHEMA; keeps shapes, the current node and the last day between chunks."""
+    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took."""
 
-    def __init__(self, task: Task, known: Catalogue, cache: dict[tuple[str, bool, bytes], Shape]) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.known = known
-        self.cache = cache
         self.envelope = next(e for e in envelopes() if e.name == task.envelope)
-        self.node = task.node_id
-        self.node_known_by = task.node_known_by
+        self.node, self.node_known_by = task.node_id, task.node_known_by
         self.day: int | None = None
+        self.fault: str | None = None
+        self.end = task.start
+        self.tail = b""
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All records from the task's start to its end; the last one is held back where the file still grows."""
-        offset = self.task.start
-        carry = b""
-        fault: str | None = None
-        stream = self._chunks()
+    def pieces(self) -> Iterator[Piece]:
+        """All whole records from the task's start to its end; the last one is held back where the file still grows."""
+        chunks = self._chunks()
+        carry, chunk = b"", self._next(chunks)
         while True:
-            try:
-                chunk = next(stream, b"")
-            except (OSError, EOFError, zlib.error) as error:
-                chunk, fault = b"", f"{type(error).__name__}: {error}"
-            last = not chunk
-            data = carry + chunk
-            if not data:
-                break
-            raw = hide_secrets(data)
-            text, _ = valid_text(raw)
-            padded = text + b"\n" * 16
-            masked = mask(padded)
-            bounds, heads = split(text, np.frombuffer(masked, np.uint8)[: len(text)], self.envelope)
-            if last and not fault and self.task.holds_last and len(bounds) > 1:
-                bounds, heads = bounds[:-1], heads[:-1]
-            elif not last:
-                # The last record may go on in the next chunk, unless it is a piece that is long enough by itself.
-                bounds, heads = (bounds[:-1], heads[:-1]) if len(bounds) > 2 or len(data) < 4 * CHUNK else (bounds, heads)
-            if len(bounds) > 1:
-                yield self._batch(text, padded, masked, bounds, heads, offset)
-            done = int(bounds[-1])
-            if last:
-                offset += done
-                break
-            carry = data[done:]
-            offset += done
-        if fault:
-            yield self._fault(offset, fault)
+            following = self._next(chunks) if chunk else b""
+            data, is_last, chunk = carry + chunk, not following, following
+            keep = len(data)
+            if not is_last or (self.task.holds_last and not self.fault):
+                keep = last_start(data, self.envelope)
+                if not keep and len(data) >= 4 * LONGEST_RECORD:
+                    # One record that is longer than any: cut in pieces, for it must not fill the memory.
+                    keep = len(data) // LONGEST_RECORD * LONGEST_RECORD
+            if keep:
+                yield Piece(self, hide_secrets(valid_text(data[:keep])), self.end)
+                self.end += keep
+                self.tail = (self.tail + data[max(0, keep - FINGERPRINT) : keep])[-FINGERPRINT:]
+            if is_last:
+                return
+            carry = data[keep:]
+
+    def _next(self, chunks: Iterator[bytes]) -> bytes:
+        try:
+            return next(chunks, b"")
+        except (OSError, EOFError, zlib.error) as error:
+            self.fault = f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}"
+            return b""
 
     def _chunks(self) -> Iterator[bytes]:
         path = Path(self.task.path)
@@ -257,200 +132,47 @@ class Reader:
             file.seek(self.task.start)
             left = self.task.end - self.task.start if self.task.end >= 0 else None
             while left is None or left > 0:
-                # read1 gives what a cut gzip still holds before it raises.
-                chunk = file.read1(CHUNK) if isinstance(file, gzip.GzipFile) else file.read(CHUNK if left is None else min(CHUNK, left))
+                chunk = bytearray()
+                try:
+                    while len(chunk) < CHUNK and (left is None or left > 0):
+                        # read1 gives what a cut gzip still holds before it raises.
+                        size = CHUNK - len(chunk)
+                        piece = (
+                            file.read1(size) if isinstance(file, gzip.GzipFile) else file.read(size if left is None else min(size, left))
+                        )
+                        if not piece:
+                            break
+                        chunk += piece
+                        left = None if left is None else left - len(piece)
+                finally:
+                    if chunk:
+                        yield bytes(chunk)
                 if not chunk:
                     return
-                if left is not None:
-                    left -= len(chunk)
-                yield chunk
 
-    def _fault(self, offset: int, reason: str) -> pa.RecordBatch:
-        """A row of no length that says why the source could not be read further."""
-        row = dict.fromkeys(SCHEMA.names) | {
-            "cluster_id": self.task.cluster_id,
-            "source_id": self.task.source_id,
-            "byte_offset": offset,
-            "byte_length": 0,
-            "source_path": self.task.path,
-            "batch_id": self.task.batch_id,
-            "ingested_at": self.task.ingested_at,
-            "event_date": self.task.ingested_at.date() if self.day is None else dt.date(1970, 1, 1) + dt.timedelta(days=self.day),
-            "body": reason,
-            "raw_text": "",
-            "catalogue_version": self.known.version,
-            "outcome": CUT,
-        }
-        return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
 
-    def _batch(self, text: bytes, padded: bytes, masked: bytes, bounds: np.ndarray, heads: np.ndarray, offset: int) -> pa.RecordBatch:
-        task, count = self.task, len(bounds) - 1
-        starts = bounds[:-1]
-        numbers, distinct = shapes(pa.py_buffer(masked), bounds)
-        plans = self._plans(text, bounds, heads, numbers, distinct)
-        numbers, plans = self._recheck(text, bounds, heads, numbers, plans)
-        data = pa.py_buffer(padded)
+@dataclass(frozen=True)
+class Piece:
+    """Whole records of one source: valid UTF-8 in which hidden values are runs of HIDDEN; `offset`: where it begins there."""
 
-        def constant(values: list[str | None]) -> pa.Array:
-            return pa.array(values, pa.string()).take(pa.array(numbers))
+    reader: Reader
+    text: bytes
+    offset: int
 
-        def slices(spans: list[tuple[int, int] | None]) -> pa.Array:
-            places = np.array([span or (0, 0) for span in spans], np.int64)[numbers]
-            missing = np.array([span is None for span in spans])[numbers]
-            values = gather(data, starts + places[:, 0], starts + places[:, 1])
-            return pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), values) if missing.any() else values
 
-        fields, keys, values, owners = self._fields(data, starts, numbers, plans)
-        local, timed = local_millis(
-            np.frombuffer(padded, np.uint8), np.where(heads, starts, 0) + self.envelope.time_at, self.envelope.has_millis
-        )
-        timed &= heads
-        offsets, zone_number = zone_offsets(task.zones, local)
-        utc = local - offsets
-        days = self._days(utc // 86_400_000, timed)
-        nodes, known_by = self._nodes(count, keys, values, owners)
-        topics, partitions = self._partitions(count, keys, values, owners)
-        ends = bounds[1:]
-        raw_ends = ends - (np.frombuffer(padded, np.uint8)[ends - 1] == 10)
-        raw_ends -= (np.frombuffer(padded, np.uint8)[raw_ends - 1] == 13) & (raw_ends > starts)
-        body = np.array([plan.body for plan in plans], np.int64)[numbers]
-        body_ends = np.minimum(starts + body[:, 1], raw_ends)
-        repeat = {
-            "cluster_id": task.cluster_id,
-            "source_id": task.source_id,
-            "source_path": task.path,
-            "zone_known_by": task.zone_known_by,
-            "catalogue_version": self.known.version,
-        }
-        columns = {name: pa.repeat(pa.scalar(value, pa.string()), count) for name, value in repeat.items()} | {
-            "byte_offset": pa.array(starts + offset),
-            "byte_length": pa.array(np.diff(bounds).astype(np.int32)),
-            "node_id": nodes,
-            "node_known_by": known_by,
-            "batch_id": pa.repeat(pa.scalar(task.batch_id, pa.int64()), count),
-            "ingested_at": pa.repeat(pa.scalar(task.ingested_at, pa.timestamp("us", tz="UTC")), count),
-            "event_date": pa.array(days.astype(np.int32)).cast(pa.date32()),
-            "logged_at": pa.array(utc * 1000, mask=~timed).cast(pa.timestamp("us", tz="UTC")),
-            "zone": pa.array([name for _, name in task.zones]).take(pa.array(zone_number)),
-            "level": constant([plan.level for plan in plans]),
-            "thread": slices([plan.thread for plan in plans]) if any(p.thread for p in plans) else pa.nulls(count, pa.string()),
-            "logger": slices([plan.logger for plan in plans]),
-            "context": slices([plan.context for plan in plans]),
-            "topic_name": topics,
-            "partition_id": partitions,
-            "body": gather(data, np.minimum(starts + body[:, 0], body_ends), body_ends),
-            "raw_text": gather(data, starts, raw_ends),
-            "event_type": constant([plan.event_type for plan in plans]),
-            "fields": fields,
-            "outcome": constant([plan.outcome for plan in plans]),
-        }
-        return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
-
-    def _plans(self, text: bytes, bounds: np.ndarray, heads: np.ndarray, numbers: np.ndarray, distinct: pa.Array) -> list[Shape]:
-        _, first = np.unique(numbers, return_index=True)
-        plans = []
-        for number, record in enumerate(first):
-            has_head = bool(heads[record])
-            key = (self.envelope.name, has_head, distinct[number].as_py())
-            plan = self.cache.get(key)
-            if plan is None:
-                plan = shape_of(text[bounds[record] : bounds[record + 1]].rstrip(b"\r\n"), has_head, self.envelope, self.known)
-                if len(self.cache) < 200_000 and len(key[2]) < 20_000:
-                    self.cache[key] = plan
-            plans.append(plan)
-        return plans
-
-    def _recheck(
-        self, text: bytes, bounds: np.ndarray, heads: np.ndarray, numbers: np.ndarray, plans: list[Shape]
-    ) -> tuple[np.ndarray, list[Shape]]:
-        """Where a literal digit of a form decides, each record of the shape is recognised by itself."""
-        doubtful = np.flatnonzero(np.array([plan.recheck for plan in plans])[numbers])
-        if not len(doubtful):
-            return numbers, plans
-        numbers, plans = numbers.copy(), list(plans)
-        for record in doubtful:
-            plans.append(
-                shape_of(text[bounds[record] : bounds[record + 1]].rstrip(b"\r\n"), bool(heads[record]), self.envelope, self.known)
-            )
-            numbers[record] = len(plans) - 1
-        return numbers, plans
-
-    def _fields(
-        self, data: pa.Buffer, starts: np.ndarray, numbers: np.ndarray, plans: list[Shape]
-    ) -> tuple[pa.Array, np.ndarray, pa.Array, np.ndarray]:
-        """The map of fields of every record; also, flat: key number, value and record of each entry."""
-        names = sorted({key for plan in plans for key in plan.keys})
-        number_of = {name: n for n, name in enumerate(names)}
-        sizes = np.array([len(plan.keys) for plan in plans], np.int64)
-        begins = np.concatenate(([0], np.cumsum(sizes)))[:-1]
-        flat_keys = np.array([number_of[key] for plan in plans for key in plan.keys], np.int64)
-        flat_spans = np.array([span for plan in plans for span in plan.spans], np.int64).reshape(-1, 2)
-        counts = sizes[numbers]
-        map_offsets = np.concatenate(([0], np.cumsum(counts)))
-        owners = np.repeat(np.arange(len(numbers)), counts)
-        entry = np.arange(map_offsets[-1]) - np.repeat(map_offsets[:-1], counts) + begins[numbers[owners]]
-        keys = flat_keys[entry] if len(entry) else np.zeros(0, np.int64)
-        spans = flat_spans[entry] if len(entry) else np.zeros((0, 2), np.int64)
-        values = gather(data, starts[owners] + spans[:, 0], starts[owners] + spans[:, 1])
-        picked = [form for plan in plans for form in plan.picked]
-        if any(picked):
-            chosen = [(n, picked[e]) for n, e in enumerate(entry) if picked[e]]
-            texts = values.to_pylist()
-            for n, form in chosen:
-                name = names[keys[n]]
-                texts[n] = b",".join(form.picks[name].findall(texts[n].encode())).decode()
-            values = pa.array(texts, pa.string())
-        array = pa.MapArray.from_arrays(pa.array(map_offsets.astype(np.int32)), pa.array(names, pa.string()).take(pa.array(keys)), values)
-        self._names = number_of
-        return array, keys, values, owners
-
-    def _entries(self, name: str, keys: np.ndarray, values: pa.Array, owners: np.ndarray) -> tuple[np.ndarray, pa.Array]:
-        """(record, value) of all entries of one field."""
-        if name not in self._names:
-            return np.zeros(0, np.int64), pa.array([], pa.string())
-        at = np.flatnonzero(keys == self._names[name])
-        return owners[at], values.take(pa.array(at))
-
-    def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
-        """The day of every record; one without a time takes that of its neighbour."""
-        at = np.maximum.accumulate(np.where(timed, np.arange(len(days)), -1))
-        known = at >= 0
-        if known.any():
-            before = self.day if self.day is not None else int(days[np.argmax(known)])
-            self.day = int(days[at[-1]])
-        else:
-            before = self.day if self.day is not None else (self.task.ingested_at.date() - dt.date(1970, 1, 1)).days
-        return np.where(known, days[at], before)
-
-    def _nodes(self, count: int, keys: np.ndarray, values: pa.Array, owners: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """The node that wrote each record: as its own prefix or configuration says, else as the last that said so."""
-        if not self.task.takes_nodes:
-            return pa.repeat(pa.scalar(self.node, pa.int32()), count), pa.repeat(pa.scalar(self.node_known_by, pa.string()), count)
-        said = np.full(count, -1, np.int64)
-        for name in ("broker.id", "node.id", "node"):
-            records, texts = self._entries(name, keys, values, owners)
-            if len(records):
-                found = np.array([int(t) if t.lstrip("-").isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()], np.int64)
-                said[records[found >= 0]] = found[found >= 0]
-        at = np.maximum.accumulate(np.where(said >= 0, np.arange(count), -1))
-        before = -1 if self.node is None else self.node
-        node = np.where(at >= 0, said[at], before)
-        by = np.where(said >= 0, 2, np.where(at >= 0, 1, 0))
-        names = pa.array([self.node_known_by, "neighbour", "content"], pa.string())
-        if at[-1] >= 0:
-            self.node, self.node_known_by = int(said[at[-1]]), "neighbour"
-        return pa.array(node.astype(np.int32), mask=node < 0), names.take(pa.array(by))
-
-    def _partitions(self, count: int, keys: np.ndarray, values: pa.Array, owners: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """Topic and partition that the record speaks of, from its prefix or its body."""
-        topics = np.full(count, None, object)
-        records, texts = self._entries("topic", keys, values, owners)
-        topics[records] = texts.to_pylist()
-        partitions = np.full(count, -1, np.int64)
-        records, texts = self._entries("partition", keys, values, owners)
-        if len(records):
-            partitions[records] = [int(t) if t.isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()]
-        return pa.array(topics, pa.string()), pa.array(partitions.astype(np.int32), mask=partitions < 0)
+def last_start(data: bytes, envelope: Envelope) -> int:
+    """Where the last record of some bytes begins; 0 where none begins after the first byte."""
+    # Nearly always in the last few lines: masking the whole again would cost as much as reading it.
+    for size in (64 << 10, len(data)):
+        begin = max(0, len(data) - size)
+        starts = record_starts(np.frombuffer(mask(data[begin:]), np.uint8), envelope.template)
+        # The tail itself begins anywhere in a line.
+        starts = starts[starts > 0]
+        if len(starts):
+            return begin + int(starts[-1])
+        if not begin:
+            break
+    return 0
 
 
 def is_gzip(path: Path) -> bool:
@@ -459,12 +181,305 @@ def is_gzip(path: Path) -> bool:
         return file.read(2) == b"\x1f\x8b"
 
 
-def read_tasks(tasks: Iterator[Task]) -> Iterator[pa.RecordBatch]:
-    """All records of some sources, as batches of SCHEMA."""
-    cache: dict[tuple[str, bool, bytes], Shape] = {}
-    for task in tasks:
-        reader = Reader(task, catalogue(), cache)
-        try:
-            yield from reader.batches()
-        except OSError as error:
-            yield reader._fault(task.start, f"{type(error).__name__}: {error.strerror or error}")
+def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
+    """One of some words for each record, as WORD."""
+    distinct: dict[str | None, int] = {}
+    code = np.array([distinct.setdefault(value, len(distinct)) for value in values], np.int32)
+    number = code[numbers] if len(code) else np.zeros(0, np.int32)
+    missing = distinct.get(None, -1)
+    names = ["" if value is None else value for value in distinct]
+    return pa.DictionaryArray.from_arrays(pa.array(number, mask=number == missing), pa.array(names, pa.string()))
+
+
+@dataclass
+class Counted:
+    """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
+    SHA-256 of the last bytes (None where they were read earlier), why it was cut."""
+
+    records: int = 0
+    recognised: int = 0
+    end: int = 0
+    last_node: int | None = None
+    tail_hash: str | None = None
+    fault: str | None = None
+
+
+class Batch:
+    """Pieces of one layout as one record batch of SCHEMA; `counts`: (reader, records, recognised) of each piece."""
+
+    def __init__(self, pieces: list[Piece], known: Catalogue, cache: Cache) -> None:
+        self.pieces, self.known, self.cache = pieces, known, cache
+        self.envelope = pieces[0].reader.envelope
+        # A piece without its last line end gets one, so that the next begins a line.
+        texts = [piece.text if piece.text.endswith(b"\n") else piece.text + b"\n" for piece in pieces]
+        lengths = np.array([len(text) for text in texts], np.int64)
+        self.begins = np.cumsum(lengths) - lengths
+        self.text = b"".join(texts)
+        self.padded = self.text + b"\n" * 16
+        self.raw = np.frombuffer(self.padded, np.uint8)
+        self.hidden = np.flatnonzero(self.raw == HIDDEN[0])
+        masked = mask(self.padded)
+        self.bounds, self.heads = split(self.text, np.frombuffer(masked, np.uint8)[: len(self.text)], self.envelope, self.begins)
+        self.starts, self.ends = self.bounds[:-1], self.bounds[1:]
+        self.count = len(self.starts)
+        self.piece = np.searchsorted(self.begins, self.starts, side="right") - 1
+        self.first = np.searchsorted(self.starts, self.begins)
+        self.last = np.append(self.first[1:], self.count) - 1
+        numbers, distinct = shapes(pa.py_buffer(masked), self.bounds)
+        self.shape, self.plans = self._plans(numbers, distinct)
+        self._entries()
+
+    def table(self) -> pa.RecordBatch:
+        """The records, in the order of their pieces."""
+        tasks = [piece.reader.task for piece in self.pieces]
+        local, timed = local_millis(self.raw, np.where(self.heads, self.starts, 0) + self.envelope.time_at, self.envelope.has_millis)
+        timed &= self.heads
+        utc, zones = self._utc(local)
+        nodes, known_by = self._nodes()
+        raw_ends = self.ends - (self.raw[self.ends - 1] == 10)
+        raw_ends -= (self.raw[raw_ends - 1] == 13) & (raw_ends > self.starts)
+        body = np.array([plan.body for plan in self.plans], np.int64)[self.shape]
+        body_ends = np.minimum(self.starts + body[:, 1], raw_ends)
+        added = np.array([not piece.text.endswith(b"\n") for piece in self.pieces])
+        lengths = self.ends - self.starts
+        lengths[self.last] -= added
+        outcomes = words([plan.outcome for plan in self.plans], self.shape)
+        recognised = np.array([plan.event_type is not None for plan in self.plans])[self.shape]
+        self.counts = list(
+            zip(
+                [piece.reader for piece in self.pieces],
+                (self.last - self.first + 1).tolist(),
+                np.add.reduceat(recognised.astype(np.int64), self.first).tolist(),
+                strict=True,
+            )
+        )
+
+        def of_task(values: list[str | None]) -> pa.Array:
+            return words(values, self.piece)
+
+        def repeated(value: object, kind: pa.DataType) -> pa.Array:
+            return pa.repeat(pa.scalar(value, kind), self.count)
+
+        columns = {
+            "cluster_id": of_task([task.cluster_id for task in tasks]),
+            "source_id": of_task([task.source_id for task in tasks]),
+            "byte_offset": pa.array(self.starts - (self.begins - np.array([piece.offset for piece in self.pieces]))[self.piece]),
+            "byte_length": pa.array(lengths.astype(np.int32)),
+            "source_path": of_task([task.path for task in tasks]),
+            "node_id": nodes,
+            "node_known_by": known_by,
+            "batch_id": repeated(tasks[0].batch_id, pa.int64()),
+            "ingested_at": repeated(tasks[0].ingested_at, pa.timestamp("us", tz="UTC")),
+            "event_date": pa.array(self._days(utc // 86_400_000, timed).astype(np.int32)).cast(pa.date32()),
+            "logged_at": pa.array(utc * 1000, mask=~timed).cast(pa.timestamp("us", tz="UTC")),
+            "zone": zones,
+            "zone_known_by": of_task([task.zone_known_by for task in tasks]),
+            "level": words([plan.level for plan in self.plans], self.shape),
+            "thread": self._slices([plan.thread for plan in self.plans]),
+            "logger": self._slices([plan.logger for plan in self.plans]),
+            "context": self._slices([plan.context for plan in self.plans]),
+            "topic_name": self._topics(),
+            "partition_id": self._partitions(),
+            "body": self._texts(np.minimum(self.starts + body[:, 0], body_ends), body_ends),
+            "raw_text": self._texts(self.starts, raw_ends),
+            "event_type": words([plan.event_type for plan in self.plans], self.shape),
+            "fields": self.fields,
+            "catalogue_version": words([self.known.version], np.zeros(self.count, np.int64)),
+            "outcome": outcomes,
+        }
+        return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+    def _texts(self, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
+        """Slices of the text, hidden values as `[redacted]`; null where `missing`."""
+        values = gather(pa.py_buffer(self.padded), starts, ends, missing)
+        if len(self.hidden):
+            touched = np.searchsorted(self.hidden, ends) > np.searchsorted(self.hidden, starts)
+            clean = pc.replace_substring_regex(values.filter(pa.array(touched)), HIDDEN.decode() + "+", "[redacted]")
+            values = pc.replace_with_mask(values, pa.array(touched), clean)
+        return values
+
+    def _slices(self, spans: list[tuple[int, int] | None]) -> pa.Array:
+        if not any(spans):
+            return pa.nulls(self.count, pa.string())
+        places = np.array([span or (0, 0) for span in spans], np.int64)[self.shape]
+        missing = np.array([span is None for span in spans])[self.shape]
+        return self._texts(self.starts + places[:, 0], self.starts + places[:, 1], missing)
+
+    def _record(self, number: int) -> bytes:
+        return self.text[self.starts[number] : self.ends[number]].rstrip(b"\r\n")
+
+    def _plans(self, numbers: np.ndarray, distinct: pa.Array) -> tuple[np.ndarray, list[Shape]]:
+        """For each record the number of its plan, and the plans: one a shape, one a record where a literal digit decides."""
+        _, first = np.unique(numbers, return_index=True)
+        plans = []
+        for number, record in enumerate(first):
+            has_head = bool(self.heads[record])
+            key = (self.envelope.name, has_head, distinct[number].as_py())
+            plan = self.cache.get(key)
+            if plan is None:
+                plan = shape_of(self._record(record), has_head, self.envelope, self.known)
+                if len(self.cache) < 200_000 and len(key[2]) < 20_000:
+                    self.cache[key] = plan
+            plans.append(plan)
+        doubtful = np.flatnonzero(np.array([plan.recheck for plan in plans])[numbers])
+        if len(doubtful):
+            numbers = numbers.copy()
+            for record in doubtful:
+                plans.append(shape_of(self._record(record), bool(self.heads[record]), self.envelope, self.known))
+                numbers[record] = len(plans) - 1
+        return numbers, plans
+
+    def _entries(self) -> None:
+        """`fields`: the map of every record; also, flat: `keys` (number), `values` and `owners` (record) of each entry."""
+        names = sorted({key for plan in self.plans for key in plan.keys})
+        self.names = {name: n for n, name in enumerate(names)}
+        sizes = np.array([len(plan.keys) for plan in self.plans], np.int64)
+        begins = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+        flat_keys = np.array([self.names[key] for plan in self.plans for key in plan.keys], np.int64)
+        flat_spans = np.array([span for plan in self.plans for span in plan.spans], np.int64).reshape(-1, 2)
+        counts = sizes[self.shape]
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        self.owners = np.repeat(np.arange(self.count), counts)
+        entry = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + begins[self.shape[self.owners]]
+        self.keys = flat_keys[entry] if len(entry) else np.zeros(0, np.int64)
+        spans = flat_spans[entry] if len(entry) else np.zeros((0, 2), np.int64)
+        self.values = self._texts(self.starts[self.owners] + spans[:, 0], self.starts[self.owners] + spans[:, 1])
+        picked = [form for plan in self.plans for form in plan.picked]
+        if any(picked):
+            chosen = [(n, picked[e]) for n, e in enumerate(entry) if picked[e]]
+            texts = self.values.to_pylist()
+            for n, form in chosen:
+                name = names[self.keys[n]]
+                texts[n] = b",".join(form.picks[name].findall(texts[n].encode())).decode()
+            self.values = pa.array(texts, pa.string())
+        keys = pa.array(names, pa.string()).take(pa.array(self.keys))
+        self.fields = pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32)), keys, self.values)
+
+    def _field(self, name: str) -> tuple[np.ndarray, pa.Array]:
+        """(record, value) of all entries of one field."""
+        if name not in self.names:
+            return np.zeros(0, np.int64), pa.array([], pa.string())
+        at = np.flatnonzero(self.keys == self.names[name])
+        return self.owners[at], self.values.take(pa.array(at))
+
+    def _utc(self, local: np.ndarray) -> tuple[np.ndarray, pa.Array]:
+        """Milliseconds since 1970 UTC, and the zone by which each was reckoned."""
+        utc, names, code = np.zeros(self.count, np.int64), [], np.zeros(self.count, np.int64)
+        of_piece = [piece.reader.task.zones for piece in self.pieces]
+        for zones in set(of_piece):
+            mine = np.array([zones == other for other in of_piece])[self.piece]
+            offsets, number = zone_offsets(zones, local[mine])
+            utc[mine] = local[mine] - offsets
+            code[mine] = len(names) + number
+            names += [name for _, name in zones]
+        return utc, words(names, code)
+
+    def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
+        """The day of every record; one without a time takes that of its neighbour."""
+        at = np.maximum.accumulate(np.where(timed, np.arange(self.count), -1))
+        known = at >= self.first[self.piece]
+        out = np.where(known, days[at], 0)
+        for piece, first, last in zip(self.pieces, self.first, self.last, strict=True):
+            reader = piece.reader
+            if not known[first]:
+                mine = known[first : last + 1]
+                found = int(out[first + np.argmax(mine)]) if mine.any() else (reader.task.ingested_at.date() - EPOCH).days
+                out[first : last + 1][~mine] = found if reader.day is None else reader.day
+            if known[last]:
+                reader.day = int(out[last])
+        return out
+
+    def _nodes(self) -> tuple[pa.Array, pa.Array]:
+        """The node that wrote each record: as its own prefix or configuration says, else as the last that said so."""
+        readers = [piece.reader for piece in self.pieces]
+        said = np.full(self.count, -1, np.int64)
+        for name in ("broker.id", "node.id", "node"):
+            records, texts = self._field(name)
+            if len(records):
+                found = np.array([int(t) if t.lstrip("-").isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()], np.int64)
+                said[records[found >= 0]] = found[found >= 0]
+        said[~np.array([reader.task.takes_nodes for reader in readers])[self.piece]] = -1
+        at = np.maximum.accumulate(np.where(said >= 0, np.arange(self.count), -1))
+        has = at >= self.first[self.piece]
+        before = np.array([-1 if reader.node is None else reader.node for reader in readers], np.int64)
+        node = np.where(has, said[at], before[self.piece])
+        by = np.where(said >= 0, 1, np.where(has, 0, 2 + self.piece))
+        known_by = words(["neighbour", "content", *(reader.node_known_by for reader in readers)], by)
+        for reader, last in zip(readers, self.last, strict=True):
+            if has[last]:
+                reader.node, reader.node_known_by = int(node[last]), "neighbour"
+        return pa.array(node.astype(np.int32), mask=node < 0), known_by
+
+    def _topics(self) -> pa.Array:
+        """The topic that each record speaks of, from its prefix or its body."""
+        records, texts = self._field("topic")
+        place = np.full(self.count, -1, np.int64)
+        place[records] = np.arange(len(records))
+        return texts.take(pa.array(place, mask=place < 0))
+
+    def _partitions(self) -> pa.Array:
+        """The partition that each record speaks of."""
+        partitions = np.full(self.count, -1, np.int64)
+        records, texts = self._field("partition")
+        if len(records):
+            partitions[records] = [int(t) if t.isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()]
+        return pa.array(partitions.astype(np.int32), mask=partitions < 0)
+
+
+def cut_row(reader: Reader, known: Catalogue) -> pa.RecordBatch:
+    """A row of no length that says why a source could not be read further."""
+    task = reader.task
+    row = dict.fromkeys(SCHEMA.names) | {
+        "cluster_id": task.cluster_id,
+        "source_id": task.source_id,
+        "byte_offset": reader.end,
+        "byte_length": 0,
+        "source_path": task.path,
+        "batch_id": task.batch_id,
+        "ingested_at": task.ingested_at,
+        "event_date": task.ingested_at.date() if reader.day is None else EPOCH + dt.timedelta(days=reader.day),
+        "body": reader.fault,
+        "raw_text": "",
+        "catalogue_version": known.version,
+        "outcome": CUT,
+    }
+    return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
+
+
+def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None, cache: Cache | None = None) -> Iterator[pa.RecordBatch]:
+    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id."""
+    known = catalogue()
+    cache = {} if cache is None else cache
+    counted = {} if counted is None else counted
+    waiting: list[Piece] = []
+
+    def batch() -> pa.RecordBatch:
+        made = Batch(waiting, known, cache)
+        table = made.table()
+        for reader, records, recognised in made.counts:
+            count = counted[reader.task.source_id]
+            count.records += records
+            count.recognised += recognised
+            count.last_node = reader.node
+        waiting.clear()
+        return table
+
+    cut: list[Reader] = []
+    for task in sorted(tasks, key=lambda task: task.envelope):
+        reader = Reader(task)
+        count = counted.setdefault(task.source_id, Counted(end=task.start, last_node=task.node_id))
+        for piece in reader.pieces():
+            full = sum(len(other.text) for other in waiting) + len(piece.text) > CHUNK
+            if waiting and (full or waiting[-1].reader is reader or waiting[0].reader.envelope is not reader.envelope):
+                yield batch()
+            waiting.append(piece)
+        count.end = reader.end
+        if len(reader.tail) == min(FINGERPRINT, reader.end):
+            count.tail_hash = hashlib.sha256(reader.tail).hexdigest()
+        if reader.fault:
+            count.fault = reader.fault
+            cut.append(reader)
+    if waiting:
+        yield batch()
+    for reader in cut:
+        yield cut_row(reader, known)

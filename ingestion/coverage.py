@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ingestion.bronze import RECOGNISED, shape_of
 from ingestion.envelope import envelopes
 from ingestion.forms import release_order
 from ingestion.recognise import Catalogue
+from ingestion.shapes import RECOGNISED, shape_of
 
 LOUD = ("WARN", "ERROR", "FATAL")
 COLUMNS = ("source_unit", "receiver", "level", "releases", "statement_argument")

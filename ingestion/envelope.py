@@ -105,11 +105,10 @@ def envelopes() -> tuple[Envelope, ...]:
 
 def find_envelope(sample: bytes) -> Envelope | None:
     """The layout that frames most lines of a sample; None where none frames any."""
-    lines = sample.split(b"\n")
+    lines = list(zip(sample.translate(DIGITS).split(b"\n"), sample.split(b"\n"), strict=True))
     best, most = None, 0
     for envelope in envelopes():
-        size = len(envelope.template)
-        count = sum(line[:size].translate(DIGITS) == envelope.template and envelope.head.match(line) is not None for line in lines)
+        count = sum(envelope.head.match(line) is not None for masked, line in lines if masked.startswith(envelope.template))
         if count > most:
             best, most = envelope, count
     return best

@@ -1,25 +1,23 @@
 """`chronicle ingest`: raw evidence to bronze, exactly once.
 
-The state is the data: a source has been read up to the end of its last record in `bronze.log_records`, so a killed run
-leaves nothing half done and there is no checkpoint to lose.  Every commit carries a transaction version, so that of two
-runs at the same time one fails with a clear error and nothing is doubled.
+The state is the data: `bronze.sources` says up to where each file has been read, and comes with the records in one batch,
+so a killed run leaves nothing half done and there is no checkpoint to lose.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
-import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ingestion.bronze import CUT, RECOGNISED, SCHEMA, Task, read_tasks, zone_of
+from ingestion import write
+from ingestion.bronze import COLUMNS, SCHEMA, Cache, Counted, Task, read_tasks
 from ingestion.sources import (
     BINARY,
     COPY,
@@ -40,9 +38,12 @@ from ingestion.sources import (
     tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
+from ingestion.write import TIME, Added, Columns, schema_of
+from ingestion.zones import zone_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
 # Called while Spark reads: files, all files, bytes, all bytes, records, seconds.
 Progress = Callable[[int, int, int, int, int, float], None]
@@ -52,14 +53,38 @@ COMMIT_BYTES = 4 << 30
 TASK_BYTES = 24 << 20
 
 TORN = "ends in the middle of a line; the rest is loaded"
-STATISTICS = "cluster_id,batch_id,ingested_at"
 
-SOURCES = """
-    cluster_id string, source_id string, source_path string, batch_id bigint, ingested_at timestamp, kind string, layout string,
-    node_id int, node_known_by string, zone string, zone_known_by string, fingerprint string, fingerprint_length int, tail_hash string,
-    size_bytes bigint, start_offset bigint, end_offset bigint, records bigint, recognised bigint, outcome string, reason string,
-    warnings array<string>, is_compressed boolean, modified_at timestamp
-"""
+SOURCE_COLUMNS: Columns = [
+    ("cluster_id", pa.string(), "cluster, as it was called when the file was ingested"),
+    ("source_id", pa.string(), "file, whatever its name: known by its first bytes; null where it is no log"),
+    ("source_path", pa.string(), "path of the file"),
+    ("batch_id", pa.int64(), "ingestion that says this"),
+    ("ingested_at", TIME, "when it says so, UTC"),
+    ("kind", pa.string(), "what the file is, by its content"),
+    ("layout", pa.string(), "how its records are framed (catalogue/envelopes.yml)"),
+    ("node_id", pa.int32(), "node that wrote the first record read"),
+    ("last_node_id", pa.int32(), "node that wrote the last record read"),
+    ("node_known_by", pa.string(), "content, folder or path"),
+    ("zone", pa.string(), "time zone of its local times"),
+    ("zone_known_by", pa.string(), "given, evidence (in its folder), cluster or default"),
+    ("fingerprint", pa.string(), "SHA-256 of cluster, node and first bytes"),
+    ("fingerprint_length", pa.int32(), "how many first bytes that is"),
+    ("tail_hash", pa.string(), "SHA-256 of the last bytes read"),
+    ("size_bytes", pa.int64(), "size on disk, bytes"),
+    ("start_offset", pa.int64(), "from which byte this ingestion read"),
+    ("end_offset", pa.int64(), "up to which byte it has been read"),
+    ("records", pa.int64(), "records that this ingestion brought"),
+    ("recognised", pa.int64(), "how many of them have an event type"),
+    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, missing or not_parsed"),
+    ("reason", pa.string(), "why it was not read, or not to its end"),
+    ("warnings", pa.list_(pa.string()), "what is doubtful about node or time zone"),
+    ("is_compressed", pa.bool_(), "whether it is a gzip"),
+    ("modified_at", TIME, "last change of the file, UTC"),
+]
+TABLES: dict[str, tuple[Columns, str]] = {
+    "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
+    "sources": (SOURCE_COLUMNS, "One row per file and ingestion that found something to say about it."),
+}
 
 
 @dataclass
@@ -89,6 +114,18 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
 
+    def add(self, source: Source, count: Counted, is_held: bool) -> None:
+        """Count a file and what it gave."""
+        is_read = source.outcome == TO_READ
+        state_of = source.outcome if not is_read else "new" if count.records else "unchanged"
+        self.files[state_of] = self.files.get(state_of, 0) + 1
+        self.records += count.records
+        self.recognised += count.recognised
+        self.bytes_read += count.end - source.start if count.records else 0
+        self.waiting += is_held and is_read and source.size is not None and count.end < source.size
+        if count.fault:
+            self.faults.append(f"{source.path}: cut: {count.fault}; read up to byte {count.end}")
+
 
 def ingest(
     start: Callable[[], SparkSession],
@@ -117,42 +154,35 @@ def take_in(
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
     began = time.monotonic()
-    outcome = Outcome()
-    known, next_batch, written = state(spark, warehouse)
-    now = dt.datetime.now(dt.UTC)
+    for table, (columns, comment) in TABLES.items():
+        write.create(spark, f"{warehouse}/bronze/{table}", columns, comment)
+    write.complete(spark, warehouse)
+    known, batch_id, written = state(spark, warehouse)
+    # Whole milliseconds, as Delta's statistics have them.
+    now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     sources = identify(found, known)
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
-    outcome.clusters = {source.cluster_id for source in sources}
-    outcome.faults = faults(sources)
+    outcome = Outcome(faults=faults(sources), clusters={source.cluster_id for source in sources})
     due = [source for source in sources if has_more(source, written)]
-    counted: dict[str, tuple[int, int, int, str | None]] = {}
-    for portion in portions(due):
-        tasks = [task_of(source, source.path in held, next_batch, now) for source in portion]
-        append_records(spark, warehouse, tasks, portion, next_batch, progress)
-        counted |= count_batch(spark, warehouse, next_batch)
-        outcome.batch_id = next_batch
-        next_batch += 1
-    rows = source_rows(sources, counted, written, outcome.batch_id or next_batch, now)
-    if rows:
-        append_sources(spark, warehouse, rows)
-    make_tables(spark, warehouse)
-    outcome.rows_written = len(rows)
-    if rows:
-        # What was built before lacks this: a build that is killed must not look done.
-        Warehouse.at(warehouse).built.unlink(missing_ok=True)
-    for source in sources:
-        records, recognised, end, fault = (
-            counted.get(source.source_id, (0, 0, source.start, None)) if source.outcome == TO_READ else (0, 0, 0, None)
-        )
-        is_new = source.outcome == TO_READ and records > 0
-        state_of = "new" if is_new else "unchanged" if source.outcome == TO_READ else source.outcome
-        outcome.files[state_of] = outcome.files.get(state_of, 0) + 1
-        outcome.records += records
-        outcome.recognised += recognised
-        outcome.bytes_read += max(0, end - source.start) if is_new else 0
-        outcome.waiting += source.path in held and source.outcome == TO_READ and source.size is not None and end < source.size
-        if fault:
-            outcome.faults.append(f"{source.path}: cut: {fault}; read up to byte {end}")
+    # What is not read is told with the first portion.
+    others = [(source, Counted(end=source.start)) for source in sources if not has_more(source, written)]
+    for portion in portions(due) if due else [[]]:
+        shares = [
+            [task_of(portion[n], portion[n].path in held, batch_id, now) for n in share]
+            for share in bins(portion, spark.sparkContext.defaultParallelism)
+        ]
+        added, counted = read_shares(spark, warehouse, shares, progress)
+        told = [(source, counted[source.source_id]) for source in portion] + others
+        rows = [row for source, count in told if (row := source_row(source, count, written, batch_id, now))]
+        if rows:
+            write.commit_batch(spark, warehouse, batch_id, {"log_records": added, "sources": [write_sources(warehouse, rows)]})
+            # What was built before lacks this: a build that is killed must not look done.
+            Warehouse.at(warehouse).built.unlink(missing_ok=True)
+            outcome.batch_id = batch_id
+        for source, count in told:
+            outcome.add(source, count, source.path in held)
+        outcome.rows_written += len(rows)
+        others, batch_id = [], batch_id + 1
     for fault in outcome.faults:
         tell(fault)
     outcome.read_seconds = time.monotonic() - began
@@ -197,60 +227,28 @@ def look(options: Options, warehouse: str) -> list[Source]:
 
 
 def state(spark: SparkSession, warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
-    """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself."""
-    if not has_table(warehouse, "log_records"):
-        return [], 1, {}
-    spark.read.format("delta").load(f"{warehouse}/bronze/log_records").createOrReplaceTempView("_log_records")
-    spark.read.format("delta").load(f"{warehouse}/bronze/sources").createOrReplaceTempView("_sources")
-    ends = {
-        row.source_id: row
-        for row in spark.sql(
-            "select source_id, max(byte_offset + byte_length) as end_offset, max_by(node_id, byte_offset) as node_id, max(batch_id) as batch_id"
-            " from _log_records group by source_id"
-        ).collect()
-    }
-    rows = spark.sql("select * from _sources order by batch_id, source_path").collect()
+    """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself.
+
+    `bronze.sources` says how far each file has been read.
+    """
+    rows = spark.read.format("delta").load(f"{warehouse}/bronze/sources").orderBy("batch_id", "source_path").collect()
     known: dict[str, Known] = {}
     written: dict[str, tuple[str, int | None]] = {}
     for row in rows:
         written[row.source_path] = (row.outcome, row.size_bytes)
         if row.outcome in (TO_READ, "cut"):
-            end = ends.get(row.source_id)
             known[row.source_id] = Known(
                 source_id=row.source_id,
                 path=row.source_path,
                 fingerprint=row.fingerprint,
                 fingerprint_length=row.fingerprint_length,
-                end=end.end_offset if end else 0,
+                end=row.end_offset,
                 tail_hash=row.tail_hash,
                 size=row.size_bytes,
                 outcome=row.outcome,
-                node_id=end.node_id if end else None,
+                node_id=row.last_node_id,
             )
-    batches = [row.batch_id for row in rows] + [row.batch_id for row in ends.values()]
-    return list(known.values()), max(batches, default=0) + 1, written
-
-
-def has_table(warehouse: str, table: str) -> bool:
-    """Whether a bronze table has been made."""
-    return Path(warehouse, "bronze", table, "_delta_log").exists()
-
-
-def make_tables(spark: SparkSession, warehouse: str) -> None:
-    """Make the bronze tables that no file has made, empty, so that a build finds them."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    for table, schema in (("log_records", from_arrow_schema(SCHEMA)), ("sources", SOURCES)):
-        if not has_table(warehouse, table):
-            append(spark.createDataFrame([], schema), warehouse, table)
-
-
-def append(frame: DataFrame, warehouse: str, table: str, **options: object) -> None:
-    """Append to a bronze table in one commit.  Statistics cover what builds and look-ups select by, and no text."""
-    writer = frame.write.format("delta").mode("append").option("delta.dataSkippingStatsColumns", STATISTICS)
-    for name, value in options.items():
-        writer = writer.option(name, value)
-    writer.save(f"{warehouse}/bronze/{table}")
+    return list(known.values()), max((row.batch_id for row in rows), default=0) + 1, written
 
 
 def portions(sources: list[Source]) -> Iterator[list[Source]]:
@@ -296,6 +294,8 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
 
 def bins(sources: list[Source], cores: int) -> list[list[int]]:
     """Share sources out to tasks of about TASK_BYTES, at least one for each core: largest first, each to the lightest."""
+    if not sources:
+        return []
     total = sum(source_size(source) for source in sources)
     count = max(1, min(len(sources), max(cores, round(total / TASK_BYTES))))
     loads = [(0, n) for n in range(count)]
@@ -307,136 +307,113 @@ def bins(sources: list[Source], cores: int) -> list[list[int]]:
     return out
 
 
-def append_records(
-    spark: SparkSession,
-    warehouse: str,
-    tasks: list[Task],
-    sources: list[Source],
-    batch_id: int,
-    progress: Progress | None,
-) -> None:
-    """Read the tasks on the executors and append all their records in one commit."""
-    shares = bins(sources, spark.sparkContext.defaultParallelism)
-    frame = records_frame(spark, tasks, shares)
-    sizes = [sum(source_size(sources[n]) for n in share) for share in shares]
-    with Watch(spark, [len(share) for share in shares], sizes, progress):
-        append(frame, warehouse, "log_records", txnAppId="chronicle-ingest", txnVersion=batch_id)
+def read_shares(
+    spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: Progress | None
+) -> tuple[list[Added], dict[str, Counted]]:
+    """Read each share of the tasks on an executor: the files with all their records, and what each source gave, by its id."""
+    path = f"{warehouse}/bronze/log_records"
+    context = spark.sparkContext
+    with Watch(context, [task for share in shares for task in share], progress) as watch:
+        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, path, watch)).collect() if shares else []
+    return [added for added, _ in done if added], {source_id: count for _, counts in done for source_id, count in counts.items()}
 
 
-def records_frame(spark: SparkSession, tasks: list[Task], shares: list[list[int]]) -> DataFrame:
-    """All records of the tasks, one partition for each share; columns as SCHEMA."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+# Shapes that this worker has recognised; one process works through many shares.
+_shapes: Cache = {}
 
-    kept = list(tasks)
-    plan = spark.range(0, len(shares), 1, len(shares))
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        for batch in batches:
-            for share in batch.column(0).to_pylist():
-                yield from read_tasks(kept[n] for n in shares[share])
-
-    return plan.mapInArrow(read, from_arrow_schema(SCHEMA))
+def write_share(tasks: list[Task], folder: str, watch: Watch) -> tuple[Added | None, dict[str, Counted]]:
+    """Read some sources into one Parquet file; None where they hold no whole record."""
+    counted: dict[str, Counted] = {}
+    file: write.File | None = None
+    for batch in read_tasks(tasks, counted, _shapes):
+        file = file or write.File(folder, SCHEMA)
+        file.write(batch)
+    watch.tell(tasks, counted)
+    return file.close() if file else None, counted
 
 
 class Watch:
-    """Calls `progress` while Spark's tasks finish."""
+    """Calls `progress` while Spark's tasks finish; workers `tell` it what they have read."""
 
-    def __init__(self, spark: SparkSession, files: list[int], sizes: list[int], progress: Progress | None) -> None:
-        self.spark, self.files, self.sizes, self.progress = spark, files, sizes, progress
-        self.stop = threading.Event()
-        self.records, self.began = 0, time.monotonic()
+    def __init__(self, context: SparkContext, tasks: list[Task], progress: Progress | None) -> None:
+        self.files, self.bytes, self.records = (context.accumulator(0) for _ in range(3))
+        self.all_files, self.all_bytes = len(tasks), sum(task.end - task.start for task in tasks if task.end >= 0)
+        self.progress = progress
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("files", "bytes", "records")}
+
+    def tell(self, tasks: list[Task], counted: dict[str, Counted]) -> None:
+        """Add what a worker has read."""
+        self.files.add(len(tasks))
+        self.bytes.add(sum(counted[task.source_id].end - task.start for task in tasks))
+        self.records.add(sum(count.records for count in counted.values()))
 
     def __enter__(self) -> Watch:
-        self.group = hashlib.sha256(str(time.time()).encode()).hexdigest()[:12]
-        self.spark.sparkContext.setJobGroup(self.group, "ingest")
         if self.progress:
+            self.stop, self.began = threading.Event(), time.monotonic()
             self.thread = threading.Thread(target=self._watch, daemon=True)
             self.thread.start()
         return self
 
     def _watch(self) -> None:
-        tracker = self.spark.sparkContext.statusTracker()
-        store = self.spark.sparkContext._jsc.sc().statusStore()
-        files, size = sum(self.files), sum(self.sizes)
-        while not self.stop.wait(0.5):
-            done = 0
-            for job in tracker.getJobIdsForGroup(self.group):
-                for stage in info.stageIds if (info := tracker.getJobInfo(job)) else ():
-                    running = tracker.getStageInfo(stage)
-                    if running and running.numTasks == len(self.files):
-                        done = max(done, running.numCompletedTasks)
-                        with contextlib.suppress(Exception):
-                            # A stage may have gone since.
-                            self.records = max(self.records, store.lastStageAttempt(stage).outputRecords())
-            share = done / max(1, len(self.files))
-            self.progress(round(files * share), files, round(size * share), size, self.records, time.monotonic() - self.began)
+        while not self.stop.wait(0.3):
+            self._show()
+
+    def _show(self) -> None:
+        size = max(self.all_bytes, self.bytes.value)
+        self.progress(self.files.value, self.all_files, self.bytes.value, size, self.records.value, time.monotonic() - self.began)
 
     def __exit__(self, *error: object) -> None:
-        self.stop.set()
         if self.progress:
+            self.stop.set()
             self.thread.join()
+            self._show()
 
 
-def count_batch(spark: SparkSession, warehouse: str, batch_id: int) -> dict[str, tuple[int, int, int, str | None]]:
-    """By source: (records, recognised, end offset, why it was cut) of what a batch has brought."""
-    spark.read.format("delta").load(f"{warehouse}/bronze/log_records").createOrReplaceTempView("_log_records")
-    rows = spark.sql(
-        f"select source_id, count_if(outcome <> '{CUT}') as records, count_if(outcome = '{RECOGNISED}') as recognised,"
-        f" max(byte_offset + byte_length) as end_offset, max(case when outcome = '{CUT}' then body end) as fault"
-        f" from _log_records where batch_id = {int(batch_id)} group by source_id"
-    ).collect()
-    return {row.source_id: (row.records, row.recognised, row.end_offset, row.fault) for row in rows}
+def source_row(
+    source: Source, count: Counted, written: dict[str, tuple[str, int | None]], batch_id: int, now: dt.datetime
+) -> dict[str, object] | None:
+    """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
+    path = str(Path(source.path).resolve())
+    is_read = source.outcome == TO_READ
+    fault = count.fault or (TORN if is_read and source.ends_torn else None)
+    outcome = "cut" if fault else source.outcome
+    unread = source.compressed and is_read and not has_more(source, written)
+    if unread or (not count.records and written.get(path) == (outcome, source.disk_size)):
+        return None
+    return {
+        "cluster_id": source.cluster_id,
+        "source_id": source.source_id or None,
+        "source_path": path,
+        "batch_id": batch_id,
+        "ingested_at": now,
+        "kind": source.kind,
+        "layout": source.envelope,
+        "node_id": source.node_id,
+        "last_node_id": count.last_node if count.records else source.node_id,
+        "node_known_by": source.node_known_by,
+        "zone": source.zones[-1][1] if source.zones else None,
+        "zone_known_by": source.zone_known_by,
+        "fingerprint": source.fingerprint() if source.head else None,
+        "fingerprint_length": len(source.head),
+        "tail_hash": (count.tail_hash or tail_hash(source.path, count.end)) if is_read else None,
+        "size_bytes": source.disk_size,
+        "start_offset": source.start,
+        "end_offset": count.end if is_read else None,
+        "records": count.records,
+        "recognised": count.recognised,
+        "outcome": outcome,
+        "reason": fault or source.reason,
+        "warnings": list(source.warnings),
+        "is_compressed": source.compressed,
+        "modified_at": dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+    }
 
 
-def source_rows(
-    sources: list[Source],
-    counted: dict[str, tuple[int, int, int, str | None]],
-    written: dict[str, tuple[str, int | None]],
-    batch_id: int,
-    now: dt.datetime,
-) -> list[tuple[object, ...]]:
-    """Rows of `bronze.sources` for every file of which something new is to be said."""
-    rows = []
-    for source in sources:
-        path = str(Path(source.path).resolve())
-        reads = source.outcome == TO_READ
-        records, recognised, end, fault = counted.get(source.source_id, (0, 0, source.start, None)) if reads else (0, 0, 0, None)
-        fault = fault or (TORN if reads and source.ends_torn else None)
-        outcome = "cut" if fault else source.outcome
-        unread = source.compressed and reads and not has_more(source, written)
-        if unread or (not records and written.get(path) == (outcome, source.disk_size)):
-            continue
-        rows.append(
-            (
-                source.cluster_id,
-                source.source_id or None,
-                path,
-                batch_id,
-                now,
-                source.kind,
-                source.envelope,
-                source.node_id,
-                source.node_known_by,
-                source.zones[-1][1] if source.zones else None,
-                source.zone_known_by,
-                source.fingerprint() if source.head else None,
-                len(source.head),
-                tail_hash(source.path, end) if reads else None,
-                source.disk_size,
-                source.start,
-                end if reads else None,
-                records,
-                recognised,
-                outcome,
-                fault or source.reason,
-                list(source.warnings),
-                source.compressed,
-                dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
-            )
-        )
-    return rows
-
-
-def append_sources(spark: SparkSession, warehouse: str, rows: list[tuple[object, ...]]) -> None:
-    """Append rows to `bronze.sources`."""
-    append(spark.createDataFrame(rows, SOURCES).coalesce(1), warehouse, "sources")
+def write_sources(warehouse: str, rows: list[dict[str, object]]) -> Added:
+    """Rows of `bronze.sources` as a file."""
+    file = write.File(f"{warehouse}/bronze/sources", schema_of(SOURCE_COLUMNS))
+    file.write(pa.RecordBatch.from_pylist(rows, schema=schema_of(SOURCE_COLUMNS)))
+    return file.close()

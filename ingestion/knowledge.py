@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ingestion.bronze import Reader, Task
+from ingestion.bronze import Task, read_tasks
 from ingestion.check import reach
 from ingestion.forms import Form, release_order
 from ingestion.recognise import Catalogue, short_name
-from ingestion.recognise import catalogue as shipped
 from ingestion.sources import inspect
 
 SEED = Path(__file__).parent.parent / "dbt_project" / "seeds" / "event_types.csv"
@@ -90,7 +89,7 @@ def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
         batch_id=0,
         ingested_at=dt.datetime.now(dt.UTC),
     )
-    return Reader(task, shipped(), {}).batches()
+    return read_tasks([task])
 
 
 def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:

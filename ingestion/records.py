@@ -15,6 +15,8 @@ from ingestion.envelope import DIGITS, Envelope
 
 # Longer records are cut into pieces of this size: a binary or torn file must not fill the memory.
 LONGEST_RECORD = 1 << 20
+# Stands for each byte of a hidden value: offsets stay right; where texts are cut out, a run of it becomes [redacted].
+HIDDEN = b"\x01"
 SECRET = re.compile(
     rb"(?i)(?:(?:password|passwd|passphrase|secret|credentials?|access\.key|jaas\.config|auth\.token|api\.key)[\w.\-]*\"?(?: = | is overridden to )(?!null\b|\[hidden\])([^\n]+)"
     rb"|(?:password|passwd|passphrase|secret|access[._]key|auth[._]token|api[._]key)[\w.\-]*\"?[=:]\s*(?!null\b|\[hidden\])(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&)\]}]+))"
@@ -34,7 +36,7 @@ SECRET_WORDS = (
 
 
 def hide_secrets(data: bytes) -> bytes:
-    """The same bytes, same length, with the values of secret settings overwritten by asterisks.
+    """The same bytes, same length, with every byte of the values of secret settings as HIDDEN.
 
     Only lines that name a secret are looked at closely: a search for the words is a hundred times faster than the pattern.
     """
@@ -52,16 +54,16 @@ def hide_secrets(data: bytes) -> bytes:
         for match in SECRET.finditer(data, begin, stop):
             start, end = match.span(1 if match[1] is not None else 2)
             out = out if out is not None else bytearray(data)
-            out[start:end] = b"*" * (end - start)
+            out[start:end] = HIDDEN * (end - start)
     return bytes(out) if out is not None else data
 
 
-def valid_text(data: bytes) -> tuple[bytes, bool]:
-    """The same length in valid UTF-8 without NUL, every byte that is neither as '?', and whether any was."""
-    clean = data.replace(b"\0", b"?") if b"\0" in data else data
-    if not clean.isascii():
-        clean = clean.decode("utf-8", errors="question_marks").encode()
-    return clean, clean != data
+def valid_text(data: bytes) -> bytes:
+    """The same length in valid UTF-8 without NUL and HIDDEN, every byte that is none as '?'."""
+    for byte in (b"\0", HIDDEN):
+        if byte in data:
+            data = data.replace(byte, b"?")
+    return data if data.isascii() else data.decode("utf-8", errors="question_marks").encode()
 
 
 def _question_marks(error: UnicodeError) -> tuple[str, int]:
@@ -87,8 +89,8 @@ def record_starts(masked: np.ndarray, template: bytes) -> np.ndarray:
     return starts.astype(np.int64)
 
 
-def gather(data: pa.Buffer, starts: np.ndarray, ends: np.ndarray) -> pa.Array:
-    """The slices data[starts:ends] as a string array, copied by Arrow and not by a loop.
+def gather(data: pa.Buffer, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
+    """The slices data[starts:ends] as a string array, copied by Arrow and not by a loop; null where `missing`.
 
     `data` must be valid UTF-8 with at least 16 bytes after the last slice; slices are shorter than 2 GiB.
     """
@@ -108,7 +110,8 @@ def gather(data: pa.Buffer, starts: np.ndarray, ends: np.ndarray) -> pa.Array:
     if len(long):
         views[long, 4:8] = raw[starts[long, None] + np.arange(4)]
         views[long, 12:16] = starts[long].astype(np.int32).view(np.uint8).reshape(-1, 4)
-    return pa.Array.from_buffers(pa.string_view(), count, [None, pa.py_buffer(views), data]).cast(pa.string())
+    validity = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(pa.string_view(), count, [validity, pa.py_buffer(views), data]).cast(pa.string())
 
 
 def local_millis(masked_digits: np.ndarray, at: np.ndarray, has_millis: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -151,17 +154,21 @@ def mask(data: bytes) -> bytes:
     return data.translate(DIGITS)
 
 
-def split(data: bytes, masked: np.ndarray, envelope: Envelope) -> tuple[np.ndarray, np.ndarray]:
+def split(data: bytes, masked: np.ndarray, envelope: Envelope, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the records in a buffer (int64, one more than records), and for each record whether it has a head.
 
-    What stands before the first head is a record without one, and so are the pieces of a record that is longer than
-    LONGEST_RECORD.
+    `begins`: where each piece of the buffer begins, always also a record.  What stands before the first head of a piece
+    is a record without one, and so are the pieces of a record that is longer than LONGEST_RECORD.
     """
     heads = record_starts(masked, envelope.template)
-    starts = heads if len(heads) and heads[0] == 0 else np.concatenate(([0], heads))
-    bounds = np.append(starts, len(data))
+    at = np.searchsorted(heads, begins)
+    torn = begins if not len(heads) else begins[heads[np.minimum(at, len(heads) - 1)] != begins]
+    at = np.searchsorted(heads, torn)
+    bounds = np.append(np.insert(heads, at, torn), len(data))
+    is_head = np.insert(np.ones(len(heads), bool), at, False)
     longest = np.flatnonzero(np.diff(bounds) > LONGEST_RECORD)
     if len(longest):
-        cuts = [np.arange(bounds[n] + LONGEST_RECORD, bounds[n + 1], LONGEST_RECORD) for n in longest]
-        bounds = np.sort(np.concatenate([bounds, *cuts]))
-    return bounds.astype(np.int64), np.isin(bounds[:-1], heads)
+        cuts = np.concatenate([np.arange(bounds[n] + LONGEST_RECORD, bounds[n + 1], LONGEST_RECORD) for n in longest])
+        at = np.searchsorted(bounds, cuts)
+        bounds, is_head = np.insert(bounds, at, cuts), np.insert(is_head, at, False)
+    return bounds.astype(np.int64), is_head

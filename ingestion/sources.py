@@ -6,6 +6,7 @@ No Spark here.  A source is known by its first bytes (decompressed), so that gro
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import hashlib
 import os
@@ -16,12 +17,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from ingestion.bronze import is_gzip
-from ingestion.envelope import Envelope, find_envelope
+from ingestion.envelope import DIGITS, Envelope, find_envelope
 from ingestion.forms import read_yaml
-from ingestion.records import local_millis, mask, record_starts
 
 SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
@@ -43,13 +41,19 @@ GC_UPTIME = re.compile(rb"^\[\d+[.,]\d+s\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", 
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
 GC_HEADER = re.compile(rb"\A(?:OpenJDK|Java HotSpot\(TM\)) .*VM \(.*\) for |^CommandLine flags: ", re.M)
 START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
-# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.
-NODE = re.compile(
-    rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) \[(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
-    rb"|^\t(?:broker|node)\.id = (\d{1,9})\r?$|Property broker\.id is overridden to (\d{1,9}) "
-    rb"|(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?:\[(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) |Broker |Controller )(\d{1,9})(?:[\]:]| epoch )",
-    re.M,
+# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each begins with fixed
+# text, for which `re` searches fast; what stands before the prefix is a level.
+NODE = (
+    re.compile(
+        rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
+        rb"|(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) (\d{1,9})(?:[\]:]| epoch ))"
+    ),
+    re.compile(rb"\n\t(?:broker|node)\.id = (\d{1,9})\r?\n"),
+    re.compile(rb" Property broker\.id is overridden to (\d{1,9}) "),
+    re.compile(rb" Broker (?<=[A-Z]{4} Broker )(\d{1,9})(?:[\]:]| epoch )"),
+    re.compile(rb" Controller (?<=[A-Z]{4} Controller )(\d{1,9})(?:[\]:]| epoch )"),
 )
+CLOCK = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[,.](\d{3}))?")
 ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
 
@@ -157,14 +161,19 @@ def kinds() -> list[tuple[str, str]]:
     return sorted(((prefix, kind) for kind, entry in content.items() for prefix in entry["loggers"]), key=lambda pair: -len(pair[0]))
 
 
+@lru_cache(maxsize=4096)
+def kind_of_logger(logger: str) -> str | None:
+    """The kind of log that a logger writes into."""
+    return next((kind for prefix, kind in kinds() if logger.startswith(prefix)), None)
+
+
 def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
     """What a log is, by the loggers that its first records name; `kafka_stdout` where families meet that files keep apart."""
     found: dict[str, int] = {}
     for line in sample.split(b"\n"):
         cut = envelope.cut(line)
         if cut and "logger" in cut:
-            logger = line[slice(*cut["logger"])].decode("utf-8", "replace")
-            kind = next((kind for prefix, kind in kinds() if logger.startswith(prefix)), None)
+            kind = kind_of_logger(line[slice(*cut["logger"])].decode("utf-8", "replace"))
             if kind:
                 found[kind] = found.get(kind, 0) + 1
     if envelope.name.startswith("zookeeper") or set(found) == {"zookeeper_log"}:
@@ -176,27 +185,44 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
     return max(found, key=lambda kind: found[kind]) if found else "log4j_log"
 
 
+def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
+    """(offset, node) where a text first names the node that writes it."""
+    found = [match for match in (pattern.search(text, start) for pattern in NODE) if match]
+    match = min(found, key=lambda match: match.start(), default=None)
+    return (match.start(), int(next(group for group in match.groups() if group))) if match else None
+
+
 def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
     """(local ms, node) where a file first names the node that writes it, and near its end; none where it names none."""
-    found = []
-    for size in (LOOK, len(head)):
-        match = NODE.search(head, 0, size)
-        if match:
-            found.append((head, match))
-            break
-    found += [(tail, match) for match in (NODE.search(tail, max(0, len(tail) - LOOK)),) if match]
-    return tuple((line_time(text, match.start(), envelope), int(next(g for g in match.groups() if g))) for text, match in found)
+    found = ((head, first_node(head[:LOOK]) or first_node(head)), (tail, first_node(tail, max(0, len(tail) - LOOK))))
+    return tuple((line_time(text, named[0], envelope), named[1]) for text, named in found if named)
 
 
 def line_time(text: bytes, at: int, envelope: Envelope) -> int:
     """Local time of the record around or after an offset, in ms; 0 where there is none."""
-    masked = np.frombuffer(mask(text), np.uint8)
-    starts = record_starts(masked, envelope.template)
-    if not len(starts):
-        return 0
-    start = starts[max(0, int(np.searchsorted(starts, at, side="right")) - 1)]
-    local, _ = local_millis(np.frombuffer(text + b"0" * 32, np.uint8), np.array([start + envelope.time_at]), envelope.has_millis)
-    return int(local[0])
+    size = len(envelope.template)
+
+    def begins(start: int) -> bool:
+        return text[start : start + size].translate(DIGITS) == envelope.template
+
+    start = text.rfind(b"\n", 0, at) + 1
+    while start and not begins(start):
+        start = text.rfind(b"\n", 0, start - 1) + 1
+    while not begins(start):
+        start = text.find(b"\n", start) + 1
+        if not start:
+            return 0
+    return clock_millis(text[start + envelope.time_at : start + size + 32]) or 0
+
+
+def clock_millis(text: bytes) -> int | None:
+    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
+    match = CLOCK.match(text)
+    try:
+        parts = [int(part or 0) for part in match.groups()] if match else []
+        return (dt.datetime(*parts[:6]) - dt.datetime(1970, 1, 1)) // dt.timedelta(milliseconds=1) + parts[6] if match else None
+    except ValueError:
+        return None
 
 
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
@@ -206,22 +232,16 @@ def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, 
     """
     for pattern in (GC_UNIFIED, GC_JDK8):
         match = pattern.search(sample) if envelope is None else None
-        if match:
-            text = match[0]
-            at = text.index(b"T") - 10
-            clock = np.frombuffer(text[at : at + 10] + b" " + text[at + 11 : at + 23], np.uint8)
-            local, _ = local_millis(clock, np.array([0]), True)
-            return ((int(local[0]), match[1].decode()),)
+        local = clock_millis(match[0].lstrip(b"[")) if match else None
+        if match and local is not None:
+            return ((local, match[1].decode()),)
     out = []
     if envelope is not None:
         for match in START_TIME.finditer(sample):
-            line = sample.rfind(b"\n", 0, match.start()) + 1
-            at = line + envelope.time_at
-            clock = np.frombuffer(sample[at : at + 23], np.uint8)
-            local, valid = local_millis(clock, np.array([0]), envelope.has_millis)
-            quarters = round((int(local[0]) - int(match[1])) / 900_000)
-            if valid[0] and abs(int(local[0]) - int(match[1]) - quarters * 900_000) < 60_000 and abs(quarters) <= 56:
-                out.append((int(local[0]), f"{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"))
+            local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
+            quarters = round(((local or 0) - int(match[1])) / 900_000)
+            if local is not None and abs(local - int(match[1]) - quarters * 900_000) < 60_000 and abs(quarters) <= 56:
+                out.append((local, f"{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"))
     return tuple(out)
 
 
@@ -291,11 +311,13 @@ def resolve_nodes(sources: list[Source]) -> list[Source]:
     for source in sources:
         if source.envelope and source.takes_nodes:
             of_folder.setdefault(source.folder, []).extend(source.mentions)
+    for mentioned in of_folder.values():
+        mentioned.sort()
+    in_folder = {folder: {node for _, node in mentioned} for folder, mentioned in of_folder.items()}
     out = []
     for source in sources:
         path_node = source.path_node
-        told = sorted(of_folder.get(source.folder, ()))
-        siblings = {node for _, node in told}
+        told, siblings = of_folder.get(source.folder, []), in_folder.get(source.folder, set())
         has_node = source.takes_nodes and source.kind not in ("unknown", "binary", "log4j_log")
         if source.nodes and source.takes_nodes:
             source = replace(source, node_id=source.nodes[0], node_known_by="content")

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ingestion.bronze import Reader
+from ingestion.bronze import read_tasks
 from ingestion.ingest import Options, ingest, look, task_of
 from ingestion.recognise import catalogue
 from ingestion.session import peak_memory_bytes, start
@@ -83,9 +83,8 @@ def main(folders: list[str]) -> None:
         catalogue()
         began = time.perf_counter()
         cache: dict = {}
-        for source in sources:
-            for _ in Reader(task_of(source, False, 1, dt.datetime.now(dt.UTC)), catalogue(), cache).batches():
-                pass
+        for _ in read_tasks([task_of(source, False, 1, dt.datetime.now(dt.UTC)) for source in sources], cache=cache):
+            pass
         parsed = time.perf_counter() - began
         print(
             f"of which, on one core: finding and looking at files {looked:.1f} s; bytes to recognised Arrow {parsed:.1f} s ({megabytes / parsed:.0f} MB/s)"

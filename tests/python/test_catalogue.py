@@ -164,8 +164,8 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
     ],
 )
 def test_wordings_of_releases_that_no_lab_cluster_ran(logger: str, context: str, body: str, event: str, fields: dict[str, str]) -> None:
-    from ingestion.bronze import shape_of
     from ingestion.envelope import envelopes
+    from ingestion.shapes import shape_of
 
     line = f"[2020-05-15 12:00:01,123] INFO {context}{body} ({logger})".encode()
     shape = shape_of(line, True, envelopes()[0], catalogue())

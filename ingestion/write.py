@@ -1,0 +1,171 @@
+"""Rows to bronze: workers write Parquet files, the driver adds them to a Delta table in one transaction of Delta's own.
+
+Arrow goes to Parquet in the process that made it: handed to the JVM, every value would be copied into a row and written
+one by one, which took longer than all reading and recognising together.  A file that no commit names (a killed run's) is
+not part of the table; `vacuum` deletes it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingestion.warehouse import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# (name, Arrow type, comment) of each column of a table.
+Columns = list[tuple[str, pa.DataType, str]]
+TIME = pa.timestamp("us", tz="UTC")
+# Words that many rows share: written as a dictionary and a number for each row.
+WORD = pa.dictionary(pa.int32(), pa.string())
+SQL_TYPES = {
+    WORD: "string",
+    TIME: "timestamp",
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.list_(pa.string()): "array<string>",
+    pa.map_(pa.string(), pa.string()): "map<string, string>",
+}
+
+APP = "chronicle-ingest"
+# Folder of the batches that are being committed.
+NOTES = "_batches"
+# What builds and look-ups select by; no text.
+STATISTICS = ("cluster_id", "batch_id", "ingested_at", "event_date")
+
+
+@dataclass(frozen=True)
+class Added:
+    """A Parquet file for a commit.  `stats`: as Delta's protocol has them."""
+
+    name: str
+    size: int
+    modified_ms: int
+    stats: str
+
+
+class File:
+    """A Parquet file that is being written into a table's folder, one row group for each batch."""
+
+    def __init__(self, folder: str, schema: pa.Schema) -> None:
+        self.path = Path(folder, f"part-{uuid.uuid4()}.parquet")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.rows = 0
+        self.least: dict[str, object] = {}
+        self.most: dict[str, object] = {}
+        plain = [field.name for field in schema if not pa.types.is_string(field.type) and not pa.types.is_nested(field.type)]
+        self.writer = pq.ParquetWriter(
+            self.path,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            # Texts hardly repeat: a dictionary is built, and then thrown away.
+            use_dictionary=[*(field.name for field in schema if field.name not in ("body", "raw_text", "fields")), "fields.key_value.key"],
+            write_statistics=plain,
+            # Other engines would take the dictionaries for part of the type.
+            store_schema=False,
+        )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        self.writer.write_batch(batch, row_group_size=max(1, batch.num_rows))
+        self.rows += batch.num_rows
+        for name in STATISTICS:
+            if name in batch.schema.names and batch.num_rows:
+                column = batch.column(name)
+                if pa.types.is_dictionary(column.type):
+                    column = column.cast(pa.string())
+                ends = pc.min_max(column)
+                for known, value, choose in ((self.least, ends["min"].as_py(), min), (self.most, ends["max"].as_py(), max)):
+                    if value is not None:
+                        known[name] = choose(known[name], value) if name in known else value
+
+    def close(self) -> Added:
+        """End the file and say what a commit needs to know."""
+        self.writer.close()
+        status = self.path.stat()
+
+        def said(values: dict[str, object]) -> dict[str, object]:
+            return {name: _stated(value) for name, value in values.items()}
+
+        stats = {"numRecords": self.rows, "minValues": said(self.least), "maxValues": said(self.most)}
+        return Added(self.path.name, status.st_size, int(status.st_mtime * 1000), json.dumps(stats))
+
+
+def _stated(value: object) -> object:
+    """A bound in the form of Delta's statistics: times to the millisecond, which bronze keeps its arrivals to."""
+    if hasattr(value, "astimezone"):
+        return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def schema_of(columns: Columns) -> pa.Schema:
+    """The Arrow schema of a table's columns."""
+    return pa.schema([(name, kind) for name, kind, _ in columns])
+
+
+def create(spark: SparkSession, path: str, columns: Columns, comment: str) -> None:
+    """Make an empty Delta table at a path, unless there is one."""
+    if not has_table(path):
+        ddl = ", ".join(f"{name} {SQL_TYPES[kind]} comment '{quoted(said)}'" for name, kind, said in columns)
+        statistics = ",".join(name for name, _, _ in columns if name in STATISTICS)
+        spark.sql(
+            f"create table delta.`{path}` ({ddl}) using delta comment '{quoted(comment)}'"
+            f" tblproperties ('delta.dataSkippingStatsColumns' = '{statistics}')"
+        )
+
+
+def has_table(path: str) -> bool:
+    """Whether a Delta table has been made there."""
+    return Path(path, "_delta_log").exists()
+
+
+def commit_batch(spark: SparkSession, warehouse: str, batch_id: int, files: dict[str, list[Added]]) -> None:
+    """Append the files of a batch to the bronze tables, table by table; the batch is written down first.
+
+    Killed before it is written down, nothing has happened; killed after, `complete` does the rest.
+    """
+    note = Path(warehouse, "bronze", NOTES, f"{batch_id}.json")
+    note.parent.mkdir(parents=True, exist_ok=True)
+    aside = note.with_suffix(".part")
+    aside.write_text(json.dumps({table: [asdict(file) for file in added] for table, added in files.items()}), encoding="utf-8")
+    aside.replace(note)
+    complete(spark, warehouse)
+
+
+def complete(spark: SparkSession, warehouse: str) -> None:
+    """Commit what batches that were written down have not committed yet."""
+    for note in sorted(Path(warehouse, "bronze", NOTES).glob("*.json"), key=lambda path: int(path.stem)):
+        for table, added in json.loads(note.read_text(encoding="utf-8")).items():
+            commit(spark, f"{warehouse}/bronze/{table}", [Added(**file) for file in added], int(note.stem))
+        note.unlink()
+
+
+def commit(spark: SparkSession, path: str, files: list[Added], version: int) -> None:
+    """Append files to a table in one transaction of Delta's; nothing where it holds this version already."""
+    jvm = spark._jvm
+    delta = jvm.org.apache.spark.sql.delta
+    transaction = delta.DeltaLog.forTable(spark._jsparkSession, path).startTransaction()
+    if transaction.txnVersion(APP) >= version:
+        return
+    parse = delta.actions.Action.fromJson
+    actions = [parse(json.dumps({"txn": {"appId": APP, "version": version, "lastUpdated": int(time.time() * 1000)}}))]
+    for file in files:
+        entry = {"path": file.name, "partitionValues": {}, "size": file.size, "modificationTime": file.modified_ms}
+        actions.append(parse(json.dumps({"add": entry | {"dataChange": True, "stats": file.stats}})))
+    operation = getattr(getattr(delta, "DeltaOperations$ManualUpdate$"), "MODULE$")
+    transaction.commit(jvm.scala.jdk.javaapi.CollectionConverters.asScala(actions).toSeq(), operation)
