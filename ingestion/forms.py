@@ -9,8 +9,9 @@ removed), the expected extraction (the values) and the matcher (each value repla
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import yaml
 MARK = re.compile(r"<<(\w+)=(.*?)>>", re.S)
 COLLECTION = re.compile(r"\b(?:List|Set|Map|Vector|Buffer|ArrayBuffer|ListBuffer|HashSet|HashMap|ArraySeq|WrappedArray|Stream)\(")
 ELLIPSIS = "…"
+WORD = re.compile(rb"[A-Za-z]{2,}")
 
 
 class CatalogueError(ValueError):
@@ -56,7 +58,8 @@ class Form:
 
     `names` are the fields in the order of the groups of `pattern_text`; `picks` has, by field, the expression that picks
     the wanted parts out of the text (their values are joined with commas).  `digits_matter` is true where a literal
-    digit takes part in the match, so that records which differ only in digits must be matched one by one.
+    digit takes part in the match, so that records which differ only in digits must be matched one by one.  `words` are those
+    that every text has which the form fits, separated by blanks.
     """
 
     event: str
@@ -70,6 +73,7 @@ class Form:
     names: tuple[str, ...]
     pattern_text: bytes
     literal: bytes
+    words: bytes
     weight: int
     digits_matter: bool
     means: str = ""
@@ -77,6 +81,11 @@ class Form:
     noise: bool = False
     continues: str | None = None
     picks: dict[str, re.Pattern[bytes]] = field(default_factory=dict)
+
+    @cached_property
+    def logger_names(self) -> frozenset[str]:
+        """The loggers under their long and their short names."""
+        return names_of(self.loggers)
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -92,6 +101,34 @@ class Form:
     def expected(self) -> dict[str, str]:
         """The values that the marks promise, as the matcher would extract them (a compound mark is not split here)."""
         return {mark[1]: mark[2] for mark in MARK.finditer(self.text)}
+
+
+@cache
+def names_of(loggers: tuple[str, ...]) -> frozenset[str]:
+    """Some loggers under their long and their short names; many forms share one tuple."""
+    return frozenset(name for logger in loggers for name in (logger, short_name(logger)))
+
+
+def short_name(logger: str) -> str:
+    """'kafka.log.LogCleaner$CleanerThread' -> 'LogCleaner$CleanerThread': what `%c{1}` prints."""
+    return logger.rsplit(".", 1)[-1]
+
+
+def pieces_of(text: str) -> Iterator[str]:
+    """The fixed texts of a marked-up line, in order: what stands between its marks, ellipses and names of collections."""
+    for piece in MARK.split(text)[::3]:
+        for part in piece.split(ELLIPSIS):
+            yield from COLLECTION.split(part)
+
+
+def fixed_words(text: str, is_prefix: bool) -> Iterator[bytes]:
+    """The words of a marked-up line both of whose ends are fixed: next to other fixed text, or at an end of the line itself."""
+    pieces = [piece.encode() for piece in pieces_of(text)]
+    for number, piece in enumerate(pieces):
+        is_last = number == len(pieces) - 1 and not is_prefix
+        for found in WORD.finditer(piece):
+            if (found.start() or not number) and (found.end() < len(piece) or is_last):
+                yield found[0]
 
 
 def literal_pattern(text: str) -> str:
@@ -167,8 +204,8 @@ def compile_form(
     if since and until and release_order(since) > release_order(until):
         raise CatalogueError(path, line, f"since {since} is later than until {until}", "swap them")
     pattern, names, literals, picks = compile_pattern(text, vocabulary, path, line)
-    ending = "" if is_prefix or form.get("continues") else r"\Z"
-    plain = [part for piece in literals for part in COLLECTION.split(piece.replace(ELLIPSIS, "\0")) for part in part.split("\0")]
+    is_open = is_prefix or bool(form.get("continues"))
+    plain = list(pieces_of(text))
     longest = max(plain, key=len)
     if not any(part.strip() for part in plain):
         raise CatalogueError(path, line, f"nothing in '{text[:80]}' is fixed text", "leave some of the wording outside the marks")
@@ -182,8 +219,9 @@ def compile_form(
         until=until,
         origin=form.get("origin", ""),
         names=names,
-        pattern_text=pattern.encode() + ending.encode(),
+        pattern_text=pattern.encode() + (b"" if is_open else rb"\Z"),
         literal=longest.encode(),
+        words=b" ".join(sorted(set(fixed_words(text, is_open)))),
         weight=sum(len(part) for part in plain),
         digits_matter=bool(re.search(r"\d", "".join(plain).replace("0x", ""))),
         means=entry.get("means", ""),

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ingestion.bronze import Task, read_tasks
 from ingestion.check import reach
-from ingestion.forms import Form, release_order
-from ingestion.recognise import Catalogue, short_name
+from ingestion.forms import Form, release_order, short_name
+from ingestion.recognise import Catalogue
 from ingestion.sources import inspect
 
 SEED = Path(__file__).parent.parent / "dbt_project" / "seeds" / "event_types.csv"

@@ -5,12 +5,13 @@ Source of the wordings: `catalogue/` (Kafka 0.8 to 4.x, ZooKeeper 3.3 to 3.9).
 
 from __future__ import annotations
 
-import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ingestion.forms import Form, Vocabulary, read_forms, read_vocabulary
+from ingestion.compiled import Compiled, compile_folder, load
+from ingestion.forms import WORD, Form, Vocabulary
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 # A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
@@ -51,38 +52,52 @@ def value_of(form: Form, span: Span, text: bytes) -> bytes:
     return b",".join(pick.findall(value)) if pick else value
 
 
-class Catalogue:
-    """All knowledge of messages, loaded once: `vocabulary`, `contexts`, `forms`, `version`."""
+class Index:
+    """Forms by a word that their text needs, so that a body is held against few of them however many there are.
 
-    def __init__(self, folder: Path = CATALOGUE) -> None:
+    Each form stands under the word that the fewest forms have; what has none is always tried.
+    """
+
+    def __init__(self, forms: list[Form]) -> None:
+        """The forms in the order in which they shall be tried."""
+        self.forms = forms
+        words = [form.words.split() for form in forms]
+        common = Counter(word for some in words for word in some)
+        self.by_word: dict[bytes, list[int]] = {}
+        self.always: list[int] = []
+        for rank, some in enumerate(words):
+            if some:
+                self.by_word.setdefault(min(some, key=lambda word: (common[word], -len(word), word)), []).append(rank)
+            else:
+                self.always.append(rank)
+
+    def candidates(self, text: bytes) -> list[Form]:
+        """The forms whose words the text has, in their order."""
+        by_word = self.by_word
+        ranks = [rank for word in set(WORD.findall(text)) if word in by_word for rank in by_word[word]]
+        ranks += self.always
+        ranks.sort()
+        return [self.forms[rank] for rank in ranks if self.forms[rank].literal in text]
+
+
+class Catalogue:
+    """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `version`."""
+
+    def __init__(self, folder: Path = CATALOGUE, compiled: Compiled | None = None) -> None:
+        """Compile a folder, or take what was compiled of it.  Raises CatalogueError where its files have faults."""
+        compiled = compiled or compile_folder(folder)
         self.folder = folder
-        self.vocabulary: Vocabulary = read_vocabulary(folder / "fields.yml")
-        self.contexts = sorted(read_forms(folder / "contexts.yml", self.vocabulary, are_prefixes=True), key=lambda form: -form.weight)
-        self.forms: list[Form] = []
-        digest = hashlib.sha256()
-        for name in ("fields.yml", "contexts.yml", "envelopes.yml"):
-            digest.update((folder / name).read_bytes())
-        for path in sorted((folder / "messages").glob("*.yml")):
-            digest.update(path.read_bytes())
-            self.forms += read_forms(path, self.vocabulary)
-        self.version = digest.hexdigest()[:12]
-        self._by_logger: dict[bytes, list[Form]] = {}
-        for form in self.forms:
-            for logger in form.loggers:
-                for name in {logger, short_name(logger)}:
-                    self._by_logger.setdefault(name.encode(), []).append(form)
-        for forms in self._by_logger.values():
-            forms.sort(key=lambda form: -form.weight)
-        self._distinctive = sorted(
-            (form for form in self.forms if form.weight >= DISTINCTIVE or not form.loggers), key=lambda form: -form.weight
-        )
+        self.vocabulary: Vocabulary = compiled.vocabulary
+        self.contexts = sorted(compiled.contexts, key=lambda form: -form.weight)
+        self.forms = compiled.forms
+        self.version = compiled.version
+        self._contexts = Index(self.contexts)
+        self._bodies = Index(sorted(compiled.forms, key=lambda form: -form.weight))
 
     def context(self, logger: bytes | None, message: bytes) -> Recognised | None:
         """The prefix that says which component and partition speaks (the longest wording that fits), if there is one."""
         best: Recognised | None = None
-        for form in self.contexts:
-            if form.literal not in message[:400]:
-                continue
+        for form in self._contexts.candidates(message[:400]):
             if form.loggers and (logger or b"").decode("utf-8", "replace") not in form.loggers:
                 continue
             found = spans_of(form, message)
@@ -92,21 +107,23 @@ class Catalogue:
 
     def recognise(self, logger: bytes | None, body: bytes) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""
-        for forms in (self._by_logger.get(logger or b"", ()), self._distinctive):
-            for form in forms:
-                if form.literal in body:
-                    found = spans_of(form, body)
-                    if found:
-                        return found
+        name = (logger or b"").decode("utf-8", "replace")
+        others = []
+        for form in self._bodies.candidates(body):
+            if name in form.logger_names:
+                found = spans_of(form, body)
+                if found:
+                    return found
+            elif form.weight >= DISTINCTIVE or not form.loggers:
+                others.append(form)
+        for form in others:
+            found = spans_of(form, body)
+            if found:
+                return found
         return None
-
-
-def short_name(logger: str) -> str:
-    """'kafka.log.LogCleaner$CleanerThread' -> 'LogCleaner$CleanerThread': what `%c{1}` prints."""
-    return logger.rsplit(".", 1)[-1]
 
 
 @lru_cache(maxsize=1)
 def catalogue() -> Catalogue:
     """The shipped catalogue, loaded once in each process."""
-    return Catalogue()
+    return Catalogue(CATALOGUE, load(CATALOGUE))
