@@ -145,8 +145,8 @@ def literal_pattern(text: str) -> str:
     return "".join(out)
 
 
-def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> tuple[str, tuple[str, ...], list[str], dict[str, str]]:
-    """Turn a marked-up line into (pattern, field names by group, literal pieces, picks by field).
+def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """Turn a marked-up line into (pattern, field names by group, picks by field).
 
     Raises CatalogueError where a field is not in the vocabulary, a mark is not closed, or a value does not fit its token.
     """
@@ -184,7 +184,7 @@ def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> 
         raise CatalogueError(path, line, f"a mark is not closed in '{text[:80]}'", "write <<field=value>>")
     if len(set(names)) != len(names):
         raise CatalogueError(path, line, f"a field is marked twice in '{text[:80]}'", "mark it once and use another name for the other")
-    return "".join(pattern), tuple(names), literals, picks
+    return "".join(pattern), tuple(names), picks
 
 
 def compile_form(
@@ -203,7 +203,7 @@ def compile_form(
     since, until = form.get("since"), form.get("until")
     if since and until and release_order(since) > release_order(until):
         raise CatalogueError(path, line, f"since {since} is later than until {until}", "swap them")
-    pattern, names, literals, picks = compile_pattern(text, vocabulary, path, line)
+    pattern, names, picks = compile_pattern(text, vocabulary, path, line)
     is_open = is_prefix or bool(form.get("continues"))
     plain = list(pieces_of(text))
     longest = max(plain, key=len)
