@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ingestion.forms import MARK, Form
 from ingestion.recognise import Catalogue, spans_of, value_of
 
@@ -25,8 +27,9 @@ def promised_values(form: Form, catalogue: Catalogue) -> dict[str, str]:
             (name,) = token.parts
             promised[name] = ",".join(value.decode() for value in form.picks[name].findall(mark[2].encode()))
         elif token.parts:
-            topic, _, partition = mark[2].strip("[]").replace(",", "-").rpartition("-")
-            promised |= dict(zip(token.parts, (topic, partition), strict=True))
+            whole = re.fullmatch(token.pattern, mark[2], re.S)
+            assert whole is not None
+            promised |= {name: part for name, part in zip(token.parts, whole.groups(), strict=True) if part is not None}
         else:
             promised[mark[1]] = mark[2]
     return promised

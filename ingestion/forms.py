@@ -203,9 +203,10 @@ def compile_form(
     since, until = form.get("since"), form.get("until")
     if since and until and release_order(since) > release_order(until):
         raise CatalogueError(path, line, f"since {since} is later than until {until}", "swap them")
-    pattern, names, picks = compile_pattern(text, vocabulary, path, line)
     is_open = is_prefix or bool(form.get("continues"))
-    plain = list(pieces_of(text))
+    wording = text if is_open else text.rstrip()
+    pattern, names, picks = compile_pattern(wording, vocabulary, path, line)
+    plain = list(pieces_of(wording))
     longest = max(plain, key=len)
     if not any(part.strip() for part in plain):
         raise CatalogueError(path, line, f"nothing in '{text[:80]}' is fixed text", "leave some of the wording outside the marks")
@@ -219,10 +220,11 @@ def compile_form(
         until=until,
         origin=form.get("origin", ""),
         names=names,
-        pattern_text=pattern.encode() + (b"" if is_open else rb"\Z"),
+        # Layouts and shippers differ in whether they keep blanks and line ends behind a message.
+        pattern_text=pattern.encode() + (b"" if is_open else rb"\s*\Z"),
         literal=longest.encode(),
-        words=b" ".join(sorted(set(fixed_words(text, is_open)))),
-        weight=sum(len(part) for part in plain),
+        words=b" ".join(sorted(set(fixed_words(wording, is_open)))),
+        weight=sum(len(part) for part in plain) + len(text) - len(wording),
         digits_matter=bool(re.search(r"\d", "".join(plain).replace("0x", ""))),
         means=entry.get("means", ""),
         severity=entry.get("severity", "normal"),
