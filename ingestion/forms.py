@@ -105,8 +105,8 @@ class Form:
 
 @cache
 def names_of(loggers: tuple[str, ...]) -> frozenset[str]:
-    """Some loggers under their long and their short names; many forms share one tuple."""
-    return frozenset(name for logger in loggers for name in (logger, short_name(logger)))
+    """The classes of some loggers; many forms share one tuple."""
+    return frozenset(short_name(logger) for logger in loggers)
 
 
 def short_name(logger: str) -> str:

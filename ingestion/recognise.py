@@ -97,8 +97,9 @@ class Catalogue:
     def context(self, logger: bytes | None, message: bytes) -> Recognised | None:
         """The prefix that says which component and partition speaks (the longest wording that fits), if there is one."""
         best: Recognised | None = None
+        names = class_names(logger or b"")
         for form in self._contexts.candidates(message[:400]):
-            if form.loggers and (logger or b"").decode("utf-8", "replace") not in form.loggers:
+            if form.loggers and form.logger_names.isdisjoint(names):
                 continue
             found = spans_of(form, message)
             if found and (best is None or found.end > best.end):
@@ -107,10 +108,10 @@ class Catalogue:
 
     def recognise(self, logger: bytes | None, body: bytes) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""
-        name = (logger or b"").decode("utf-8", "replace")
+        names = class_names(logger or b"")
         others = []
         for form in self._bodies.candidates(body):
-            if name in form.logger_names:
+            if not form.logger_names.isdisjoint(names):
                 found = spans_of(form, body)
                 if found:
                     return found
@@ -121,6 +122,22 @@ class Catalogue:
             if found:
                 return found
         return None
+
+
+@lru_cache(maxsize=1024)
+def class_names(logger: bytes) -> tuple[str, ...]:
+    """The names under which a logger's forms may stand.
+
+    Layouts shorten packages (`o.a.k.c.consumer.internals.Fetcher`, `Fetcher`) or print the method too (`Fetcher.send`); the
+    logger of an inner class moves to its outer class and back between releases.
+    """
+    rest, _, last = logger.decode("utf-8", "replace").rpartition(".")
+    names = [last]
+    if "$" in last:
+        names.append(last.partition("$")[0])
+    if rest and last[:1].islower():
+        names.append(rest.rpartition(".")[2])
+    return tuple(names)
 
 
 @lru_cache(maxsize=1)
