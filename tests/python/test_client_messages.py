@@ -1,0 +1,151 @@
+"""Wordings of clients, workers and ZooKeeper that are easily misread: expected values are typed from the lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.bronze import shape_of
+from ingestion.envelope import envelopes
+from ingestion.recognise import catalogue, class_names
+
+CCI = "org.apache.kafka.clients.consumer.internals"
+
+
+def read(line: str) -> tuple[str | None, dict[str, str]]:
+    """Event and fields of one record in Kafka's default layout."""
+    record = line.encode()
+    shape = shape_of(record, True, next(e for e in envelopes() if e.name == "kafka"), catalogue())
+    return shape.event_type, {name: record[slice(*span)].decode() for name, span in zip(shape.keys, shape.spans, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "body", "logger", "event", "fields"),
+    [
+        # Group and client ids hold blanks, commas and brackets.
+        (
+            "[Consumer clientId=pay [eu], v2, groupId=pay, eu] ",
+            "Successfully joined group with generation Generation{generationId=12, memberId='pay [eu]-3f2a', protocol='range'}",
+            f"{CCI}.ConsumerCoordinator",
+            "group_joined",
+            {"client_id": "pay [eu], v2", "group_id": "pay, eu", "generation_id": "12", "member_id": "pay [eu]-3f2a", "protocol": "range"},
+        ),
+        # The same words with a bare number, until 2.6.0.
+        (
+            "[Consumer clientId=c, groupId=g] ",
+            "Successfully joined group with generation 12",
+            f"{CCI}.AbstractCoordinator",
+            "group_joined",
+            {"generation_id": "12"},
+        ),
+        # 0.10 and 0.11 have the group in the text and no prefix.
+        (
+            "",
+            "Discovered coordinator kafka1:9092 (id: 2147483646 rack: null) for group my group.",
+            f"{CCI}.AbstractCoordinator",
+            "group_coordinator_found",
+            {"coordinator_address": "kafka1:9092", "coordinator_node": "2147483646", "group_id": "my group"},
+        ),
+        (
+            "[Consumer clientId=c, groupId=null] ",
+            "Group coordinator kafka1:9092 (id: 2147483646 rack: null isFenced: false) is unavailable or invalid due to cause: session timed out without receiving a heartbeat response. isDisconnected: false. Rediscovery will be attempted.",
+            f"{CCI}.ConsumerCoordinator",
+            "group_coordinator_lost",
+            {"group_id": "null", "coordinator_node": "2147483646", "reason": "session timed out without receiving a heartbeat response"},
+        ),
+        # Until 2.8 an exceeded poll interval is the reason of an INFO line about leaving.
+        (
+            "[Consumer clientId=c, groupId=g] ",
+            "Member c-1 sending LeaveGroup request to coordinator kafka1:9092 (id: 2147483646 rack: null) due to consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms, which typically implies that the poll loop is spending too much time processing messages. You can address this either by increasing max.poll.interval.ms or by reducing the maximum size of batches returned in poll() with max.poll.records.",
+            f"{CCI}.AbstractCoordinator",
+            "poll_interval_exceeded",
+            {"member_id": "c-1", "coordinator_node": "2147483646"},
+        ),
+        (
+            "[Consumer clientId=c, groupId=g] ",
+            "Member c-1 sending LeaveGroup request to coordinator kafka1:9092 (id: 2147483646 rack: null) due to the consumer is being closed",
+            f"{CCI}.ConsumerCoordinator",
+            "member_leave_sent",
+            {"member_id": "c-1", "reason": "the consumer is being closed"},
+        ),
+        # A worker of Connect: connector and task, then the client's own prefix.
+        (
+            "[my sink|task-3] [Consumer clientId=connector-consumer-my sink-3, groupId=connect-my sink] ",
+            "Revoke previously assigned partitions orders-3, orders-4",
+            f"{CCI}.ConsumerRebalanceListenerInvoker",
+            "partitions_revoked",
+            {
+                "connector": "my sink",
+                "connector_task": "3",
+                "client_id": "connector-consumer-my sink-3",
+                "partition_list": "orders-3, orders-4",
+            },
+        ),
+        # Several lines, the last list empty; the logger stands alone on the last line.
+        (
+            "[Consumer clientId=c, groupId=g] ",
+            "Updating assignment with\n\tAssigned partitions:                       [orders-3]\n\tCurrent owned partitions:                  []\n\tAdded partitions (assigned - owned):       [orders-3]\n\tRevoked partitions (owned - assigned):     []\n",
+            f"{CCI}.ConsumerCoordinator",
+            "assignment_updated",
+            {"partition_list": "[orders-3]", "owned_partitions": "[]", "added_partitions": "[orders-3]", "revoked_partitions": "[]"},
+        ),
+        (
+            "[Consumer clientId=c, groupId=g] ",
+            "Offset commit failed on partition a-b-1-0 at offset 123: The coordinator is not aware of this member.",
+            f"{CCI}.ConsumerCoordinator",
+            "offset_commit_failed",
+            {"topic": "a-b-1", "partition": "0", "commit_offset": "123", "error": "The coordinator is not aware of this member."},
+        ),
+        (
+            "[Producer clientId=p, transactionalId=t 1] ",
+            "Node -1 disconnected.",
+            "org.apache.kafka.clients.NetworkClient",
+            "client_disconnected",
+            {"client_id": "p", "transactional_id": "t 1", "target_node": "-1"},
+        ),
+        # The old consumer: the prefix is its id, which holds the group and hyphens.
+        (
+            "[my-group_host-1.example-1490000000000-1a2b3c4d], ",
+            "begin rebalancing consumer my-group_host-1.example-1490000000000-1a2b3c4d try #3",
+            "kafka.consumer.ZookeeperConsumerConnector",
+            "old_consumer_rebalance_started",
+            {"member_id": "my-group_host-1.example-1490000000000-1a2b3c4d", "attempt": "3"},
+        ),
+        (
+            "",
+            "Expiring session 0x15ad7f2c0a90003, timeout of 6000ms exceeded",
+            "org.apache.zookeeper.server.ZooKeeperServer",
+            "session_expired",
+            {"session_id": "15ad7f2c0a90003", "timeout_ms": "6000"},
+        ),
+    ],
+)
+def test_lines_of_clients_and_zookeeper(prefix: str, body: str, logger: str, event: str, fields: dict[str, str]) -> None:
+    found, values = read(f"[2020-05-15 12:00:01,123] INFO {prefix}{body} ({logger})")
+    assert found == event
+    assert {name: values.get(name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "logger",
+    [
+        f"{CCI}.AbstractCoordinator",
+        "o.a.k.c.c.i.AbstractCoordinator",
+        "AbstractCoordinator",
+        f"{CCI}.AbstractCoordinator$HeartbeatThread",
+        f"{CCI}.AbstractCoordinator.lambda$join",
+        f"{CCI}.AbstractCoordinator.joinGroupIfNeeded",
+    ],
+)
+def test_a_short_wording_is_known_under_every_name_that_layouts_give_its_class(logger: str) -> None:
+    assert catalogue().recognise(logger.encode(), b"Rebalance failed.").form.event == "group_join_failed"
+
+
+def test_a_short_wording_of_another_class_is_not_taken() -> None:
+    assert catalogue().recognise(b"com.example.Coordinator", b"Rebalance failed.") is None
+
+
+def test_names_of_a_class() -> None:
+    assert class_names(b"kafka.log.LogCleaner$CleanerThread") == (b"LogCleaner$CleanerThread", b"LogCleaner")
+    assert class_names(b"o.a.k.clients.Metadata.update") == (b"update", b"Metadata")
+    assert class_names(b"NIOServerCnxn") == (b"NIOServerCnxn",)
+    assert class_names(b"") == (b"",)
