@@ -145,7 +145,7 @@ def test_a_short_wording_of_another_class_is_not_taken() -> None:
 
 
 def test_names_of_a_class() -> None:
-    assert class_names(b"kafka.log.LogCleaner$CleanerThread") == (b"LogCleaner$CleanerThread", b"LogCleaner")
-    assert class_names(b"o.a.k.clients.Metadata.update") == (b"update", b"Metadata")
-    assert class_names(b"NIOServerCnxn") == (b"NIOServerCnxn",)
-    assert class_names(b"") == (b"",)
+    assert class_names(b"kafka.log.LogCleaner$CleanerThread") == ("LogCleaner$CleanerThread", "LogCleaner")
+    assert class_names(b"o.a.k.clients.Metadata.update") == ("update", "Metadata")
+    assert class_names(b"NIOServerCnxn") == ("NIOServerCnxn",)
+    assert class_names(b"") == ("",)
