@@ -84,7 +84,7 @@ class Form:
 
     @cached_property
     def logger_names(self) -> frozenset[str]:
-        """The loggers under their long and their short names."""
+        """The classes that print the form."""
         return names_of(self.loggers)
 
     @cached_property
