@@ -1,0 +1,48 @@
+"""What holds for all modules of captures: every fixture is known by one module, and by the one whose folder it is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion import captures
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_one_module_knows_a_fixture(path: Path) -> None:
+    sample = path.read_bytes()[: 64 * 1024].decode("utf-8", "replace")
+    knowing = [module.__name__.rsplit(".", 1)[-1] for module in captures.modules() if module.kind_of(sample, path.name) is not None]
+    assert knowing == [path.relative_to(FIXTURES).parts[0]]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_any_cut_of_a_fixture_is_read_without_failing(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    for start, end in ((0, len(text) // 3), (len(text) // 3, 2 * len(text) // 3), (len(text) // 2, len(text)), (0, 0)):
+        piece = text[start:end]
+        for module in captures.modules():
+            for kind in module.KINDS:
+                rows = list(module.read(kind, captures.lines_of(piece), captures.About("piece.txt")))
+                assert all(row.offset <= len(piece.encode()) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "Nothing is wrong with the brokers.\nAsk again tomorrow.\n", "\x00\x01\x02", "{", "[", "a" * 100_000]
+)
+def test_no_module_knows_what_is_no_capture(text: str) -> None:
+    assert captures.detect(text) is None
+
+
+def test_no_module_knows_a_broker_log() -> None:
+    lines = [
+        "[2024-05-01 12:00:00,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)",
+        "[2024-05-01 12:00:01,123] ERROR [ReplicaManager broker=1] Error processing append operation (kafka.server.ReplicaManager)",
+        "org.apache.kafka.common.errors.NotLeaderOrFollowerException: Leader not local",
+        "\tat kafka.server.ReplicaManager.getPartitionOrException(ReplicaManager.scala:1)",
+        "\tat java.lang.Thread.run(Thread.java:748)",
+    ]
+    assert captures.detect("\n".join(lines * 20), "server.log") is None
