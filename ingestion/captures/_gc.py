@@ -75,6 +75,6 @@ def date_of(text: str) -> dt.datetime | None:
 def back(at: dt.datetime | None, duration_ms: Decimal) -> dt.datetime | None:
     """The time `duration_ms` earlier, to the microsecond."""
     try:
-        return None if at is None else at - dt.timedelta(microseconds=int(duration_ms * 1000))
+        return None if at is None else at - dt.timedelta(microseconds=round(duration_ms * 1000))
     except OverflowError:
         return None

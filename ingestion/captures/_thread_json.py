@@ -13,7 +13,9 @@ from ingestion.captures._threads import LOCK, PARK, WAIT, Thread
 BEGINNING = re.compile(r'\{\s*"threadDump"\s*:')
 HEAD = {"pid": re.compile(r'"processId"\s*:\s*"?(\d+)'), "jvm_version": re.compile(r'"runtimeVersion"\s*:\s*"([^"]*)"')}
 TIME = re.compile(r'"time"\s*:\s*"([^"]*)"')
-ITEM = re.compile(r'"container"\s*:\s*(?P<container>"(?:[^"\\]|\\.)*")|(?P<thread>\{)\s*"tid"\s*:')
+ITEM = re.compile(
+    r'"container"\s*:\s*(?P<container>"(?:[^"\\]|\\.)*")|(?P<thread>\{)\s*"(?:tid|name|stack|state|time|virtual|carrier)"\s*:'
+)
 
 
 def dumps_of_json(lines: list[Line]) -> Iterator[Dump | Line]:
@@ -74,6 +76,8 @@ def thread_of(found: dict[str, object], container: str, offset: int, raw: str) -
     stack = found.get("stack")
     thread.frames = [str(frame) for frame in stack] if isinstance(stack, list) else []
     parked = found.get("parkBlocker")
+    if isinstance(parked, str):  # JDK 24
+        parked = {"object": parked}
     if isinstance(parked, dict) and parked.get("object"):
         thread.waits(PARK, str(parked["object"]), class_of(parked["object"]))
         owner = parked.get("owner") or parked.get("exclusiveOwnerThreadId")

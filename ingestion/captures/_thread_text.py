@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ingestion.captures import Line
-from ingestion.captures._threads import Thread
+from ingestion.captures._threads import LOCK, PARK, WAIT, Thread
 
 FULL = re.compile(r"(?:\d+: *)?Full thread dump (?P<name>.*?)(?: \((?P<version>.*)\))?:?\s*$")
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
@@ -33,14 +33,16 @@ LOCKED = re.compile(r"\s*- locked <(?P<lock>[^>]+)>(?: \(an? (?P<class>.*)\))?")
 WAITS = re.compile(
     r"\s*- (?P<kind>waiting to lock|waiting to re-lock in wait\(\)|parking to wait for|waiting on) +<(?P<lock>[^>]+)>(?: \(an? (?P<class>.*?)\))?(?:, owner #(?P<owner>\d+))?\s*$"
 )
+NOTE = re.compile(r"\s+// (?P<kind>parked on|blocked on|waiting on|locked) (?P<lock>\S+@[0-9a-f]+)\s*$")  # dump_to_file of JDK 24
+NOTED = {"parked on": PARK, "blocked on": LOCK, "waiting on": WAIT}
 SYNCHRONIZERS = re.compile(r"\s*Locked ownable synchronizers:")
 OWNABLE = re.compile(r"\s*- <(?P<lock>0x[0-9a-f]+)>,? \(an? (?P<class>.*)\)")
 MOUNTED = re.compile(r"\s*(?:Carrying|Mounted) virtual thread #(?P<number>\d+)")
 INSIDE = re.compile(r"\s*- |\s+(?:No compile task|Compiling: |JavaThread state: |Carried by )|\s{2,}\S")
 
-DEADLOCK = re.compile(r"Found (?:one|a total of \d+) Java-level deadlocks?:")
+DEADLOCK = re.compile(r"Found (?:one|\d+) Java-level deadlocks?:")
 STACKS = re.compile(r"Java stack information for the threads listed above")
-FOUND = re.compile(r"Found \d+ deadlocks?\.|No deadlocks found\.|Deadlock Detection:")
+FOUND = re.compile(r"Found (?:a total of )?\d+ deadlocks?\.|No deadlocks found\.|Deadlock Detection:")
 MEMBER = re.compile(r'\s*"(?P<name>.*)":\s*$')
 MEMBER_WAITS = re.compile(
     r"\s*waiting (?:to lock [mM]onitor ?@?|to lock |for ownable synchronizer )(?P<monitor>0x[0-9a-f]+)?[, ]*\(?(?:[oO]bject[ @](?P<object>0x[0-9a-f]+), ?)?an? (?P<class>[^)]*)\)"
@@ -48,7 +50,7 @@ MEMBER_WAITS = re.compile(
 MEMBER_HELD = re.compile(r'\s*(?:in JNI, )?which is held by "(?P<name>.*)"')
 NOISE = re.compile(
     r"\s*$|=+\s*$|Threads class SMR info|_java_thread_list=|_to_delete_list|0x[0-9a-f]{8,}[, }]|0x[0-9a-f]{8,}$|\}\s*$|JNI global ref|Heap\s*$|Attaching to|Debugger attached"
-    r"|Server compiler|JVM version is|Dumping all threads|SMR"
+    r"|Deadlock Detection:|No deadlocks found|Server compiler|JVM version is|Dumping all threads|SMR"
 )
 MOST_HEADS = 8  # lines that may be the head of a dump that is to come
 
@@ -220,6 +222,11 @@ class Reader:
                     match["kind"], match["lock"], match["class"] or (match["lock"].split("@")[0] if "@" in match["lock"] else None)
                 )
             thread.owner_number = thread.owner_number or match["owner"]
+        elif match := NOTE.match(text):
+            if match["kind"] == "locked":
+                thread.holds.setdefault(match["lock"], match["lock"].split("@")[0])
+            else:
+                thread.waits(NOTED[match["kind"]], match["lock"], match["lock"].split("@")[0])
         elif match := AGENT_FRAME.match(text) or FRAME.match(text) or BARE_FRAME.match(text):
             thread.frames.append(match["frame"])
         elif match := MOUNTED.match(text):

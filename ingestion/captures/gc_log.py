@@ -32,7 +32,10 @@ from ingestion.captures._gc_unified import QUIET, Unified, split
 
 KINDS = {"gc_log": "Garbage collections and safepoints of a JVM, as JDK 8 or unified logging prints them."}
 
-STRONG = re.compile(rf"^(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:GC|Full GC|CMS-|Pause |Concurrent )|\[(?:Full )?GC[ \[(]|\[Times: user=")
+STRONG = re.compile(
+    rf"^(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:GC|Full GC|CMS-|Pause |Concurrent )|\[(?:Full )?GC[ \[(]|\[Times: user="
+    r"|^ .* total +\d+K, used \d+K \[0x"
+)
 NAMED_START = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # %t in the name of a log file: when the JVM started
 MOST_WAITING = 50_000  # rows that wait for the last uptime of a log without dates
 RESTART_MS = 10_000  # uptimes that fall by more are those of another run; less is the disorder of threads
@@ -50,6 +53,8 @@ def kind_of(sample: str, name: str = "") -> str | None:
             continue
         if STRONG.search(text) or is_unified(text) or STOPPED.search(text) or FLAGS.match(text):
             strong += 1
+        elif text[0].isspace() and not text.lstrip().startswith("["):
+            continue  # details of a collection, and anybody's indented lines
         elif DECORATION.match(text) or VM.match(text) or CONCURRENT.search(text) or HEAD.match(text) or text.startswith("Memory: "):
             weak += 1
         else:
@@ -136,5 +141,5 @@ def row(event: Event, start: dt.datetime | None, known_by: str | None, doubt: st
     if at is None and event.clock_ms is not None:
         warnings += (doubt,)
         if start is not None:
-            at, at_known_by = start + dt.timedelta(microseconds=int(event.clock_ms * 1000)), known_by
+            at, at_known_by = start + dt.timedelta(microseconds=round(event.clock_ms * 1000)), known_by
     return Row(event.kind, event.offset, "\n".join(event.raw), event.fields, at, at_known_by, None, warnings)

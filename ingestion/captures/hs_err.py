@@ -37,7 +37,7 @@ MEMORY = re.compile(
     r"Memory: \d+k page, physical (?P<physical>\d+)k ?\((?P<physical_free>\d+)k free\)(?:, swap (?P<swap>\d+)k ?\((?P<swap_free>\d+)k free\))?"
 )
 ONE_LINE = {
-    "error": re.compile(r"#\s+(?:Error|fatal error|assert\(|guarantee\()(?::\s*)?(.*)"),
+    "error": re.compile(r"#\s+((?:assert|guarantee)\(.*|(?:fatal error|Error): .*)"),
     "jre_version": re.compile(r"# JRE version: (.*)"),
     "jvm": re.compile(r"# Java VM: (.*)"),
     "current_thread": re.compile(r"Current thread(?: \(0x[0-9a-f]+\))?(?::| is)\s+(.*?)(?: \[.*)?$"),

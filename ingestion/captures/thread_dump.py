@@ -32,8 +32,8 @@ KINDS = {"thread_dump": "What each thread of a JVM does, which locks it holds an
 JSON = re.compile(r'\s*\{\s*"threadDump"\s*:')
 HEADS = (form.FULL, form.THREAD, form.DUMPED, form.AGENT, form.DEADLOCK)
 PARTS = (
-    *(form.FRAME, form.BARE_FRAME, form.AGENT_FRAME, form.STATE, form.LOCKED, form.WAITS, form.OWNABLE, form.INSIDE, form.NOISE),
-    *(form.MEMBER, form.MEMBER_WAITS, form.MEMBER_HELD, form.STACKS, form.FOUND),
+    *(form.FRAME, form.BARE_FRAME, form.AGENT_FRAME, form.STATE, form.LOCKED, form.WAITS, form.OWNABLE, form.NOISE),
+    *(form.NOTE, form.MEMBER, form.MEMBER_WAITS, form.MEMBER_HELD, form.STACKS, form.FOUND),
 )
 
 
@@ -50,7 +50,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
             heads += 1
         elif any(pattern.match(text) for pattern in PARTS):
             parts += 1
-        else:
+        elif not text[0].isspace() and not form.is_head(text):
             other += 1
     return "thread_dump" if heads and heads + parts > 2 * other else None
 

@@ -1,0 +1,78 @@
+"""Fatal error reports: values typed by hand from the fixtures."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from ingestion.captures import About, Row, hs_err, lines_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "hs_err"
+
+
+def rows(name: str, about: About | None = None) -> list[Row]:
+    return list(hs_err.read("hs_err", lines_of((FIXTURES / name).read_text()), about or About(name)))
+
+
+def test_a_signal() -> None:
+    (row,) = rows("hs_err_pid30875-25-sigsegv.log")
+    assert row.kind == "jvm_crash"
+    assert (row.at, row.at_known_by, row.warnings) == (dt.datetime(2026, 11, 21, 15, 36, 6, tzinfo=dt.UTC), "content", ())
+    assert row.fields == {
+        "reason": "SIGSEGV (0xb) at pc=0x00007f0a0df5ff14 (sent by kill)",
+        "signal": "SIGSEGV",
+        "signal_code": "SI_USER",
+        "problematic_frame": "C  [libc.so.6+0x85f14]",
+        "frames": "C  [libc.so.6+0x85f14]",
+        "pid": "30875",
+        "tid": "30875",
+        "jre_version": "OpenJDK Runtime Environment Temurin-25.0.3+9 (25.0.3+9) (build 25.0.3+9-LTS)",
+        "jvm": "OpenJDK 64-Bit Server VM Temurin-25.0.3+9 (25.0.3+9-LTS, mixed mode, sharing, tiered, compressed oops, "
+        "compressed class ptrs, serial gc, linux-amd64)",
+        "current_thread": "native thread",
+        "command_line": "-Xmx32m -XX:+UseSerialGC Locks v",
+        "jvm_args": "-Xmx32m -XX:+UseSerialGC",
+        "java_command": "Locks v",
+        "host": "AMD EPYC, 2 cores, 23G, Debian GNU/Linux 12 (bookworm)",
+        "elapsed_ms": "5164",
+        "physical_bytes": "25274793984",
+        "physical_free_bytes": "24335441920",
+        "swap_bytes": "0",
+        "swap_free_bytes": "0",
+        "max_map_count": "65530",
+        "memory_maps": "5",
+        "open_files_limit": "20000",
+    }
+
+
+def test_memory_that_was_refused() -> None:
+    (row,) = rows("hs_err_pid4242-8-map-failed.log", About("hs_err_pid4242.log", zone=dt.timezone(dt.timedelta(hours=8))))
+    assert row.at == dt.datetime(2019, 3, 19, 12, 31, 32, tzinfo=dt.UTC)
+    assert row.warnings == ("the abbreviation CST means several zones; that of the source is taken",)
+    said = row.fields
+    assert said["reason"] == "Native memory allocation (mmap) failed to map 12288 bytes for committing reserved memory."
+    assert (said["memory_call"], said["memory_refused_bytes"], said["memory_purpose"]) == ("mmap", "12288", "committing reserved memory")
+    assert (said["pid"], said["tid"]) == ("4242", "0x00007f10a1bfa700")
+    assert (said["current_thread"], said["thread_state"]) == ('JavaThread "kafka-log-cleaner-thread-0"', "_thread_new")
+    assert said["java_frames"] == "j  sun.nio.ch.FileChannelImpl.map0(IJJ)J+0\nj  kafka.log.AbstractIndex.resize(I)V+45"
+    assert said["frames"].startswith("V  [libjvm.so+0xac5e2a]  VMError::report_and_die()+0x2ba\nV  ")
+    assert (said["java_threads"], said["memory_maps"], said["max_map_count"], said["open_files_limit"]) == ("2", "3", "65530", "655350")
+    assert (said["physical_bytes"], said["physical_free_bytes"], said["elapsed_ms"]) == ("33670057984", "422244352", "864000000")
+    assert said["java_command"] == "kafka.Kafka config/server.properties"
+
+
+def test_an_internal_error() -> None:
+    (row,) = rows("hs_err_pid77-17-internal-error.log")
+    assert row.at == dt.datetime(2025, 10, 4, 10, 0, 0, tzinfo=dt.UTC)
+    assert row.fields["reason"] == "Internal Error (g1ConcurrentMark.cpp:1665)"
+    assert row.fields["error"] == "guarantee(has_overflown()) failed: only way to get here"
+    assert (row.fields["vm_operation"], row.fields["current_thread"]) == ("G1PauseRemark", 'VMThread "VM Thread"')
+    assert row.fields["signal_code"] == "BUS_ADRERR"
+    assert row.fields["elapsed_ms"] == "812500"
+
+
+def test_a_report_without_head_is_a_row_with_a_warning() -> None:
+    text = (FIXTURES / "hs_err_pid77-17-internal-error.log").read_text()
+    (row,) = hs_err.read("hs_err", lines_of(text[text.index("-----") :]), About("hs_err_pid77.log"))
+    assert "the head of the report is missing" in row.warnings
+    assert row.fields["vm_operation"] == "G1PauseRemark"

@@ -1,0 +1,231 @@
+"""Thread dumps: values typed by hand from the fixtures."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+from ingestion.captures import About, Row, lines_of, thread_dump
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "thread_dump"
+DOUBT = ("who holds the read lock is not printed; taken from the frames",)
+
+
+def rows(name: str, about: About | None = None) -> list[Row]:
+    return list(thread_dump.read("thread_dump", lines_of((FIXTURES / name).read_text()), about or About(name)))
+
+
+def named(found: list[Row], name: str) -> Row:
+    return next(row for row in found if row.kind == "thread" and row.fields.get("name") == name)
+
+
+def deadlocks(found: list[Row]) -> list[tuple[str, list[str], list[str], list[str], tuple[str, ...]]]:
+    return [
+        (row.fields["found_by"], *(json.loads(row.fields[key]) for key in ("threads", "waits_for", "held_by")), row.warnings)
+        for row in found
+        if row.kind == "deadlock"
+    ]
+
+
+def at(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+def test_threads_of_jdk_17() -> None:
+    found = rows("jstack-17-locks.txt", About("jstack.txt", zone=dt.timezone(dt.timedelta(hours=2))))
+    head = found[0]
+    assert (head.kind, head.at, head.at_known_by) == ("thread_dump", at("2026-11-21T13:36:00"), "content")
+    assert head.fields == {
+        "jvm_name": "OpenJDK 64-Bit Server VM",
+        "jvm_version": "17.0.15+6-Debian-1deb12u1",
+        "dump_number": "1",
+        "threads": "10",
+        "deadlocks": "3",
+    }
+    thread = named(found, 'lock "1"')
+    frames = thread.fields.pop("frames").split("\n")
+    assert thread.fields == {
+        "dump_number": "1",
+        "name": 'lock "1"',
+        "number": "14",
+        "daemon": "true",
+        "prio": "5",
+        "os_prio": "0",
+        "cpu_ms": "0.20",
+        "elapsed_ms": "2280",
+        "tid": "0x00007f15c00ae860",
+        "nid": "0x77a9",
+        "activity": "waiting on condition",
+        "state": "WAITING",
+        "state_detail": "parking",
+        "waits_kind": "parking to wait for",
+        "waits_for": "0x00000000fe0df0e8",
+        "waits_for_class": "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+        "holds": "0x00000000fe0df0b8",
+        "holds_classes": "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+        "frame_count": "9",
+    }
+    assert (len(frames), frames[0], frames[-1]) == (
+        8,
+        "jdk.internal.misc.Unsafe.park(java.base@17.0.15/Native Method)",
+        "Locks$$Lambda$3/0x00007f1569001000.run(Unknown Source)",
+    )
+    waiter = named(found, "waiter")
+    assert (waiter.fields["waits_kind"], waiter.fields["waits_for"], waiter.fields.get("holds")) == (
+        "waiting on",
+        "0x00000000fe1e2028",
+        None,
+    )
+    assert named(found, "writer").fields["holds"] == "0x00000000fe0df6e0"
+    assert [row for row in found if row.kind == "unread"] == []
+
+
+def test_deadlocks_that_the_jvm_reports_and_one_it_does_not() -> None:
+    expected = [
+        ("jvm", ["monitor-1", "monitor-2"], ["0x00000000fe0decc0", "0x00000000fe0decb0"], ["monitor-2", "monitor-1"], ()),
+        ("jvm", ['lock "1"', "lock-2"], ["0x00000000fe0df0e8", "0x00000000fe0df0b8"], ["lock-2", 'lock "1"'], ()),
+        ("cycle", ["reader", "writer"], ["0x00000000fe0df6e0", "0x00000000fe0df4b8"], ["writer", "reader"], DOUBT),
+    ]
+    assert deadlocks(rows("jstack-17-locks.txt")) == expected
+
+
+def test_jdk_25_prints_native_ids_twice() -> None:
+    found = rows("jcmd-25-locks.txt")
+    assert found[0].fields["pid"] == "30875"
+    assert (named(found, "main").fields["number"], named(found, "main").fields["nid"]) == ("3", "30877")
+    assert [(by, threads) for by, threads, *_ in deadlocks(found)] == [
+        ("jvm", ["monitor-1", "monitor-2"]),
+        ("jvm", ['lock "1"', "lock-2"]),
+        ("cycle", ["reader", "writer"]),
+    ]
+
+
+def test_dump_to_file_of_jdk_25_as_text_and_as_json() -> None:
+    text, other = rows("dump-to-file-25.txt"), rows("dump-to-file-25.json")
+    assert (text[0].at, other[0].at) == (at("2026-11-21T15:36:05.685515"), at("2026-11-21T15:36:05.196319"))
+    for found in (text, other):
+        assert (found[0].fields["pid"], found[0].fields["jvm_version"]) == ("30875", "25.0.3+9-LTS")
+        blocked = named(found, "monitor-1").fields
+        assert (blocked["state"], blocked["waits_kind"], blocked["waits_for"], blocked["waits_for_class"]) == (
+            "BLOCKED",
+            "waiting to lock",
+            "java.lang.Object@5215ae3f",
+            "java.lang.Object",
+        )
+        assert blocked["holds"] == "java.lang.Object@5d30a99e"
+        virtual = [row for row in found if row.fields.get("virtual") == "true"]
+        assert [row.fields["waits_for"] for row in virtual] == ["java.lang.Object@5d30a99e"] * 2
+        assert "holds" not in named(found, "Finalizer").fields
+        assert [(by, threads, doubt) for by, threads, _, _, doubt in deadlocks(found)] == [
+            ("cycle", ["monitor-1", "monitor-2"], ()),
+            ("cycle", ["reader", "writer"], DOUBT),
+        ]
+
+
+def test_dump_to_file_of_jdk_21_and_24() -> None:
+    found = rows("dump-to-file-21.txt")
+    assert [(row.fields.get("name"), row.fields["number"], row.fields.get("virtual"), row.fields["kafka_frames"]) for row in found[1:]] == [
+        ("main", "1", None, "kafka.Kafka.main(Kafka.scala)"),
+        (None, "31", "true", "org.apache.kafka.clients.NetworkClient.poll(NetworkClient.java:600)"),
+    ]
+    assert found[0].at == at("2024-03-05T06:07:08.123456")
+    found = rows("dump-to-file-21.json")
+    assert [(row.fields["number"], row.fields.get("container")) for row in found[1:]] == [
+        ("1", None),
+        ("31", "java.util.concurrent.ThreadPerTaskExecutor@1b2c"),
+    ]
+    assert found[0].warnings == ("the dump is cut within a thread",)
+    holder, blocked = rows("dump-to-file-24.txt")[1:]
+    assert (holder.fields["waits_for"], holder.fields["holds"]) == (
+        "java.util.concurrent.locks.ReentrantLock$NonfairSync@6a5fc7f7",
+        "java.lang.Object@1b2c3d",
+    )
+    assert (blocked.fields["waits_kind"], blocked.fields["waits_for"]) == ("waiting to lock", "java.lang.Object@1b2c3d")
+
+
+def test_deadlock_of_brokers_threads() -> None:
+    found = rows("jstack-8-kafka-deadlock.txt")
+    assert deadlocks(found) == [
+        (
+            "jvm",
+            ["executor-Heartbeat", "group-metadata-manager-0", "kafka-request-handler-3"],
+            ["0x0000000700000010", "0x0000000700000020", "0x0000000700000010"],
+            ["group-metadata-manager-0", "kafka-request-handler-3", "group-metadata-manager-0"],
+            (),
+        )
+    ]
+    handler = named(found, "kafka-request-handler-3").fields
+    assert (handler["holds"], handler["holds_classes"]) == (
+        "0x0000000700000030,0x0000000700000020",
+        "kafka.server.DelayedProduce,java.util.LinkedList",
+    )
+    cleaner = named(found, "kafka-log-cleaner-thread-0").fields
+    assert (cleaner["daemon"], cleaner["state"], cleaner.get("holds"), cleaner["kafka_frames"]) == (
+        "false",
+        "TIMED_WAITING",
+        None,
+        "kafka.log.LogCleaner$CleanerThread.doWork(LogCleaner.scala:250)\nkafka.utils.ShutdownableThread.run(ShutdownableThread.scala:63)",
+    )
+
+
+def test_a_deadlock_that_was_pasted_without_its_dump() -> None:
+    found = rows("pasted-deadlock-without-head.txt", About("post.txt", modified_at=at("2020-05-01T00:00:00")))
+    assert found[0].warnings[0] == "the head of the dump is missing"
+    assert [row.fields["name"] for row in found if row.kind == "thread"] == [
+        "executor-Heartbeat",
+        "group-metadata-manager-0",
+        "kafka-request-handler-3",
+    ]
+    assert named(found, "group-metadata-manager-0").fields["waits_for"] == "0x0000000700000020"
+    assert [threads for _, threads, *_ in deadlocks(found)] == [
+        ["executor-Heartbeat", "group-metadata-manager-0", "kafka-request-handler-3"]
+    ]
+
+
+def test_two_dumps_in_the_output_of_a_broker() -> None:
+    found = rows("kill-3-twice-in-stdout-7.txt")
+    heads = [(row.at, row.fields["dump_number"], row.fields["threads"]) for row in found if row.kind == "thread_dump"]
+    assert heads == [(at("2014-02-02T00:00:00"), "1", "4"), (at("2014-02-02T00:00:10"), "2", "1")]
+    assert [row.raw_text[:31] for row in found if row.kind == "unread"] == [
+        "[2014-02-01 23:59:58,120] INFO ",
+        "[2014-02-02 00:00:00,125] INFO ",
+    ]
+    # of the two that read under a lock, only the one within Partition's can hold the lock that Partition.maybeShrinkIsr waits for
+    assert deadlocks(found) == [
+        (
+            "cycle",
+            ["kafka-scheduler-1", "kafka-request-handler-0"],
+            ["0x00000000d0a0e010", "0x00000000d0a0e020"],
+            ["kafka-request-handler-0", "kafka-scheduler-1"],
+            DOUBT,
+        )
+    ]
+    assert named(found, "kafka-request-handler-0").fields["frame_count"] == "5"
+
+
+def test_the_serviceability_agent() -> None:
+    found = rows("jhsdb-17.txt", About("jhsdb.txt", modified_at=at("2026-01-01T00:00:00")))
+    assert [row.kind for row in found] == ["thread_dump", "thread", "deadlock"]
+    assert found[1].fields["frames"] == "Locks.first()\njava.lang.Thread.run()"
+    assert deadlocks(found) == [
+        ("jvm", ["Thread-1", "Thread-0"], ["0x00000000fe0decb0", "0x00000000fe0decc0"], ["Thread-0", "Thread-1"], ())
+    ]
+
+
+def test_a_cycle_through_a_lock_nobody_waits_long_for_is_none() -> None:
+    """A thread that waits for a lock whose holder runs is no deadlock."""
+    text = "\n".join(
+        [
+            '"a" #1 prio=5 os_prio=0 tid=0x0000000000000001 nid=0x1 waiting for monitor entry [0x0]',
+            "   java.lang.Thread.State: BLOCKED (on object monitor)",
+            "\tat X.a(X.java:1)",
+            "\t- waiting to lock <0x00000000000000aa> (a X)",
+            "",
+            '"b" #2 prio=5 os_prio=0 tid=0x0000000000000002 nid=0x2 runnable [0x0]',
+            "   java.lang.Thread.State: RUNNABLE",
+            "\tat X.b(X.java:1)",
+            "\t- locked <0x00000000000000aa> (a X)",
+        ]
+    )
+    assert deadlocks(list(thread_dump.read("thread_dump", lines_of(text), About("x")))) == []
