@@ -13,19 +13,22 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingestion.envelope import Envelope, envelopes
+from ingestion.clues import clock_millis, first_node, zone_between
+from ingestion.envelope import REWRITTEN, Envelope, envelope_named
 from ingestion.recognise import Catalogue, catalogue
 from ingestion.records import HIDDEN, LONGEST_RECORD, gather, hide_secrets, local_millis, mask, record_starts, shapes, split, valid_text
 from ingestion.shapes import Shape, shape_of
+from ingestion.unwrap import Line, Stream, Streams
 from ingestion.write import TIME, WORD, Columns, schema_of
 from ingestion.zones import zone_offsets
 
@@ -84,6 +87,8 @@ class Task:
     zone_known_by: str
     batch_id: int
     ingested_at: dt.datetime
+    wrappers: tuple[str, ...] = ()
+    pattern: str | None = None
 
 
 class Reader:
@@ -91,7 +96,7 @@ class Reader:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.envelope = next(e for e in envelopes() if e.name == task.envelope)
+        self.envelope = envelope_named(task.envelope)
         self.node, self.node_known_by = task.node_id, task.node_known_by
         self.day: int | None = None
         self.fault: str | None = None
@@ -99,6 +104,29 @@ class Reader:
         self.tail = b""
 
     def pieces(self) -> Iterator[Piece]:
+        """All whole records, plain or out of their wrappers."""
+        return self._rewritten() if self.task.envelope == REWRITTEN.name else self._plain()
+
+    def _rewritten(self) -> Iterator[Piece]:
+        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, self.task.holds_last)
+        readers: dict[str, Reader] = {}
+        chunks = self._chunks()
+        for stream, lines in streams.take(iter(lambda: self._next(chunks), b"")):
+            texts = [hide_secrets(valid_text(line.text.encode("utf-8", "replace"))) + b"\n" for line in lines]
+            reader = readers.get(stream.name)
+            if reader is None:
+                reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
+            lengths = np.array([len(text) for text in texts], np.int64)
+            physical = Lines(
+                np.cumsum(lengths) - lengths,
+                np.array([line.start for line in lines], np.int64),
+                np.array([line.end - line.start for line in lines], np.int64),
+                [hide_secrets(valid_text(line.raw)) for line in lines],
+            )
+            yield Piece(reader, b"".join(texts), 0, physical)
+        self.end = streams.end
+
+    def _plain(self) -> Iterator[Piece]:
         """All whole records from the task's start to its end; the last one is held back where the file still grows."""
         chunks = self._chunks()
         carry, chunk = b"", self._next(chunks)
@@ -158,6 +186,44 @@ class Piece:
     reader: Reader
     text: bytes
     offset: int
+    lines: Lines | None = None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The physical lines of a piece that has been rewritten: where each begins in it, where in the file, its length there and its bytes."""
+
+    begins: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    raw: list[bytes]
+
+
+def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
+    """The task for one stream of a file: its layout, its node and its zone by what it says itself."""
+    assert stream.envelope is not None
+    text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
+    node, known_by = task.node_id, task.node_known_by
+    if task.takes_nodes:
+        named, number = (
+            first_node(text),
+            re.search(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?![\w.])", stream.name),
+        )
+        node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
+    zones, zone_known_by = task.zones, task.zone_known_by
+    if stream.is_utc:
+        zones, zone_known_by = ((-(10**15), "UTC"),), "content"
+    elif zone_known_by == "default":
+        # The wrapper has the time in UTC beside the line's own.
+        for line in lines:
+            local = clock_millis(line.text[stream.envelope.time_at :][:23].encode("utf-8", "replace")) if line.is_head else None
+            zone = zone_between(local, line.millis) if local is not None and line.millis is not None else None
+            if zone:
+                zones, zone_known_by = ((-(10**15), zone),), "evidence"
+                break
+    return replace(
+        task, envelope=stream.envelope.name, node_id=node, node_known_by=known_by, zones=zones, zone_known_by=zone_known_by, wrappers=()
+    )
 
 
 def last_start(data: bytes, envelope: Envelope) -> int:
@@ -241,8 +307,12 @@ class Batch:
         body = np.array([plan.body for plan in self.plans], np.int64)[self.shape]
         body_ends = np.minimum(self.starts + body[:, 1], raw_ends)
         added = np.array([not piece.text.endswith(b"\n") for piece in self.pieces])
+        offsets = self.starts - (self.begins - np.array([piece.offset for piece in self.pieces]))[self.piece]
         lengths = self.ends - self.starts
         lengths[self.last] -= added
+        raw_text = self._texts(self.starts, raw_ends)
+        if self.pieces[0].lines:
+            offsets, lengths, raw_text = self._physical()
         outcomes = words([plan.outcome for plan in self.plans], self.shape)
         recognised = np.array([plan.event_type is not None for plan in self.plans])[self.shape]
         self.counts = list(
@@ -263,7 +333,7 @@ class Batch:
         columns = {
             "cluster_id": of_task([task.cluster_id for task in tasks]),
             "source_id": of_task([task.source_id for task in tasks]),
-            "byte_offset": pa.array(self.starts - (self.begins - np.array([piece.offset for piece in self.pieces]))[self.piece]),
+            "byte_offset": pa.array(offsets),
             "byte_length": pa.array(lengths.astype(np.int32)),
             "source_path": of_task([task.path for task in tasks]),
             "node_id": nodes,
@@ -281,13 +351,25 @@ class Batch:
             "topic_name": self._topics(),
             "partition_id": self._partitions(),
             "body": self._texts(np.minimum(self.starts + body[:, 0], body_ends), body_ends),
-            "raw_text": self._texts(self.starts, raw_ends),
+            "raw_text": raw_text,
             "event_type": words([plan.event_type for plan in self.plans], self.shape),
             "fields": self.fields,
             "catalogue_version": words([self.known.version], np.zeros(self.count, np.int64)),
             "outcome": outcomes,
         }
         return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+    def _physical(self) -> tuple[np.ndarray, np.ndarray, pa.Array]:
+        """(offset, length, raw text) in the file of records that were rewritten."""
+        lines = [piece.lines for piece in self.pieces if piece.lines]
+        begins = np.concatenate([part.begins + begin for part, begin in zip(lines, self.begins, strict=True)])
+        raw = [text for part in lines for text in part.raw]
+        first = np.searchsorted(begins, self.starts, side="right") - 1
+        last = np.append(first[1:], len(begins))
+        lengths = np.add.reduceat(np.concatenate([part.lengths for part in lines]), first)
+        texts = [b"\n".join(raw[a:b]) for a, b in zip(first.tolist(), np.maximum(last, first + 1).tolist(), strict=True)]
+        shown = pa.array([re.sub(HIDDEN + b"+", b"[redacted]", text).decode() for text in texts], pa.string())
+        return np.concatenate([part.starts for part in lines])[first], lengths, shown
 
     def _texts(self, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
         """Slices of the text, hidden values as `[redacted]`; null where `missing`."""
@@ -470,7 +552,10 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
         count = counted.setdefault(task.source_id, Counted(end=task.start, last_node=task.node_id))
         for piece in reader.pieces():
             full = sum(len(other.text) for other in waiting) + len(piece.text) > CHUNK
-            if waiting and (full or waiting[-1].reader is reader or waiting[0].reader.envelope is not reader.envelope):
+            other = waiting and (
+                waiting[0].reader.envelope is not piece.reader.envelope or (waiting[0].lines is None) != (piece.lines is None)
+            )
+            if waiting and (full or other or any(one.reader is piece.reader for one in waiting)):
                 yield batch()
             waiting.append(piece)
         count.end = reader.end

@@ -54,6 +54,9 @@ LayoutOption = Annotated[str | None, typer.Option(help="What the folders of a pa
 TimezoneOption = Annotated[
     str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
 ]
+PatternOption = Annotated[
+    str | None, typer.Option(help="Layout of the logs as log4j writes it, where none is recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
+]
 SettledOption = Annotated[
     float, typer.Option("--settled-after", help="Seconds without change after which a file is taken as complete.", metavar="SECONDS")
 ]
@@ -66,6 +69,7 @@ def run(
     node: NodeOption = None,
     layout: LayoutOption = None,
     timezone: TimezoneOption = None,
+    pattern: PatternOption = None,
     settled_after: SettledOption = 60,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
@@ -78,7 +82,7 @@ def run(
 
     began = time.monotonic()
     parsed = building.parse_ahead(warehouse)
-    options = Options(paths, cluster, node, layout, timezone, settled_after)
+    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
     outcome = read_in(options, warehouse, memory)
     spark = start(warehouse, memory=memory)
     if outcome.rows_written or not building.is_current(warehouse):
@@ -109,6 +113,7 @@ def ingest(
     node: NodeOption = None,
     layout: LayoutOption = None,
     timezone: TimezoneOption = None,
+    pattern: PatternOption = None,
     settled_after: SettledOption = 60,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
@@ -116,7 +121,7 @@ def ingest(
     """Read raw evidence into bronze, exactly once."""
     from ingestion.ingest import Options
 
-    read_in(Options(paths, cluster, node, layout, timezone, settled_after), warehouse, memory)
+    read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, memory)
 
 
 def read_in(options: Options, warehouse: str, memory: str) -> Outcome:

@@ -37,6 +37,10 @@ class Envelope:
     head: re.Pattern[bytes]
     tail: re.Pattern[bytes] | None
 
+    def begins(self, line: bytes) -> bool:
+        """Whether a line begins a record."""
+        return line[: len(self.template)].translate(DIGITS) == self.template
+
     def cut(self, record: bytes) -> dict[str, tuple[int, int]] | None:
         """Spans of level, logger, thread and message in a record; None where the frame does not fit."""
         head = self.head.match(record)
@@ -96,11 +100,30 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
     )
 
 
+# What lines out of wrappers, of JSON and of patterns become before they are read; control characters part what a message may hold.
+REWRITTEN = Envelope(
+    name="rewritten",
+    means="A line that has been rewritten.",
+    template=b"[0000-00-00 00:00:00,000] ",
+    time_at=1,
+    has_millis=True,
+    head=re.compile(
+        rf"\[(?P<time>{PARTS['time']})\] (?P<level>{PARTS['level']}|[A-Z]+) \x02(?P<thread>[^\x02]*)\x02(?P<logger>[^\x02]*)\x02".encode()
+    ),
+    tail=None,
+)
+
+
 @lru_cache(maxsize=1)
 def envelopes() -> tuple[Envelope, ...]:
     """All layouts, in the order of the file."""
     path = Path(__file__).parent / "catalogue" / "envelopes.yml"
-    return tuple(compile_envelope(name, entry, path) for name, entry in read_yaml(path).items())
+    return tuple(compile_envelope(name, entry, path) for name, entry in read_yaml(path).items() if "line" in entry)
+
+
+def envelope_named(name: str) -> Envelope:
+    """A layout by its name."""
+    return next(envelope for envelope in (*envelopes(), REWRITTEN) if envelope.name == name)
 
 
 def find_envelope(sample: bytes) -> Envelope | None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from ingestion import write
 from ingestion.bronze import COLUMNS, SCHEMA, Cache, Counted, Task, read_tasks
+from ingestion.patterns import compile_pattern
 from ingestion.sources import (
     BINARY,
     COPY,
@@ -97,6 +98,7 @@ class Options:
     layout: str | None = None
     timezone: str | None = None
     settled_after: float = 60.0
+    pattern: str | None = None
 
 
 @dataclass
@@ -141,6 +143,8 @@ def ingest(
     """
     if options.timezone:
         zone_of(options.timezone)
+    if options.pattern:
+        compile_pattern(options.pattern)
     found = look(options, warehouse)
     if all(source.outcome == MISSING for source in found):
         raise FileNotFoundError(f"no such file or folder: {', '.join(options.paths)}; give the folder that holds the logs")
@@ -222,7 +226,9 @@ def look(options: Options, warehouse: str) -> list[Source]:
         relative = str(Path(path).relative_to(root)) if path != root else Path(path).name
         cluster, node = layout.read(relative) if layout else (None, None)
         cluster_id = options.cluster or cluster or Path(root).resolve().name
-        sources.append(inspect(path, str(Path(path).parent), cluster_id, options.node if options.node is not None else node))
+        sources.append(
+            inspect(path, str(Path(path).parent), cluster_id, options.node if options.node is not None else node, options.pattern)
+        )
     return resolve_zones(resolve_nodes(sources), options.timezone)
 
 
@@ -289,6 +295,8 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         zone_known_by=source.zone_known_by,
         batch_id=batch_id,
         ingested_at=now,
+        wrappers=source.wrappers,
+        pattern=source.pattern,
     )
 
 
@@ -390,7 +398,7 @@ def source_row(
         "batch_id": batch_id,
         "ingested_at": now,
         "kind": source.kind,
-        "layout": source.envelope,
+        "layout": source.layout,
         "node_id": source.node_id,
         "last_node_id": count.last_node if count.records else source.node_id,
         "node_known_by": source.node_known_by,

@@ -88,6 +88,7 @@ def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
         zone_known_by="default",
         batch_id=0,
         ingested_at=dt.datetime.now(dt.UTC),
+        wrappers=source.wrappers,
     )
     return read_tasks([task])
 

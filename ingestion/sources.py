@@ -6,7 +6,6 @@ No Spark here.  A source is known by its first bytes (decompressed), so that gro
 
 from __future__ import annotations
 
-import datetime as dt
 import gzip
 import hashlib
 import os
@@ -18,12 +17,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from ingestion.bronze import is_gzip
-from ingestion.envelope import DIGITS, Envelope, find_envelope
+from ingestion.clues import clock_millis, first_node, zone_between
+from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
 from ingestion.forms import read_yaml
+from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 
 SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
 LOOK = 8 << 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FINGERPRINT = 1024
 TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = (
     "read",
@@ -41,19 +43,6 @@ GC_UPTIME = re.compile(rb"^\[\d+[.,]\d+s\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", 
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
 GC_HEADER = re.compile(rb"\A(?:OpenJDK|Java HotSpot\(TM\)) .*VM \(.*\) for |^CommandLine flags: ", re.M)
 START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
-# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each begins with fixed
-# text, for which `re` searches fast; what stands before the prefix is a level.
-NODE = (
-    re.compile(
-        rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
-        rb"|(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) (\d{1,9})(?:[\]:]| epoch ))"
-    ),
-    re.compile(rb"\n\t(?:broker|node)\.id = (\d{1,9})\r?\n"),
-    re.compile(rb" Property broker\.id is overridden to (\d{1,9}) "),
-    re.compile(rb" Broker (?<=[A-Z]{4} Broker )(\d{1,9})(?:[\]:]| epoch )"),
-    re.compile(rb" Controller (?<=[A-Z]{4} Controller )(\d{1,9})(?:[\]:]| epoch )"),
-)
-CLOCK = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[,.](\d{3}))?")
 ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
 
@@ -71,7 +60,10 @@ class Source:
     outcome: str = TO_READ
     reason: str | None = None
     kind: str = "unknown"
+    layout: str | None = None
     envelope: str | None = None
+    wrappers: tuple[str, ...] = ()
+    pattern: str | None = None
     head: bytes = b""
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
@@ -185,13 +177,6 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
     return max(found, key=lambda kind: found[kind]) if found else "log4j_log"
 
 
-def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
-    """(offset, node) where a text first names the node that writes it."""
-    found = [match for match in (pattern.search(text, start) for pattern in NODE) if match]
-    match = min(found, key=lambda match: match.start(), default=None)
-    return (match.start(), int(next(group for group in match.groups() if group))) if match else None
-
-
 def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
     """(local ms, node) where a file first names the node that writes it, and near its end; none where it names none."""
     found = ((head, first_node(head[:LOOK]) or first_node(head)), (tail, first_node(tail, max(0, len(tail) - LOOK))))
@@ -215,16 +200,6 @@ def line_time(text: bytes, at: int, envelope: Envelope) -> int:
     return clock_millis(text[start + envelope.time_at : start + size + 32]) or 0
 
 
-def clock_millis(text: bytes) -> int | None:
-    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
-    match = CLOCK.match(text)
-    try:
-        parts = [int(part or 0) for part in match.groups()] if match else []
-        return (dt.datetime(*parts[:6]) - dt.datetime(1970, 1, 1)) // dt.timedelta(milliseconds=1) + parts[6] if match else None
-    except ValueError:
-        return None
-
-
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
     """(local ms, offset) for every place of a sample that shows the local clock beside UTC.
 
@@ -239,14 +214,17 @@ def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, 
     if envelope is not None:
         for match in START_TIME.finditer(sample):
             local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
-            quarters = round(((local or 0) - int(match[1])) / 900_000)
-            if local is not None and abs(local - int(match[1]) - quarters * 900_000) < 60_000 and abs(quarters) <= 56:
-                out.append((local, f"{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"))
+            zone = zone_between(local, int(match[1])) if local is not None else None
+            if local is not None and zone:
+                out.append((local, zone))
     return tuple(out)
 
 
-def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = None) -> Source:
-    """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason."""
+def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = None, pattern: str | None = None) -> Source:
+    """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason.
+
+    `pattern`: a layout of the user's, as log4j writes it.
+    """
     source = Source(path=path, folder=folder, cluster_id=cluster_id, path_node=path_node)
     if not os.path.exists(path):
         return replace(source, outcome=MISSING, reason="no such file or folder")
@@ -286,18 +264,49 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
             reason="a GC log: it gives the time zone; its pauses are not read",
             zones=zone_evidence(look, None),
         )
+    if text.startswith(BYTE_ORDER_MARK):
+        source = replace(source, start=len(BYTE_ORDER_MARK))
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
-    if envelope is None:
+    if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
-        return replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines")
+        return rewritten_source(source, text, pattern) or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines")
     return replace(
         source,
         kind=kind_of(path, text[:LOOK], envelope),
+        layout=envelope.name,
         envelope=envelope.name,
         mentions=mentions(envelope, text, b"" if compressed else end),
         first_at=line_time(text, 0, envelope),
         zones=zone_evidence(text, envelope),
+    )
+
+
+def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Source | None:
+    """A log whose lines are wrapped, JSON or of a layout without fixed width; None where its lines are no records even so."""
+    sample = sample[: sample.rfind(b"\n") + 1] or sample
+    names = find_wrappers(sample[:LOOK])
+    found: dict[str, tuple[Stream, bytes]] = {}
+    for stream, lines in Streams(names, pattern, 0, False).take(iter([sample])):
+        if any(line.is_head for line in lines):
+            text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
+            found[stream.name] = (stream, text)
+    if not found:
+        return None
+    stream, text = max(found.values(), key=lambda pair: len(pair[1]))
+    assert stream.envelope is not None
+    inner = stream.pattern.name if stream.pattern else "json" if stream.envelope is REWRITTEN else stream.envelope.name
+    told = tuple(mention for stream, text in found.values() if stream.envelope for mention in mentions(stream.envelope, text, b""))
+    return replace(
+        source,
+        kind=kind_of(source.path, text[:LOOK], stream.envelope),
+        layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
+        envelope=REWRITTEN.name,
+        wrappers=names,
+        pattern=pattern,
+        mentions=told,
+        first_at=line_time(text, 0, stream.envelope),
+        zones=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
     )
 
 

@@ -1,0 +1,45 @@
+"""What lines tell of the node that wrote them and of its time zone.  No Spark here."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each begins with fixed
+# text, for which `re` searches fast; what stands before the prefix is a level.
+NODE = (
+    re.compile(
+        rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
+        rb"|(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) (\d{1,9})(?:[\]:]| epoch ))"
+    ),
+    re.compile(rb"\n\t(?:broker|node)\.id = (\d{1,9})\r?\n"),
+    re.compile(rb" Property broker\.id is overridden to (\d{1,9}) "),
+    re.compile(rb" Broker (?<=[A-Z]{4} Broker )(\d{1,9})(?:[\]:]| epoch )"),
+    re.compile(rb" Controller (?<=[A-Z]{4} Controller )(\d{1,9})(?:[\]:]| epoch )"),
+)
+CLOCK = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[,.](\d{3}))?")
+
+
+def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
+    """(offset, node) where a text first names the node that writes it."""
+    found = [match for match in (pattern.search(text, start) for pattern in NODE) if match]
+    match = min(found, key=lambda match: match.start(), default=None)
+    return (match.start(), int(next(group for group in match.groups() if group))) if match else None
+
+
+def clock_millis(text: bytes) -> int | None:
+    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
+    match = CLOCK.match(text)
+    try:
+        parts = [int(part or 0) for part in match.groups()] if match else []
+        return (dt.datetime(*parts[:6]) - dt.datetime(1970, 1, 1)) // dt.timedelta(milliseconds=1) + parts[6] if match else None
+    except ValueError:
+        return None
+
+
+def zone_between(local: int, utc: int) -> str | None:
+    """'+05:30' where a local clock shows a whole number of quarters of an hour beside UTC, within a minute (both in ms); else None."""
+    quarters = round((local - utc) / 900_000)
+    if abs(local - utc - quarters * 900_000) >= 60_000 or abs(quarters) > 56:
+        return None
+    return f"{'-' if quarters < 0 else '+'}{abs(quarters) // 4:02}:{abs(quarters) % 4 * 15:02}"
