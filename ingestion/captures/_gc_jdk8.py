@@ -49,7 +49,7 @@ ADDRESSES = re.compile(r"\[0x[0-9a-f]+,[^\[\]]*?\)")
 DURATION = re.compile(rf", (?P<duration>{NUMBER}) (?P<unit>secs|ms)\]$")
 SIZES = re.compile(r"(?P<before>\d+(?:[.,]\d+)?[BKMG])->(?P<after>\d+(?:[.,]\d+)?[BKMG])\((?P<total>\d+(?:[.,]\d+)?[BKMG])\)")
 OCCUPANCY = re.compile(r"(?:^|[\] ])(?P<after>\d+[KMG])\((?P<total>\d+[KMG])\)")
-METASPACE = re.compile(r"\[(?:Metaspace|CMS Perm|PSPermGen|Perm) *: (?P<sizes>[^\[\]]*)\]")
+METASPACE = re.compile(r"\[(?P<name>Metaspace|CMS Perm|PSPermGen|Perm) *: (?P<sizes>[^\[\]]*)\]")
 G1_HEAP = re.compile(
     r"\bHeap: (?P<before>\d+(?:[.,]\d+)?[BKMG])\(\d+(?:[.,]\d+)?[BKMG]\)->(?P<after>\d+(?:[.,]\d+)?[BKMG])\((?P<total>\d+(?:[.,]\d+)?[BKMG])\)"
 )
@@ -76,6 +76,12 @@ DECORATION = re.compile(
 )
 NOT_A_PIECE = re.compile(r"\[Times: [^\[\]]*\]|CMS: abort preclean due to time|\{Heap before GC.*")
 MOST_LINES = 2000
+
+
+def metaspace_fields(match: re.Match[str]) -> dict[str, str]:
+    """Sizes of the metaspace, or of the permanent generation that JDK 7 had in its place."""
+    sizes = SIZES.search(match["sizes"])
+    return heap_fields(sizes, "metaspace" if match["name"] == "Metaspace" else "permgen") if sizes else {}
 
 
 class Jdk8:
@@ -217,8 +223,8 @@ class Jdk8:
             times, heap, metaspace = TIMES.search(text), G1_HEAP.search(text), METASPACE.search(text)
             if heap:
                 self.last.fields |= heap_fields(heap)
-            if metaspace and (sizes := SIZES.search(metaspace["sizes"])):
-                self.last.fields |= heap_fields(sizes, "metaspace")
+            if metaspace:
+                self.last.fields |= metaspace_fields(metaspace)
             if times:
                 self.last.fields |= times_fields(times)
             if times or heap or metaspace:
@@ -319,16 +325,16 @@ class Jdk8:
             fields |= heap_fields(sizes[-1])
         elif fields["pause_kind"] in ("remark", "initial_mark") and (occupancy := OCCUPANCY.search(inner)):
             fields |= {"heap_after_bytes": bytes_of(occupancy["after"]), "heap_total_bytes": bytes_of(occupancy["total"])}
-        if (metaspace := METASPACE.search(body)) and (sizes_of := SIZES.search(metaspace["sizes"])):
-            fields |= heap_fields(sizes_of, "metaspace")
+        if metaspace := METASPACE.search(body):
+            fields |= metaspace_fields(metaspace)
         return fields
 
     @staticmethod
     def kind_of(body: str) -> str:
         """Canonical kind; a young collection that fell back to the old generation is a full one, whatever its head says."""
-        if "CMS-initial-mark" in body:
+        if "CMS-initial-mark" in body or body.startswith("[GC (CMS Initial Mark)"):
             return "initial_mark"
-        if "CMS-remark" in body or body.startswith("[GC remark"):
+        if "CMS-remark" in body or body.startswith(("[GC remark", "[GC (CMS Final Remark)")):
             return "remark"
         if body.startswith("[GC cleanup"):
             return "cleanup"

@@ -39,8 +39,10 @@ class Thread:
     def blocked_on(self) -> str | None:
         """The lock that another thread has to give away, if this one waits for such."""
         kind = self.fields.get("waits_kind")
-        blocked = self.fields.get("state") == "BLOCKED"
-        return self.fields.get("waits_for") if kind in (LOCK, AGAIN, PARK) or (kind == WAIT and blocked) else None
+        state = self.fields.get("state")
+        # a timed wait for a lock ends by itself; JDK 8 prints "waiting on" also for a thread that wants its monitor back
+        waits = kind in (LOCK, AGAIN) or (kind == PARK and state != "TIMED_WAITING") or (kind == WAIT and state == "BLOCKED")
+        return self.fields.get("waits_for") if waits else None
 
     def waits(self, kind: str, lock: str, lock_class: str | None) -> None:
         """The first wait that is printed is that of the top frame."""
@@ -88,14 +90,26 @@ def users_of(frames: list[str], pattern: re.Pattern[str]) -> set[str]:
     return found
 
 
-def cycles(threads: list[Thread]) -> list[Cycle]:
+class Owners:
+    """Who holds what in one dump, as far as it is printed."""
+
+    def __init__(self, threads: list[Thread]) -> None:
+        self.by_number = {thread.fields["number"]: thread for thread in threads if "number" in thread.fields}
+        self.by_lock = {lock: thread for thread in threads for lock in thread.holds}
+
+    def of(self, thread: Thread) -> Thread | None:
+        """The other thread that holds the lock which this one waits for."""
+        lock = thread.blocked_on
+        owner = self.by_number.get(thread.owner_number or "") or self.by_lock.get(lock or "")
+        return None if lock is None or owner is thread else owner
+
+
+def cycles(threads: list[Thread], owners: Owners) -> list[Cycle]:
     """Cycles of waiting.
 
     A reader of a ReentrantReadWriteLock is printed nowhere.  Where nobody is printed as the holder of such a lock, the threads whose
     frames stand within a read-lock helper that the waiting thread's class uses as well are taken for its holders; such a cycle is doubtful.
     """
-    by_number = {thread.fields["number"]: thread for thread in threads if "number" in thread.fields}
-    owners: dict[str, Thread] = {lock: thread for thread in threads for lock in thread.holds}
     readers: dict[str, list[Thread]] = {}
     for thread in threads:
         for user in users_of(thread.frames, READ_LOCKED):
@@ -103,11 +117,11 @@ def cycles(threads: list[Thread]) -> list[Cycle]:
 
     def next_of(thread: Thread) -> list[tuple[Thread, bool]]:
         lock = thread.blocked_on
-        if lock is None:
-            return []
-        owner = by_number.get(thread.owner_number or "") or owners.get(lock)
+        owner = owners.of(thread)
         if owner is not None:
-            return [(owner, False)] if owner is not thread else []
+            return [(owner, False)]
+        if lock is None or lock in owners.by_lock:
+            return []
         if not READ_WRITE_LOCK.search(thread.fields.get("waits_for_class", "")):
             return []
         users = users_of(thread.frames, WRITE_LOCKED)

@@ -5,7 +5,7 @@ Rows, with `at` = the beginning of what they tell (JDK 8 prints it; unified logg
 - `gc_pause`, one per stop of the world: pause_kind (young, mixed, full, remark, cleanup, initial_mark, final_mark, init_update_refs,
   final_update_refs, degenerated, mark_start, mark_end, relocate_start …), pause_name (as printed), collector (Serial, Parallel, CMS, G1, Z,
   Shenandoah), cause, duration_ms, gc_id, generation (young, old), heap_before_bytes, heap_after_bytes, heap_total_bytes,
-  metaspace_before_bytes, metaspace_after_bytes, metaspace_total_bytes, user_ms, sys_ms, real_ms, uptime_ms, failure (to-space exhausted, promotion
+  metaspace_before_bytes, metaspace_after_bytes, metaspace_total_bytes (permgen_… of JDK 7), user_ms, sys_ms, real_ms, uptime_ms, failure (to-space exhausted, promotion
   failed, concurrent mode failure …), inside_gc_id (the pause that holds this one: leave it out of sums);
 - `gc_concurrent`: collector, phase, concurrent_kind (cycle, phase), duration_ms, active_ms (CMS: without yields), gc_id, generation, heap and CPU as above;
 - `safepoint`: duration_ms (threads stopped, with the time to reach it), reach_ms, operation.  A pause is also a safepoint: never add the two;
@@ -38,6 +38,7 @@ STRONG = re.compile(
 )
 NAMED_START = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # %t in the name of a log file: when the JVM started
 MOST_WAITING = 50_000  # rows that wait for the last uptime of a log without dates
+MOST_CHARACTERS = 1 << 16  # of a line; what is longer is not looked at
 RESTART_MS = 10_000  # uptimes that fall by more are those of another run; less is the disorder of threads
 FROM_NAME = "the log has uptimes alone; the start of the JVM is taken from the file's name"
 FROM_CHANGE = "the log has uptimes alone; its last one is taken for the time of the file's last change"
@@ -48,7 +49,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
     """`gc_log` where lines of a GC log are there and at least half of all."""
     strong = weak = other = 0
     for text in sample.split("\n")[:2000]:
-        text = text.rstrip("\r")
+        text = text[:2000].rstrip("\r")
         if not text.strip():
             continue
         if STRONG.search(text) or is_unified(text) or STOPPED.search(text) or FLAGS.match(text):
@@ -85,6 +86,9 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
 def events(lines: Iterable[Line]) -> Iterator[Event]:
     unified, jdk8 = Unified(), Jdk8()
     for line in lines:
+        if len(line.text) > MOST_CHARACTERS:
+            yield Event(UNREAD, line.offset, [line.text], warnings=["a line too long for a GC log"])
+            continue
         if jdk8.open is None and QUIET.match(line.text):
             continue
         parts = split(line.text) if jdk8.open is None or line.text.startswith("[2") else None

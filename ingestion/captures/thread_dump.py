@@ -6,7 +6,7 @@ Rows and their fields, all with dump_number (1, 2, … within the text):
 - `thread`, one per thread: name, number (`#12`), daemon, virtual, prio, os_prio, tid, nid, state (of java.lang.Thread.State), state_detail,
   activity (as in the head: waiting on condition, runnable …), cpu_ms, elapsed_ms, waits_kind (waiting to lock, waiting to re-lock in wait(), parking to wait
   for, waiting on), waits_for (address, or Class@hash in files of dump_to_file), waits_for_class, holds and holds_classes (comma lists: monitors
-  and ownable synchronizers; not the monitor that Object.wait gave away), frame_count, frames (the first 8), kafka_frames (the first 8 of
+  and ownable synchronizers; not the monitor that Object.wait gave away), blocked_by (the thread that holds the lock it waits for), frame_count, frames (the first 8), kafka_frames (the first 8 of
   kafka.* and org.apache.kafka.*), container (of virtual threads), carries;
 - `deadlock`: found_by (jvm: a section "Found one Java-level deadlock"; cycle: found by us, where the JVM reports none), threads, waits_for,
   waits_for_classes, held_by: JSON arrays in the order of the cycle (by the JVM also threads that wait behind one).
@@ -25,10 +25,11 @@ from ingestion.captures import About, Line, Row, time_of, unread
 from ingestion.captures import _thread_text as form
 from ingestion.captures._thread_json import dumps_of_json
 from ingestion.captures._thread_text import Dump, Reader
-from ingestion.captures._threads import cycles
+from ingestion.captures._threads import Owners, cycles
 
 KINDS = {"thread_dump": "What each thread of a JVM does, which locks it holds and waits for."}
 
+MOST_CHARACTERS = 1 << 16  # of a line; what is longer is not looked at
 JSON = re.compile(r'\s*\{\s*"threadDump"\s*:')
 HEADS = (form.FULL, form.THREAD, form.DUMPED, form.AGENT, form.DEADLOCK)
 PARTS = (
@@ -43,7 +44,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
         return "thread_dump"
     heads = parts = other = 0
     for text in sample.split("\n")[:2000]:
-        text = text.rstrip("\r")
+        text = text[:2000].rstrip("\r")
         if not text.strip():
             continue
         if any(pattern.match(text) for pattern in HEADS):
@@ -77,7 +78,10 @@ def dumps(lines: Iterable[Line]) -> Iterator[Dump | Line]:
         if reader.dump is None and re.match(r"\s*\{", line.text) and not reader.before:
             yield from dumps_of_json([line, *lines])
             return
-        yield from reader.feed(line)
+        if len(line.text) > MOST_CHARACTERS:
+            yield line
+        else:
+            yield from reader.feed(line)
     yield from reader.close()
 
 
@@ -86,8 +90,14 @@ def rows(dump: Dump, number: int, about: About) -> Iterator[Row]:
     at, known_by, doubts = time_of_dump(dump, about)
     base = {"dump_number": str(number)}
     completed = [(thread, thread.complete()) for thread in dump.threads]
+    owners = Owners(dump.threads)
+    for thread, fields in completed:
+        owner = owners.of(thread)
+        fields |= {"blocked_by": owner.name} if owner is not None and owner.name else {}
     reported = [set(deadlock.threads) for deadlock in dump.deadlocks]
-    found = [cycle for cycle in cycles(dump.threads) if not any({thread.name for thread in cycle.threads} <= names for names in reported)]
+    found = [
+        cycle for cycle in cycles(dump.threads, owners) if not any({thread.name for thread in cycle.threads} <= names for names in reported)
+    ]
     fields = dump.fields | base | {"threads": str(len(dump.threads)), "deadlocks": str(len(dump.deadlocks) + len(found))}
     yield Row("thread_dump", dump.offset, "\n".join(dump.raw), fields, at, known_by, None, (*dump.warnings, *doubts))
     for thread, fields in completed:

@@ -311,3 +311,28 @@ def test_foreign_lines_are_one_unread_row() -> None:
     assert [(row.kind, row.raw_text, row.warnings) for row in found if row.kind == "unread"] == [
         ("unread", "what is this\nand this", ("no line of a GC log",))
     ]
+
+
+def test_jdk_7_and_logs_without_details() -> None:
+    text = """
+1.000: [GC (CMS Initial Mark)  1234K(5678K), 0.0010000 secs]
+2.000: [GC (CMS Final Remark)  2345K(5678K), 0.0020000 secs]
+3.000: [Full GC 3.001: [CMS: 100K->90K(200K), 0.0300000 secs] 150K->90K(300K), [CMS Perm : 60K->50K(70K)], 0.0310000 secs] [Times: user=0.03 sys=0.00, real=0.03 secs]
+4.000: [GC pause (G1 Evacuation Pause) (young) 24M->4096K(256M), 0.0030000 secs]
+5.000: [Full GC (Ergonomics)  100K->50K(200K), 0.1000000 secs]
+""".strip()
+    found = list(gc_log.read("gc_log", lines_of(text), About("gc.log")))
+    assert [said(row, "pause_kind", "duration_ms", "heap_before_bytes", "heap_after_bytes") for row in found] == [
+        ("initial_mark", "1", None, "1263616"),
+        ("remark", "2", None, "2401280"),
+        ("full", "31", "153600", "92160"),
+        ("young", "3", "25165824", "4194304"),
+        ("full", "100", "102400", "51200"),
+    ]
+    assert said(found[2], "permgen_before_bytes", "permgen_after_bytes", "metaspace_before_bytes") == ("61440", "51200", None)
+
+
+def test_a_line_without_end_is_not_looked_at() -> None:
+    (found,) = gc_log.read("gc_log", lines_of("1" * 10_000_000), About("gc.log"))
+    assert found.warnings == ("a line too long for a GC log",)
+    assert gc_log.kind_of("1" * 65536) is None

@@ -64,6 +64,7 @@ def test_threads_of_jdk_17() -> None:
         "waits_for_class": "java.util.concurrent.locks.ReentrantLock$NonfairSync",
         "holds": "0x00000000fe0df0b8",
         "holds_classes": "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+        "blocked_by": "lock-2",
         "frame_count": "9",
     }
     assert (len(frames), frames[0], frames[-1]) == (
@@ -160,6 +161,15 @@ def test_deadlock_of_brokers_threads() -> None:
         "0x0000000700000030,0x0000000700000020",
         "kafka.server.DelayedProduce,java.util.LinkedList",
     )
+    assert [row.fields.get("blocked_by") for row in found if row.kind == "thread"] == [
+        None,
+        "group-metadata-manager-0",
+        "kafka-request-handler-3",
+        "group-metadata-manager-0",
+        None,
+        None,
+        None,
+    ]
     cleaner = named(found, "kafka-log-cleaner-thread-0").fields
     assert (cleaner["daemon"], cleaner["state"], cleaner.get("holds"), cleaner["kafka_frames"]) == (
         "false",
