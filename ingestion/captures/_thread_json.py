@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ingestion.captures import Line
 from ingestion.captures._thread_text import Dump
@@ -46,19 +47,21 @@ def dump_of(text: str, offset: int) -> Dump:
             dump.fields[key] = match[1]
     if match := TIME.search(head):
         dump.instant = match[1]
-    decoder, container, read_to, bytes_to, place_to = json.JSONDecoder(), "", 0, offset, 0
+    decoder, container, read_to, bytes_to, place_to = json.JSONDecoder(strict=False), "", 0, offset, 0
     for match in ITEM.finditer(text):
         if match.start() < read_to:
             continue
         if match["container"]:
-            container = json.loads(match["container"])
+            with suppress(ValueError):
+                container = decoder.decode(match["container"])
             continue
         bytes_to, place_to = bytes_to + len(text[place_to : match.start()].encode()), match.start()
         try:
             found, read_to = decoder.raw_decode(text, match.start())
         except ValueError:
-            dump.warnings.append("the dump is cut within a thread")
-            break
+            if not dump.warnings:
+                dump.warnings.append("the dump is cut within a thread")
+            continue
         dump.threads.append(thread_of(found, container, bytes_to, text[match.start() : read_to]))
     if not text.rstrip().endswith("}") and not dump.warnings:
         dump.warnings.append("the dump is cut")
@@ -69,7 +72,7 @@ def thread_of(found: dict[str, object], container: str, offset: int, raw: str) -
     """A thread; what a release does not print (JDK 21 to 23: state and locks) is not known."""
     thread = Thread(offset, [raw])
     for key, name in (("name", "name"), ("number", "tid"), ("state", "state"), ("virtual", "virtual"), ("carries", "carries")):
-        if found.get(name) is not None:
+        if found.get(name) not in (None, ""):
             thread.fields[key] = str(found[name]).lower() if name == "virtual" else str(found[name])
     if container and container != "<root>":
         thread.fields["container"] = container

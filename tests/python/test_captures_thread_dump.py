@@ -239,3 +239,11 @@ def test_a_cycle_through_a_lock_nobody_waits_long_for_is_none() -> None:
         ]
     )
     assert deadlocks(list(thread_dump.read("thread_dump", lines_of(text), About("x")))) == []
+
+
+def test_json_with_a_broken_thread_keeps_the_others() -> None:
+    text = (FIXTURES / "dump-to-file-25.json").read_text().replace('"name": "monitor-1"', '"name": "monitor-1')
+    found = list(thread_dump.read("thread_dump", lines_of(text), About("x.json")))
+    assert found[0].warnings == ("the dump is cut within a thread",)
+    assert named(found, "monitor-2").fields["state"] == "BLOCKED"
+    assert found[0].fields["threads"] == "10"
