@@ -153,6 +153,13 @@ def kinds() -> list[tuple[str, str]]:
     return sorted(((prefix, kind) for kind, entry in content.items() for prefix in entry["loggers"]), key=lambda pair: -len(pair[0]))
 
 
+@lru_cache(maxsize=1)
+def kinds_by_name() -> dict[str, str]:
+    """Name of a file, without what rotation adds → kind."""
+    content = read_yaml(Path(__file__).parent / "catalogue" / "kinds.yml")
+    return {name: kind for kind, entry in content.items() for name in entry.get("files", ())}
+
+
 @lru_cache(maxsize=4096)
 def kind_of_logger(logger: str) -> str | None:
     """The kind of log that a logger writes into."""
@@ -174,7 +181,7 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
         return "kafka_stdout"
     if {"kafka_client_log", "kafka_connect_log"} & set(found) and len(found) > 1 and "kafka_server_log" in found:
         return "kafka_server_log"
-    return max(found, key=lambda kind: found[kind]) if found else "log4j_log"
+    return max(found, key=lambda kind: found[kind]) if found else kinds_by_name().get(stem(path), "log4j_log")
 
 
 def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
