@@ -175,3 +175,13 @@ def test_wordings_of_releases_that_no_lab_cluster_ran(logger: str, context: str,
         values[name] = (b",".join(picked.picks[name].findall(value)) if picked else value).decode()
     assert shape.event_type == event
     assert {name: values.get(name) for name in fields} == fields
+
+
+def test_a_blank_that_a_collector_stripped_is_not_missed() -> None:
+    body = b"Removed fetcher for partitions"
+    for text in (body, body + b" ", body + b" Set(orders-3)"):
+        found = catalogue().recognise(b"kafka.server.ReplicaFetcherManager", text)
+        assert found is not None
+        assert found.form.event == "fetcher_removed"
+        assert found.end == len(text)
+        assert all(span.start <= span.end <= len(text) for span in found.spans)
