@@ -14,6 +14,26 @@ HEAP = rf"(?P<before>{SIZE})(?:\(\d+%\))?->(?P<after>{SIZE})\((?P<total>{SIZE}|\
 TIMES = re.compile(rf"(?i)user=(?P<user>{NUMBER})s? sys=(?P<sys>{NUMBER})s?,? real=(?P<real>{NUMBER})")
 CAUSE = r"\(((?:[^()]|\(\))*)\)"  # the one cause with parentheses in it is System.gc()
 
+KINDS_OF_PAUSE = {
+    "Pause Young": "young",
+    "Pause Mixed": "mixed",
+    "Pause Full": "full",
+    "Pause Initial Mark": "initial_mark",
+    "Pause Init Mark": "initial_mark",
+    "Pause Final Mark": "final_mark",
+    "Pause Init Update Refs": "init_update_refs",
+    "Pause Final Update Refs": "final_update_refs",
+    "Pause Final Evac": "final_evacuation",
+    "Pause Final Roots": "final_roots",
+    "Pause Degenerated GC": "degenerated",
+    "Pause Remark": "remark",
+    "Pause Cleanup": "cleanup",
+    "Pause Mark Start": "mark_start",
+    "Pause Mark End": "mark_end",
+    "Pause Relocate Start": "relocate_start",
+}
+VARIANTS = {"Normal", "Mixed", "Prepare Mixed", "Concurrent Start", "Concurrent End", "Major", "Minor", "Young", "Global", "Old"}
+WITH_CAUSE = {"young", "mixed", "full", "initial_mark"}
 UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -78,3 +98,21 @@ def back(at: dt.datetime | None, duration_ms: Decimal) -> dt.datetime | None:
         return None if at is None else at - dt.timedelta(microseconds=round(duration_ms * 1000))
     except OverflowError:
         return None
+
+
+def pause_of(name: str) -> dict[str, str]:
+    """`pause_kind`, `pause_name`, `cause`, `failure` of a name as the JVM prints it."""
+    base = re.sub(r" ?\(.*", "", name)
+    groups = re.findall(CAUSE, name)
+    kind = KINDS_OF_PAUSE.get(base) or base.removeprefix("Pause ").lower().replace(" ", "_")
+    if kind == "young" and "Mixed" in groups:
+        kind = "mixed"
+    fields = {"pause_kind": kind, "pause_name": name}
+    failures = [group for group in groups if group.startswith(("Evacuation Failure", "to-space"))]
+    causes = [group for group in groups if group not in VARIANTS and group not in failures]
+    # Shenandoah and ZGC print in the same place what a pause does beside marking, which is no cause
+    if causes and kind in WITH_CAUSE and not base.startswith("Pause Init "):
+        fields["cause"] = causes[0]
+    if failures:
+        fields["failure"] = failures[0]
+    return fields

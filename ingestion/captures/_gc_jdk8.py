@@ -26,10 +26,10 @@ from ingestion.captures._gc import (
     heap_fields,
     ms_of_seconds,
     number,
+    pause_of,
     plain,
     times_fields,
 )
-from ingestion.captures._gc_unified import pause_of
 
 STAMP = rf"(?:(?P<date>{DATE}): )?(?:(?P<up>{NUMBER}): )?(?:#\d+: )?"
 CONCURRENT = re.compile(
@@ -43,7 +43,10 @@ STOPPED = re.compile(
     rf"(?:, Stopping threads took: (?P<reach>{NUMBER}) seconds)?"
 )
 RUNNING = re.compile(STAMP + rf"Application time: {NUMBER} seconds")
-HEAD = re.compile(STAMP + r"\[(?:Full GC|GC pause|GC remark|GC cleanup|GC(?=[ \[(-])(?! Worker| ref-proc| concurrent)|GC$|Pause [A-Z])")
+HEAD = re.compile(
+    STAMP + r"(?P<head>\[(?:Full GC|GC pause|GC remark|GC cleanup|GC(?=[ \[(-])(?! Worker| ref-proc| concurrent)|GC$|Pause [A-Z]))"
+)
+LONE_STAMP = re.compile(STAMP + " ?")
 HEAD_AT_BEGINNING = re.compile(rf"(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:Full GC|GC|Pause )")
 ADDRESSES = re.compile(r"\[0x[0-9a-f]+,[^\[\]]*?\)")
 DURATION = re.compile(rf", (?P<duration>{NUMBER}) (?P<unit>secs|ms)\]$")
@@ -95,6 +98,7 @@ class Jdk8:
         self.depth = 0
         self.last: Event | None = None
         self.start_seen = False
+        self.lone_stamp = ""
 
     def feed(self, line: Line) -> Iterator[Event]:
         """The events that are complete with this line."""
@@ -210,13 +214,16 @@ class Jdk8:
         if self.last is not None:
             yield self.last
             self.last = None
+        if self.lone_stamp and not head["date"] and not head["up"]:
+            head = HEAD.match(self.lone_stamp + text[head.start() :]) or head
+            text = head.string
+            before = ""
+        self.lone_stamp = ""
         self.open = self.stamped("gc_pause", line, head)
         if NOT_A_PIECE.sub("", before).strip(" ]"):
             self.open.warnings.append("the line begins with a piece of another")
         self.body, self.depth = "", 0
-        yield from self.inside(
-            line, text[text.index("[", head.end("up") if head["up"] else head.end("date") if head["date"] else head.start()) :]
-        )
+        yield from self.inside(line, text[head.start("head") :])
 
     def detail(self, line: Line, text: str, taken: bool) -> Iterator[Event]:
         if self.last is not None:
@@ -233,6 +240,9 @@ class Jdk8:
                     yield self.last
                     self.last = None
                 return
+        if LONE_STAMP.fullmatch(text):  # a concurrent thread's line stood between a pause and its stamp
+            self.lone_stamp = text
+            return
         if text.strip() and not taken and not DECORATION.match(text) and not TIMES.search(text):
             yield Event("unread", line.offset, [line.text], warnings=["no line of a GC log"])
 
@@ -245,7 +255,7 @@ class Jdk8:
             yield self.torn()
             self.open = self.stamped("gc_pause", line, again)
             self.open.warnings.append("the line begins with a piece of another")
-            text = text[again.start() + again[0].index("[") :]
+            text = text[again.start("head") :]
         for place, character in enumerate(text):
             if character == "[":
                 self.depth += 1
@@ -253,7 +263,11 @@ class Jdk8:
                 self.depth -= 1
                 if self.depth == 0:
                     self.body += text[: place + 1]
-                    yield from self.closed(text[place + 1 :])
+                    rest = text[place + 1 :]
+                    following = HEAD.search(rest)
+                    yield from self.closed(rest[: following.start()] if following else rest)
+                    if following:
+                        yield from self.outside(line, rest, True)
                     return
         self.body += text
         if len(self.open.raw) > MOST_LINES:

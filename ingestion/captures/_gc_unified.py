@@ -28,6 +28,7 @@ from ingestion.captures._gc import (
     heap_fields,
     ms_of_seconds,
     number,
+    pause_of,
     plain,
     times_fields,
 )
@@ -78,26 +79,6 @@ QUIET = re.compile(
     r"|PSYoungGen|DefNew|ParNew|Safepoint|Entering|Total time|Allocation|Relocation))"
 )
 
-KINDS_OF_PAUSE = {
-    "Pause Young": "young",
-    "Pause Mixed": "mixed",
-    "Pause Full": "full",
-    "Pause Initial Mark": "initial_mark",
-    "Pause Init Mark": "initial_mark",
-    "Pause Final Mark": "final_mark",
-    "Pause Init Update Refs": "init_update_refs",
-    "Pause Final Update Refs": "final_update_refs",
-    "Pause Final Evac": "final_evacuation",
-    "Pause Final Roots": "final_roots",
-    "Pause Degenerated GC": "degenerated",
-    "Pause Remark": "remark",
-    "Pause Cleanup": "cleanup",
-    "Pause Mark Start": "mark_start",
-    "Pause Mark End": "mark_end",
-    "Pause Relocate Start": "relocate_start",
-}
-VARIANTS = {"Normal", "Mixed", "Prepare Mixed", "Concurrent Start", "Concurrent End", "Major", "Minor", "Young", "Global", "Old"}
-WITH_CAUSE = {"young", "mixed", "full", "initial_mark"}
 GENERATIONS = {"Y": "young", "y": "young", "O": "old"}
 YOUNG_GENERATIONS = {"PSYoungGen": "Parallel", "DefNew": "Serial", "ParNew": "CMS"}
 WAITS_FOR_CPU = 16  # lines; the line with the CPU times follows the pause's own, with at most a few of other threads between
@@ -157,24 +138,6 @@ def is_message(text: str) -> bool:
         or INIT.match(text)
         or any(pattern.match(text) for _, pattern in HEADERS)
     )
-
-
-def pause_of(name: str) -> dict[str, str]:
-    """`pause_kind`, `pause_name`, `cause`, `failure` of a name as the JVM prints it."""
-    base = re.sub(r" ?\(.*", "", name)
-    groups = re.findall(CAUSE, name)
-    kind = KINDS_OF_PAUSE.get(base) or base.removeprefix("Pause ").lower().replace(" ", "_")
-    if kind == "young" and "Mixed" in groups:
-        kind = "mixed"
-    fields = {"pause_kind": kind, "pause_name": name}
-    failures = [group for group in groups if group.startswith(("Evacuation Failure", "to-space"))]
-    causes = [group for group in groups if group not in VARIANTS and group not in failures]
-    # Shenandoah and ZGC print in the same place what a pause does beside marking, which is no cause
-    if causes and kind in WITH_CAUSE and not base.startswith("Pause Init "):
-        fields["cause"] = causes[0]
-    if failures:
-        fields["failure"] = failures[0]
-    return fields
 
 
 class Unified:

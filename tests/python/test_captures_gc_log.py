@@ -336,3 +336,18 @@ def test_a_line_without_end_is_not_looked_at() -> None:
     (found,) = gc_log.read("gc_log", lines_of("1" * 10_000_000), About("gc.log"))
     assert found.warnings == ("a line too long for a GC log",)
     assert gc_log.kind_of("1" * 65536) is None
+
+
+def test_pauses_on_one_line_and_a_stamp_that_was_parted_from_its_pause() -> None:
+    text = """
+1.000: [GC (Allocation Failure)  512K->400K(1024K), 0.0010000 secs]2.000: [GC (Allocation Failure)  600K->500K(1024K), 0.0020000 secs] [Times: user=0.01 sys=0.00, real=0.02 secs]
+3.000: 3.000: [GC concurrent-root-region-scan-start]
+[GC pause (G1 Evacuation Pause) (young), 0.0030000 secs]
+ [Times: user=0.01 sys=0.00, real=0.03 secs]
+""".strip()
+    found = list(gc_log.read("gc_log", lines_of(text), About("gc.log")))
+    assert [said(row, "uptime_ms", "duration_ms", "real_ms") for row in found] == [
+        ("1000", "1", None),
+        ("2000", "2", "20"),
+        ("3000", "3", "30"),
+    ]
