@@ -17,7 +17,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,19 @@ import pyarrow.compute as pc
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
 from ingestion.recognise import Catalogue, catalogue
-from ingestion.records import HIDDEN, LONGEST_RECORD, gather, hide_secrets, local_millis, mask, record_starts, shapes, split, valid_text
+from ingestion.records import (
+    HIDDEN,
+    LONGEST_RECORD,
+    gather,
+    hide_secrets,
+    local_millis,
+    mask,
+    record_starts,
+    shapes,
+    shown,
+    split,
+    valid_text,
+)
 from ingestion.shapes import Shape, shape_of
 from ingestion.unwrap import Line, Stream, Streams
 from ingestion.write import TIME, WORD, Columns, schema_of
@@ -71,7 +83,11 @@ Cache = dict[tuple[str, bool, bytes], Shape]
 
 @dataclass(frozen=True)
 class Task:
-    """What one source asks of a worker.  `zones`: (local milliseconds from which it holds, name or '+05:30')."""
+    """What one source asks of a worker.
+
+    `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture.
+    """
 
     cluster_id: str
     source_id: str
@@ -87,8 +103,11 @@ class Task:
     zone_known_by: str
     batch_id: int
     ingested_at: dt.datetime
+    shown: str = ""
     wrappers: tuple[str, ...] = ()
     pattern: str | None = None
+    capture: str | None = None
+    modified_at: dt.datetime | None = None
 
 
 class Reader:
@@ -155,8 +174,7 @@ class Reader:
             return b""
 
     def _chunks(self) -> Iterator[bytes]:
-        path = Path(self.task.path)
-        with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as file:
+        with open_bytes(self.task.path) as file:
             file.seek(self.task.start)
             left = self.task.end - self.task.start if self.task.end >= 0 else None
             while left is None or left > 0:
@@ -241,10 +259,11 @@ def last_start(data: bytes, envelope: Envelope) -> int:
     return 0
 
 
-def is_gzip(path: Path) -> bool:
-    """Whether the file begins as gzip does, whatever its name."""
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+def open_bytes(path: str) -> BinaryIO:
+    """The file, decompressed where it begins as gzip does, whatever its name."""
+    with open(path, "rb") as file:
+        is_gzip = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path, "rb") if is_gzip else open(path, "rb")  # type: ignore[return-value]
 
 
 def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
@@ -335,7 +354,7 @@ class Batch:
             "source_id": of_task([task.source_id for task in tasks]),
             "byte_offset": pa.array(offsets),
             "byte_length": pa.array(lengths.astype(np.int32)),
-            "source_path": of_task([task.path for task in tasks]),
+            "source_path": of_task([task.shown for task in tasks]),
             "node_id": nodes,
             "node_known_by": known_by,
             "batch_id": repeated(tasks[0].batch_id, pa.int64()),
@@ -368,8 +387,7 @@ class Batch:
         last = np.append(first[1:], len(begins))
         lengths = np.add.reduceat(np.concatenate([part.lengths for part in lines]), first)
         texts = [b"\n".join(raw[a:b]) for a, b in zip(first.tolist(), np.maximum(last, first + 1).tolist(), strict=True)]
-        shown = pa.array([re.sub(HIDDEN + b"+", b"[redacted]", text).decode() for text in texts], pa.string())
-        return np.concatenate([part.starts for part in lines])[first], lengths, shown
+        return np.concatenate([part.starts for part in lines])[first], lengths, pa.array([shown(text) for text in texts], pa.string())
 
     def _texts(self, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
         """Slices of the text, hidden values as `[redacted]`; null where `missing`."""
@@ -516,7 +534,7 @@ def cut_row(reader: Reader, known: Catalogue) -> pa.RecordBatch:
         "source_id": task.source_id,
         "byte_offset": reader.end,
         "byte_length": 0,
-        "source_path": task.path,
+        "source_path": task.shown,
         "batch_id": task.batch_id,
         "ingested_at": task.ingested_at,
         "event_date": task.ingested_at.date() if reader.day is None else EPOCH + dt.timedelta(days=reader.day),

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ingestion import write
-from ingestion.bronze import COLUMNS, SCHEMA, Cache, Counted, Task, read_tasks
+from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
+from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
 from ingestion.patterns import compile_pattern
 from ingestion.sources import (
     BINARY,
@@ -76,7 +77,7 @@ SOURCE_COLUMNS: Columns = [
     ("end_offset", pa.int64(), "up to which byte it has been read"),
     ("records", pa.int64(), "records that this ingestion brought"),
     ("recognised", pa.int64(), "how many of them have an event type"),
-    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, missing or not_parsed"),
+    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused or missing"),
     ("reason", pa.string(), "why it was not read, or not to its end"),
     ("warnings", pa.list_(pa.string()), "what is doubtful about node or time zone"),
     ("is_compressed", pa.bool_(), "whether it is a gzip"),
@@ -84,6 +85,8 @@ SOURCE_COLUMNS: Columns = [
 ]
 TABLES: dict[str, tuple[Columns, str]] = {
     "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
+    "capture_rows": (ROW_COLUMNS, "One row per thing that a capture states: a pause, a thread, a partition of a describe …"),
+    "metric_samples": (SAMPLE_COLUMNS, "One row per metric, labels, attribute and time."),
     "sources": (SOURCE_COLUMNS, "One row per file and ingestion that found something to say about it."),
 }
 
@@ -179,7 +182,7 @@ def take_in(
         told = [(source, counted[source.source_id]) for source in portion] + others
         rows = [row for source, count in told if (row := source_row(source, count, written, batch_id, now))]
         if rows:
-            write.commit_batch(spark, warehouse, batch_id, {"log_records": added, "sources": [write_sources(warehouse, rows)]})
+            write.commit_batch(spark, warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
             # What was built before lacks this: a build that is killed must not look done.
             Warehouse.at(warehouse).built.unlink(missing_ok=True)
             outcome.batch_id = batch_id
@@ -198,7 +201,7 @@ def has_more(source: Source, written: dict[str, tuple[str, int | None]]) -> bool
     if source.outcome != TO_READ:
         return False
     if source.size is None:
-        return written.get(str(Path(source.path).resolve())) not in ((TO_READ, source.disk_size), ("cut", source.disk_size))
+        return written.get(shown_path(source)) not in ((TO_READ, source.disk_size), ("cut", source.disk_size))
     return source.start < source.size
 
 
@@ -277,9 +280,13 @@ def source_size(source: Source) -> int:
     return Path(source.path).stat().st_size * 8 if source.size is None else source.size - source.start
 
 
+def shown_path(source: Source) -> str:
+    """What the tables call a file."""
+    return str(Path(source.path).resolve())
+
+
 def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
     """What a worker needs to read one source."""
-    assert source.envelope is not None
     return Task(
         cluster_id=source.cluster_id,
         source_id=source.source_id,
@@ -287,7 +294,7 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         start=source.start,
         end=-1 if source.size is None else source.size,
         holds_last=holds_last,
-        envelope=source.envelope,
+        envelope=source.envelope or "",
         node_id=source.node_id,
         node_known_by=source.node_known_by,
         takes_nodes=source.takes_nodes,
@@ -297,6 +304,9 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         ingested_at=now,
         wrappers=source.wrappers,
         pattern=source.pattern,
+        capture=source.capture,
+        modified_at=dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+        shown=shown_path(source),
     )
 
 
@@ -317,28 +327,43 @@ def bins(sources: list[Source], cores: int) -> list[list[int]]:
 
 def read_shares(
     spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: Progress | None
-) -> tuple[list[Added], dict[str, Counted]]:
-    """Read each share of the tasks on an executor: the files with all their records, and what each source gave, by its id."""
-    path = f"{warehouse}/bronze/log_records"
+) -> tuple[dict[str, list[Added]], dict[str, Counted]]:
+    """Read each share of the tasks on an executor: files by table, and what each source gave, by its id."""
+    bronze = f"{warehouse}/bronze"
     context = spark.sparkContext
     with Watch(context, [task for share in shares for task in share], progress) as watch:
-        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, path, watch)).collect() if shares else []
-    return [added for added, _ in done if added], {source_id: count for _, counts in done for source_id, count in counts.items()}
+        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, bronze, watch)).collect() if shares else []
+    files: dict[str, list[Added]] = {}
+    for added, _ in done:
+        for table, file in added.items():
+            files.setdefault(table, []).append(file)
+    return files, {source_id: count for _, counts in done for source_id, count in counts.items()}
 
 
 # Shapes that this worker has recognised; one process works through many shares.
 _shapes: Cache = {}
 
 
-def write_share(tasks: list[Task], folder: str, watch: Watch) -> tuple[Added | None, dict[str, Counted]]:
-    """Read some sources into one Parquet file; None where they hold no whole record."""
+def write_share(tasks: list[Task], bronze: str, watch: Watch) -> tuple[dict[str, Added], dict[str, Counted]]:
+    """Read some sources into one Parquet file for each table that they have rows for."""
     counted: dict[str, Counted] = {}
-    file: write.File | None = None
-    for batch in read_tasks(tasks, counted, _shapes):
-        file = file or write.File(folder, SCHEMA)
-        file.write(batch)
+    files: dict[str, write.File] = {}
+    for table, batch in read_all(tasks, counted):
+        if table not in files:
+            files[table] = write.File(f"{bronze}/{table}", batch.schema)
+        files[table].write(batch)
     watch.tell(tasks, counted)
-    return file.close() if file else None, counted
+    return {table: file.close() for table, file in files.items()}, counted
+
+
+def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """(table, batch) of all that some sources hold."""
+    for batch in read_tasks([task for task in tasks if task.capture is None], counted, _shapes):
+        yield "log_records", batch
+    for task in tasks:
+        if task.capture is not None:
+            counted[task.source_id] = Counted(end=task.start)
+            yield from read_capture(task, counted[task.source_id])
 
 
 class Watch:
@@ -384,7 +409,7 @@ def source_row(
     source: Source, count: Counted, written: dict[str, tuple[str, int | None]], batch_id: int, now: dt.datetime
 ) -> dict[str, object] | None:
     """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
-    path = str(Path(source.path).resolve())
+    path = shown_path(source)
     is_read = source.outcome == TO_READ
     fault = count.fault or (TORN if is_read and source.ends_torn else None)
     outcome = "cut" if fault else source.outcome

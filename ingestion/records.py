@@ -17,6 +17,7 @@ from ingestion.envelope import DIGITS, Envelope
 LONGEST_RECORD = 1 << 20
 # Stands for each byte of a hidden value: offsets stay right; where texts are cut out, a run of it becomes [redacted].
 HIDDEN = b"\x01"
+HIDDEN_RUN = re.compile(HIDDEN + b"+")
 SECRET = re.compile(
     rb"(?i)(?:(?:password|passwd|passphrase|secret|credentials?|access\.key|jaas\.config|auth\.token|api\.key)[\w.\-]*\"?(?: = | is overridden to )(?!null\b|\[hidden\])([^\n]+)"
     rb"|(?:password|passwd|passphrase|secret|access[._]key|auth[._]token|api[._]key)[\w.\-]*\"?[=:]\s*(?!null\b|\[hidden\])(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&)\]}]+))"
@@ -56,6 +57,11 @@ def hide_secrets(data: bytes) -> bytes:
             out = out if out is not None else bytearray(data)
             out[start:end] = HIDDEN * (end - start)
     return bytes(out) if out is not None else data
+
+
+def shown(data: bytes) -> str:
+    """A text with each hidden value as [redacted]."""
+    return (HIDDEN_RUN.sub(b"[redacted]", data) if HIDDEN in data else data).decode()
 
 
 def valid_text(data: bytes) -> bytes:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from ingestion.bronze import is_gzip
+from ingestion import captures
+from ingestion.bronze import open_bytes
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
 from ingestion.forms import read_yaml
@@ -25,9 +26,11 @@ from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
 LOOK = 8 << 10
+# Prose in which captures are pasted: what nothing else knows.
+DOCUMENT = "document"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FINGERPRINT = 1024
-TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = (
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING = (
     "read",
     "copy",
     "empty",
@@ -35,13 +38,10 @@ TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, NOT_PARSED = (
     "unknown",
     "unreadable",
     "missing",
-    "not_parsed",
 )
 
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
-GC_UPTIME = re.compile(rb"^\[\d+[.,]\d+s\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
-GC_HEADER = re.compile(rb"\A(?:OpenJDK|Java HotSpot\(TM\)) .*VM \(.*\) for |^CommandLine flags: ", re.M)
 START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
 ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
@@ -64,6 +64,7 @@ class Source:
     envelope: str | None = None
     wrappers: tuple[str, ...] = ()
     pattern: str | None = None
+    capture: str | None = None
     head: bytes = b""
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
@@ -125,11 +126,6 @@ class Layout:
         match = self.pattern.match(relative)
         parts = match.groupdict() if match else {}
         return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
-
-
-def open_bytes(path: str | Path):
-    """The file, decompressed where it is a gzip."""
-    return gzip.open(path, "rb") if is_gzip(Path(path)) else open(path, "rb")
 
 
 def find_files(paths: Iterable[str], leave_out: Path | None = None) -> Iterator[tuple[str, str]]:
@@ -262,22 +258,14 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
     text = bytes(sample)
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
-    look = text[:LOOK]
-    if GC_UNIFIED.search(look) or GC_UPTIME.search(look) or GC_JDK8.search(look) or GC_HEADER.search(look):
-        return replace(
-            source,
-            kind="gc_log",
-            outcome=NOT_PARSED,
-            reason="a GC log: it gives the time zone; its pauses are not read",
-            zones=zone_evidence(look, None),
-        )
     if text.startswith(BYTE_ORDER_MARK):
         source = replace(source, start=len(BYTE_ORDER_MARK))
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
-        return rewritten_source(source, text, pattern) or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines")
+        found = captured_source(source, text) or rewritten_source(source, text, pattern) or captured_source(source, text, DOCUMENT)
+        return found or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
     return replace(
         source,
         kind=kind_of(path, text[:LOOK], envelope),
@@ -287,6 +275,14 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         first_at=line_time(text, 0, envelope),
         zones=zone_evidence(text, envelope),
     )
+
+
+def captured_source(source: Source, sample: bytes, kind: str | None = None) -> Source | None:
+    """A capture of a kind that some module knows; a document with captures in it only where that is asked for."""
+    found = captures.detect(sample.decode("utf-8", "replace"), os.path.basename(source.path))
+    if found is None or (found[1] == DOCUMENT) != (kind == DOCUMENT):
+        return None
+    return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None))
 
 
 def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Source | None:

@@ -91,6 +91,11 @@ def detect(sample: str, name: str = "") -> tuple[ModuleType, str] | None:
     return None
 
 
+def module_of(kind: str) -> ModuleType:
+    """The module that reads a kind of capture."""
+    return next(module for module in modules() if kind in module.KINDS)
+
+
 def lines_of(text: str, offset: int = 0) -> Iterator[Line]:
     """The lines of a text that is in memory, with their offsets in UTF-8."""
     for line in text.split("\n"):

@@ -38,8 +38,8 @@ def known_of(source: Source, end: int) -> Known:
         ("data.bin", bytes(range(256)) * 40, "binary", "binary"),
         ("notes.txt", b"hello\nworld\n", "unknown", "unknown"),
         ("x.gz", b"\x1f\x8b\x08\x00broken", "unreadable", "unknown"),
-        ("gc.log", b"[2026-11-21T09:34:21.048+0530][gc] Using G1\n", "not_parsed", "gc_log"),
-        ("gc8.log", b"2019-05-28T12:08:06.123+0000: 0.512: [GC pause (G1 Evacuation Pause) (young), 0.01 secs]\n", "not_parsed", "gc_log"),
+        ("gc.log", b"[2026-11-21T09:34:21.048+0530][gc] Using G1\n", "read", "gc_log"),
+        ("gc8.log", b"2019-05-28T12:08:06.123+0000: 0.512: [GC pause (G1 Evacuation Pause) (young), 0.01 secs]\n", "read", "gc_log"),
         ("a.log", LINE.format(1, 1).encode(), "read", "kafka_server_log"),
         (
             "c.log",
