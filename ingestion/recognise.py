@@ -16,6 +16,8 @@ from ingestion.forms import WORD, Form, Vocabulary
 CATALOGUE = Path(__file__).parent / "catalogue"
 # A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
 DISTINCTIVE = 24
+# In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
+DISTINCTIVE_BEHIND_PREFIX = 16
 
 
 @dataclass(frozen=True)
@@ -106,19 +108,21 @@ class Catalogue:
                 best = found
         return best
 
-    def recognise(self, logger: bytes | None, body: bytes) -> Recognised | None:
+    def recognise(self, logger: bytes | None, body: bytes, is_behind_prefix: bool = False) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""
-        found = self._find(logger, body)
+        least = DISTINCTIVE_BEHIND_PREFIX if is_behind_prefix and not logger else DISTINCTIVE
+        found = self._find(logger, body, least)
         if found is None and not body.endswith(b" "):
             # Collectors strip the blank that an empty list leaves at the end of a line.
-            found = self._find(logger, body + b" ")
+            found = self._find(logger, body + b" ", least)
             if found:
                 size = len(body)
                 spans = (Span(span.name, min(span.start, size), min(span.end, size)) for span in found.spans)
                 found = Recognised(found.form, tuple(spans), min(found.end, size))
         return found
 
-    def _find(self, logger: bytes | None, body: bytes) -> Recognised | None:
+    def _find(self, logger: bytes | None, body: bytes, least: int) -> Recognised | None:
+        """As `recognise`; a wording of this length counts under any logger."""
         names = class_names(logger or b"")
         others = []
         for form in self._bodies.candidates(body):
@@ -126,7 +130,7 @@ class Catalogue:
                 found = spans_of(form, body)
                 if found:
                     return found
-            elif form.weight >= DISTINCTIVE or not form.loggers:
+            elif form.weight >= least or not form.loggers:
                 others.append(form)
         for form in others:
             found = spans_of(form, body)

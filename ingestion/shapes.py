@@ -45,7 +45,7 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     logger = record[slice(*shape.logger)] if shape.logger else None
     message = record[start:end]
     context = known.context(logger, message)
-    found = known.recognise(logger, message[context.end :] if context else message)
+    found = known.recognise(logger, message[context.end :] if context else message, context is not None)
     if found is None and context is not None:
         # Texts that begin like a prefix but are not one.
         found = known.recognise(logger, message)

@@ -144,6 +144,11 @@ def test_a_short_wording_of_another_class_is_not_taken() -> None:
     assert catalogue().recognise(b"com.example.Coordinator", b"Rebalance failed.") is None
 
 
+def test_without_a_logger_a_prefix_of_kafka_lets_shorter_wordings_count() -> None:
+    assert catalogue().recognise(None, b"Rebalance failed.") is None
+    assert catalogue().recognise(None, b"Rebalance failed.", is_behind_prefix=True).form.event == "group_join_failed"
+
+
 def test_names_of_a_class() -> None:
     assert class_names(b"kafka.log.LogCleaner$CleanerThread") == ("LogCleaner$CleanerThread", "LogCleaner")
     assert class_names(b"o.a.k.clients.Metadata.update") == ("update", "Metadata")
