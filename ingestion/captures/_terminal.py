@@ -1,0 +1,230 @@
+"""What a terminal shows around the output of a command: prompts, commands, dates, sizes that people can read.
+
+Shared by the modules that read the output of system tools.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ingestion.captures import About, Line, Row, Sample, time_of
+
+PROGRAMS = frozenset(
+    "netstat ss lsof ls find df du top ps iostat vmstat free uptime dmesg cat ulimit sysctl jstack jcmd jmap jps echo nc wc grep date"
+    " hostname uname zkCli.sh zookeeper-shell.sh zookeeper-shell curl promtool kubectl docker journalctl pgrep sar".split()
+)
+LOOK = 300  # Lines of a sample that decide what it is.
+PROMPTS = (
+    re.compile(r"\[(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+) [^\]\n]*\][#$%] ?(?P<text>.*)"),
+    re.compile(r"(?:\(\w+\) )?(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+)(?::\S*|\s+\S+)\s?[#$%] (?P<text>.*)"),
+    re.compile(r"(?:ba|z|)sh-\d[\w.]*[#$] ?(?P<text>.*)"),
+    re.compile(r"\$ (?P<text>\S.*)"),
+)
+# A comment sign, `set -x`, or the heading of a script that collects outputs: commands only where a known program follows.
+HEADINGS = (re.compile(r"\+ (?P<text>\S.*)"), re.compile(r"[#=\-*>]+ ?(?P<text>\S.*?)(?: ?[#=\-*<]+)?:?"), re.compile(r"(?P<text>\S.*)"))
+KAFKA_TOOL = re.compile(r"kafka-[a-z-]+(?:\.sh)?\Z")
+MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+# Output of `date` in the C locale and in ISO 8601, alone in its line.
+DATE_C = re.compile(r"[A-Z][a-z]{2},? +(?:([A-Z][a-z]{2}) +(\d{1,2})|(\d{1,2}) +([A-Z][a-z]{2})(?: +(\d{4}))?) +(\d\d):(\d\d):(\d\d) (?:([AP]M) )?([A-Z]{3,5}|[+-]\d{2,4})(?: (\d{4}))?")
+DATE_ISO = re.compile(r"(?:[=\-#* ]*)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|UTC|GMT|[+-]\d\d:?\d\d))?(?:[=\-#* ]*)")
+SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTPEkmgtpe]?)(?:i?B)?")
+POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as it was typed.  `host`: from the prompt, where that names one."""
+
+    text: str
+    host: str | None = None
+
+    @property
+    def program(self) -> str:
+        """The first program of the pipeline, without folder, `sudo` and variables."""
+        return program_of(self.text)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the pipeline prints the number of lines alone."""
+        return bool(re.search(r"\|\s*wc\s+-l\s*\Z|\|\s*(?:[ef]?grep)\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z", self.text))
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """What `grep` lets through, in the order of the pipeline."""
+        found = re.findall(r"\|\s*[ef]?grep\s+((?:-\w+\s+)*)(\"[^\"]*\"|'[^']*'|[^\s|]+)", self.text)
+        return tuple(("not " if re.search(r"-\w*v", options) else "") + word.strip("\"'") for options, word in found)
+
+
+def program_of(text: str) -> str:
+    words = [word for word in text.split("|")[0].split() if word not in ("sudo", "time", "timeout") and "=" not in word]
+    return words[0].rsplit("/", 1)[-1] if words else ""
+
+
+def command_of(text: str) -> Command | None:
+    """The command of a line that begins with a prompt, or that is nothing but a command of a known program."""
+    stripped = text.strip()
+    for prompt in PROMPTS:
+        match = prompt.fullmatch(stripped)
+        if match:
+            return Command(match["text"].strip(), match.groupdict().get("host"))
+    for heading in HEADINGS:
+        match = heading.fullmatch(stripped)
+        if match and is_command(match["text"]):
+            return Command(match["text"].strip())
+    return None
+
+
+def is_command(text: str) -> bool:
+    """Whether a text without a prompt can only be a command: a known program, then options, a path or a pipe."""
+    program = program_of(text)
+    if not (program in PROGRAMS or KAFKA_TOOL.match(program)):
+        return False
+    rest = text.split(program, 1)[1]
+    return bool(re.match(r"\s+(?:-{1,2}\w|/|\.\w*/|aux\b|[\w:.\-]+\s*\|)|\s*\||\s*\Z", rest)) and not rest.rstrip().endswith((".", "。"))
+
+
+def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
+    """UTC of a line that is nothing but a date and a time, as `date` prints it or in ISO 8601."""
+    stripped = text.strip()
+    match = DATE_ISO.fullmatch(stripped)
+    try:
+        if match:
+            local = dt.datetime.fromisoformat(f"{match[1]} {match[2]}").replace(microsecond=int((match[3] or "0").ljust(6, "0")[:6]))
+            return local.replace(tzinfo=zone_of(match[4], zone)).astimezone(dt.UTC)
+        match = DATE_C.fullmatch(stripped)
+        if match:
+            month, day = (match[1], match[2]) if match[1] else (match[4], match[3])
+            hour = int(match[6]) % 12 + 12 * (match[9] == "PM") if match[9] else int(match[6])
+            year = int(match[5] or match[11] or 0)
+            local = dt.datetime(year, MONTHS[month.lower()], int(day), hour, int(match[7]), int(match[8]))
+            return local.replace(tzinfo=zone_of(match[10], zone)).astimezone(dt.UTC)
+    except (ValueError, KeyError):
+        return None
+    return None
+
+
+def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
+    """The zone that stands behind a time.  Letters other than UTC are ambiguous (CST, IST): then the zone of the source."""
+    if text in ("Z", "UTC", "GMT"):
+        return dt.UTC
+    match = re.fullmatch(r"([+-])(\d\d):?(\d\d)?", text or "")
+    if match:
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        return dt.timezone(dt.timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    return zone
+
+
+def zone_warning(text: str) -> tuple[str, ...]:
+    """A warning where a date names its zone by letters that mean several zones (CST is in China and in America)."""
+    found = re.search(r"\d\d:\d\d:\d\d (?:[AP]M )?([A-Z]{3,5})\b", text)
+    return (f"zone {found[1]} is ambiguous: taken as the source's own",) if found and found[1] not in ("UTC", "GMT") else ()
+
+
+def bytes_of(text: str, unit: int = 1) -> str | None:
+    """Whole bytes of `12`, `1.5G`, `1,5G`, `20Ki` (powers of 1024); `unit`: bytes of one where no letter follows."""
+    match = SIZE.fullmatch(text.strip())
+    if match is None:
+        return None
+    number = float(match[1].replace(",", "."))
+    return str(round(number * (1024 ** POWERS[match[2].lower()] if match[2] else unit)))
+
+
+def point(text: str) -> str:
+    """A number with a decimal point, where the locale printed a comma."""
+    return text.replace(",", ".")
+
+
+def lines_in(sample: str) -> list[str]:
+    """The lines of a sample that say something: not blank, no prompt, no date, and without the one that the sample's end cut."""
+    lines = sample.split("\n")
+    if len(sample) >= 60_000 and len(lines) > 1:
+        lines.pop()
+    lines = [line.rstrip("\r") for line in lines if line.strip()][:LOOK]
+    return [line for line in lines if date_of(line, dt.UTC) is None and command_of(line) is None]
+
+
+def mostly(lines: list[str], known: Callable[[str], object], least: float = 0.8) -> bool:
+    """Whether a module knows most of the lines."""
+    return bool(lines) and sum(bool(known(line)) for line in lines) >= least * len(lines)
+
+
+def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | None = None) -> bool:
+    """Whether a text is commands that count, each with its number: `lsof -p 12 | wc -l`, then `326639`."""
+    command, numbers = None, 0
+    for line in sample.split("\n"):
+        if not line.strip():
+            continue
+        found = command_of(line)
+        if found:
+            if not (found.program in programs and found.counts and (about is None or about.search(found.text))):
+                return False
+            command = found
+        elif command is not None and line.strip().isdigit():
+            numbers, command = numbers + 1, None
+        else:
+            return False
+    return numbers > 0
+
+
+@dataclass
+class Page:
+    """What stands around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
+
+    about: About
+    command: Command | None = None
+    at: dt.datetime | None = None
+    known_by: str | None = None
+    warnings: tuple[str, ...] = ()
+    pending: list[Line] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.at, self.known_by, self.warnings = time_of(self.about)
+
+    def passes(self, line: Line) -> bool:
+        """Whether a line is blank, a date or a command; the last two are kept for the rows that follow."""
+        text = line.text
+        if not text.strip():
+            return True
+        date = date_of(text, self.about.zone)
+        if date is not None:
+            self.at, self.known_by, self.warnings = date, "content", zone_warning(text)
+            return True
+        command = command_of(text)
+        if command is not None:
+            self.command = command
+            self.pending = [line]
+            return True
+        return False
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether the command shows a part of its output only."""
+        return self.command is not None and "|" in self.command.text
+
+    def row(self, kind: str, line: Line, fields: dict[str, str | None], *warnings: str, raw_text: str | None = None) -> Row:
+        """A row at the time of the page; fields without a value are left out."""
+        kept = {key: value for key, value in fields.items() if value is not None}
+        if self.command is not None and self.command.host:
+            kept.setdefault("host", self.command.host)
+        return Row(kind, line.offset, line.text if raw_text is None else raw_text, kept, self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings))
+
+    def sample(self, metric: str, line_offset: int, value: float, labels: dict[str, str], unit: str, *warnings: str) -> Sample:
+        """A gauge at the time of the page."""
+        if self.command is not None and self.command.host:
+            labels = {**labels, "host": self.command.host}
+        return Sample(metric, line_offset, value, labels, None, unit, "gauge", self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings))
+
+    def count(self, kind: str, line: Line, metric: str | None, labels: dict[str, str], unit: str, *warnings: str) -> Iterator[Row | Sample]:
+        """The number under a command that counts, as a row of the command and its number, and as a sample."""
+        assert self.command is not None
+        first = self.pending[0] if self.pending else line
+        fields = {**labels, "count": line.text.strip(), "command": self.command.text}
+        if self.command.filters:
+            fields["filter"] = " & ".join(self.command.filters)
+        yield self.row(kind, first, fields, *warnings, raw_text=f"{first.text}\n{line.text}")
+        if metric is not None:
+            yield self.sample(metric, first.offset, float(line.text), labels, unit, *warnings)
+        self.command, self.pending = None, []

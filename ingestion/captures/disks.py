@@ -1,0 +1,224 @@
+"""Disks: `df`, `du` of log directories, `ls -l` and `find -ls` of partition directories.
+
+Rows:
+- `file_system`: file_system, file_system_type, size_bytes, used_bytes, available_bytes, used_percent, mounted_on; of `df -i`: inodes,
+  inodes_used, inodes_free, inodes_used_percent;
+- `directory_size`: path, size_bytes, topic_name, partition_id, directory_state (delete, future, stray); `size` instead of size_bytes
+  where nothing says whether it counts bytes (`du -b`) or blocks;
+- `directory_entry`: path, entry_type (file, directory, link …), permissions, owner, group, size_bytes, modified_at (UTC, ISO 8601),
+  base_offset, segment_file (log, index, timeindex …), topic_name, partition_id, link_target.
+
+Sizes that were printed for people (1.5G) are bytes with the warning that they are rounded.
+
+Sources: GNU coreutils, BusyBox, macOS manual pages of df, du, ls, find; names of segments: `LogFileUtils` of Kafka.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+
+from ingestion.captures import About, Line, Row, Sample, unread
+from ingestion.captures._terminal import MONTHS, Page, bytes_of, lines_in, mostly, zone_of
+
+KINDS = {
+    "disk_usage": "Space or inodes of file systems, as df prints them.",
+    "directory_sizes": "Sizes of directories, as du prints them.",
+    "directory_listing": "Files of a directory with sizes and times, as ls -l or find -ls prints them.",
+}
+ROUNDED = "printed for people: rounded"
+NUMBER = r"(?:\d+(?:[.,]\d+)?[KMGTPEkmgtpe]?i?B?|-)"
+FS_TYPE = r"(?:ext\d|xfs|btrfs|zfs|jfs|f2fs|reiserfs|(?:dev)?tmpfs|overlay|aufs|nfs\d?|cifs|ceph|vfat|gfs2|glusterfs|fuse[\w.\-]*|squashfs|efivarfs|iso9660|autofs|apfs|hfs)"
+DF = re.compile(
+    rf"(?P<file_system>\S.*?)\s+(?:(?P<file_system_type>{FS_TYPE})\s+)?(?P<size>{NUMBER})\s+(?P<used>{NUMBER})\s+(?P<available>-?{NUMBER})\s+(?P<percent>\d+%|-)"
+    r"(?:\s+(?P<iused>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ifree>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ipercent>\d+%|-))?\s+(?P<mounted_on>/(?:\S.*?)?|[A-Za-z]:\\?\S*)\s*"
+)
+# The device stood alone in the line before.
+DF_WRAPPED = re.compile(rf"\s+(?P<size>{NUMBER})\s+{NUMBER}\s+-?{NUMBER}\s+(?:\d+%|-)\s+/\S*\s*")
+DF_DEVICE = re.compile(r"(?:/|\w[\w.\-]*:/)\S+\s*")
+DF_UNIT = re.compile(r"(?P<number>\d+)(?P<letter>[KMG]?)i?B?-?[^\W\d]*", re.I)
+DU = re.compile(r"\s*(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?)(?P<gap>\t| {1,8})(?P<path>\S.*?)\s*")
+PARTITION = re.compile(r"(?:\A|/)(?P<topic_name>[\w.\-]{1,249})-(?P<partition_id>\d{1,9})(?:\.[0-9a-f]{32})?(?:-(?P<directory_state>delete|future|stray))?/?\Z")
+SEGMENT = re.compile(
+    r"(?P<base_offset>\d{20})(?:-(?P<end_offset>\d{10}))?\.(?P<segment_file>log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|cleaned|swap|[0-9a-f]+\.deleted))?\Z"
+)
+MONTH = "|".join(MONTHS)
+ENTRY = re.compile(
+    r"(?:\s*\d+\s+)?(?:\s*[\d.,]+[KMGT]?\s+)?(?P<permissions>[bcdlps-][rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?|\d+,\s*\d+)\s+"
+    rf"(?P<date>\d{{4}}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{{4}})?)?|(?:(?:{MONTH})\w{{0,2}}\.?\s+\d{{1,2}}\.?|\d{{1,2}}\.?\s+(?:{MONTH})\w{{0,2}}\.?|\d{{1,2}}月\s+\d{{1,2}}日?)\s+(?:\d\d?:\d\d(?::\d\d \d{{4}})?|\d{{4}}))"
+    r"\s(?P<path>\S.*?)\s*",
+    re.I,
+)
+TYPES = {"-": "file", "d": "directory", "l": "link", "b": "device", "c": "device", "p": "pipe", "s": "socket"}
+FOLDER = re.compile(r"(?P<path>(?:/|\./?|\w).*):")
+TOTAL = re.compile(r"(?:total|insgesamt|总用量|总计|合計|итого|celkem|razem|totale) ?\d\S*\s*", re.I)
+DESCRIPTOR = re.compile(r"l[rwx-]{9}.*\s\d+ -> .*")
+
+
+def is_df_heading(text: str) -> bool:
+    """A heading of df, in any language: five words or more, one of them with a percent sign, or `Capacity`; no path."""
+    words = text.split()
+    return 5 <= len(words) <= 12 and any(not word[0].isdigit() and (word.endswith("%") or word.startswith("%") or word == "Capacity") for word in words) and "/" not in text
+
+
+def df_unit(heading: str) -> tuple[int | None, bool]:
+    """(bytes of one, whether it counts inodes) by the heading: `1K-blocks`, `1024-blocks`, `1B-blocks`, `512-blocks`, `Inodes`."""
+    words = heading.split()
+    if any(re.match(r"inod|I(?:Used|nodos)", word, re.I) for word in words[1:3]):
+        return None, True
+    for word in words[1:4]:
+        match = DF_UNIT.fullmatch(word)
+        if match:
+            return int(bytes_of(match["number"] + match["letter"]) or 1), False
+    return None, False
+
+
+def kind_of(sample: str, name: str) -> str | None:
+    """By the shape of the lines.  Descriptors of a process are no listing of a directory."""
+    lines = [line for line in lines_in(sample) if not TOTAL.fullmatch(line)]
+    headings = [line for line in lines if is_df_heading(line)]
+    listed = [line for line in lines if line not in headings]
+    df = [line for line in listed if DF.fullmatch(line) or DF_WRAPPED.fullmatch(line) or DF_DEVICE.fullmatch(line)]
+    if df and len(df) < len(listed) and all(DF.fullmatch(line) or DU.fullmatch(line) for line in listed):
+        return "disk_usage"
+    if mostly(listed, lambda line: line in df) and (headings or any(DF.fullmatch(line) and "%" in line for line in listed)):
+        return "disk_usage"
+    files = [line for line in lines if not (FOLDER.fullmatch(line) and not ENTRY.fullmatch(line))]
+    if mostly(files, lambda line: ENTRY.fullmatch(line) and not DESCRIPTOR.fullmatch(line)):
+        return "directory_listing"
+    if mostly(lines, is_du) and (any("/" in line for line in lines) or mostly(lines, lambda line: partition_of(line.split()[-1]))):
+        return "directory_sizes"
+    return None
+
+
+def is_du(text: str) -> bool:
+    match = DU.fullmatch(text)
+    return bool(match and (match["path"].startswith(("/", "./", "../")) or match["path"] in (".", "total") or (match["gap"] == "\t" and " " not in match["path"]) or partition_of(match["path"])))
+
+
+def partition_of(path: str) -> dict[str, str | None]:
+    match = PARTITION.search(path)
+    return match.groupdict() if match else {}
+
+
+def du_unit(command: str | None, name: str) -> int | None:
+    """Bytes of one, by the options of du; None where nothing says it."""
+    options = "".join(re.findall(r"\s-([a-zA-Z]+)", command)) if command and re.search(r"\bdu\b", command) else None
+    if options is None:
+        named = re.search(r"\bdu[-_ ]?-?([a-z]{0,4})(?![a-z])", name.rsplit("/", 1)[-1])
+        options = named[1] if named and named[1] else None
+    if options is None:
+        return None
+    return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024
+
+
+def modified_at(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
+    """UTC of the time that ls printed.  Without a year it lies within the year before the capture; with neither it is not known."""
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?))?(?: ([+-]\d{4}))?", text)
+    try:
+        if match:
+            local = dt.datetime.fromisoformat(f"{match[1]} {(match[2] or '00:00').replace(',', '.')[:15]}")
+            return local.replace(tzinfo=zone_of(match[3], zone), microsecond=0).astimezone(dt.UTC).isoformat()
+        words = text.replace(".", " ").replace("月", " ").replace("日", " ").split()
+        if words[0].isdigit() and words[1].isdigit():
+            month, day = int(words[0]), int(words[1])
+        else:
+            names = [word for word in words[:2] if not word.isdigit()]
+            month, day = MONTHS[names[0][:3].lower()], int(next(word for word in words[:2] if word.isdigit()))
+        clock = next((word for word in words[2:] if ":" in word), "0:00")
+        year = next((int(word) for word in words[2:] if ":" not in word), None)
+        if year is None:
+            if at is None:
+                return None
+            local_at = at.astimezone(zone)
+            year = local_at.year if (month, day) <= ((local_at + dt.timedelta(days=1)).month, (local_at + dt.timedelta(days=1)).day) else local_at.year - 1
+        parts = [int(part) for part in clock.split(":")]
+        return dt.datetime(year, month, day, *parts, tzinfo=zone).astimezone(dt.UTC).isoformat()
+    except (ValueError, KeyError, StopIteration):
+        return None
+
+
+def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+    page = Page(about)
+    unit: int | None = None
+    inodes, folder, device = False, "", None
+    for line in lines:
+        text = line.text
+        entry = ENTRY.fullmatch(text) if kind == "directory_listing" else None
+        if entry:
+            yield entry_row(page, line, entry, folder)
+            continue
+        if page.passes(line):
+            # A command in the middle of the outputs of a script: what follows may have another unit.
+            unit, inodes = (None, False) if text.strip() else (unit, inodes)
+            continue
+        row = DF.fullmatch(f"{device.text.strip()} {text.strip()}") if device and DF_WRAPPED.fullmatch(text) else DF.fullmatch(text) if kind == "disk_usage" else None
+        if kind == "disk_usage" and is_df_heading(text):
+            unit, inodes = df_unit(text)
+        elif row:
+            yield file_system(page, device if device and DF_WRAPPED.fullmatch(text) else line, row, unit, inodes, f"{device.text}\n{text}" if device else text)
+            device = None
+        elif kind == "disk_usage" and DF_DEVICE.fullmatch(text):
+            yield from unread([device], "a file system without its numbers") if device else ()
+            device = line
+        elif kind != "directory_listing" and DU.fullmatch(text):
+            yield directory_size(page, line)
+        elif kind == "directory_listing" and FOLDER.fullmatch(text):
+            folder = FOLDER.fullmatch(text)["path"]  # type: ignore[index]
+        elif not TOTAL.fullmatch(text):
+            yield from unread([line], "no line of df, du or ls")
+    yield from unread([device], "a file system without its numbers") if device else ()
+
+
+def file_system(page: Page, line: Line, match: re.Match[str], unit: int | None, inodes: bool, raw_text: str) -> Row:
+    """One line of df.  Where no heading was seen the unit is not known unless letters say it."""
+    names = {"file_system": match["file_system"], "file_system_type": match["file_system_type"], "mounted_on": match["mounted_on"]}
+    numbers = {key: None if match[key] == "-" else match[key] for key in ("size", "used", "available")}
+    percent = match["percent"].removesuffix("%") if match["percent"] != "-" else None
+    if inodes:
+        fields = {"inodes": numbers["size"], "inodes_used": numbers["used"], "inodes_free": numbers["available"], "inodes_used_percent": percent}
+        return page.row("file_system", line, names | fields, raw_text=raw_text)
+    letters = any(value and value[-1].isalpha() for value in numbers.values())
+    fields = {f"{key}_bytes" if unit or letters else key: bytes_of(value, unit or 1) if value else None for key, value in numbers.items()}
+    warnings = (ROUNDED,) if letters else () if unit else ("no heading: the unit of the blocks is not known",)
+    more = {"inodes_used": match["iused"], "inodes_free": match["ifree"], "inodes_used_percent": (match["ipercent"] or "").rstrip("%-") or None}
+    return page.row("file_system", line, names | fields | {"used_percent": percent} | more, *warnings, raw_text=raw_text)
+
+
+def directory_size(page: Page, line: Line) -> Row:
+    match = DU.fullmatch(line.text)
+    assert match is not None
+    where = {"path": match["path"], **partition_of(match["path"])}
+    if match["size"][-1].isalpha():
+        return page.row("directory_size", line, {**where, "size_bytes": bytes_of(match["size"])}, ROUNDED)
+    unit = du_unit(page.command.text if page.command else None, page.about.name)
+    if unit is None:
+        return page.row("directory_size", line, {**where, "size": match["size"]}, "nothing says whether bytes (du -b) or blocks of 1024")
+    return page.row("directory_size", line, {**where, "size_bytes": bytes_of(match["size"], unit)})
+
+
+def entry_row(page: Page, line: Line, match: re.Match[str], folder: str) -> Row:
+    name, _, target = match["path"].partition(" -> ") if match["permissions"][0] == "l" else (match["path"], "", "")
+    if not folder and page.command is not None:
+        given = [word for word in page.command.text.split()[1:] if word.startswith(("/", "."))]
+        folder = given[0].rstrip("/") if len(given) == 1 and not name.startswith(given[0]) else ""
+    path = name if not folder or name.startswith("/") else f"{folder.rstrip('/')}/{name}"
+    segment = SEGMENT.search(name)
+    parent = path.rsplit("/", 1)[0] if "/" in path else ""
+    partition = partition_of(path) if match["permissions"][0] == "d" else partition_of(parent)
+    size = bytes_of(match["size"]) if "," not in match["size"] or match["size"][-1].isalpha() else None
+    fields = {
+        "path": path,
+        "entry_type": TYPES[match["permissions"][0]],
+        "permissions": match["permissions"],
+        "owner": match["owner"],
+        "group": match["group"],
+        "size_bytes": size,
+        "modified_at": modified_at(re.sub(r"\s+", " ", match["date"]), page.at, page.about.zone),
+        "link_target": target or None,
+        "base_offset": str(int(segment["base_offset"])) if segment else None,
+        "segment_file": segment["segment_file"] if segment else None,
+        **partition,
+    }
+    return page.row("directory_entry", line, fields, *((ROUNDED,) if match["size"][-1].isalpha() else ()))

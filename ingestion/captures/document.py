@@ -1,0 +1,273 @@
+"""Documents: an issue, a post-mortem or a mail with captures and log lines pasted between the prose.
+
+The text is cut where its author cut it (fences, `{code}`, `<pre>`, quotes, indented blocks, line numbers that a web page put before a
+block, prompts, blank lines), and every piece is read by the module that knows it.
+
+Rows: those of the modules, with `piece` (the kind of capture) and `host` (from the prompt above it) added, and
+- `command`: command, host (a line with a prompt);
+- `log_excerpt`: one record of a log with the lines of its stack trace, as it stands in the text;
+- `prose`: a paragraph of everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from ingestion import captures
+from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
+from ingestion.captures._terminal import PROMPTS, Command, command_of
+
+KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
+PIECE_LINES = 50_000  # A longer block is read in parts, so that memory stays bounded.
+SAMPLE = 64 << 10
+LOOK = 32 << 10  # Characters of a sample in which a piece must stand.
+LOOK_AHEAD = (5, 2)
+LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
+TIME = r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d|[A-Z][a-z]{2} \d\d, \d{4} \d{1,2}:\d\d:\d\d)"
+LOG = re.compile(
+    rf"\s*\[?{TIME}\S*\]?.{{0,120}}?\b{LEVEL}\b.*|\s*(?:{LEVEL} )?\S.*\((?:kafka|state|org\.apache\.(?:kafka|zookeeper|log4j)|org\.I0Itec)\.[\w.$]+\)\s*|\s*{LEVEL}\s+\[[^\]]+\] .*"
+)
+TRACE = re.compile(r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*")
+FENCE = re.compile(r"(?P<indent>\s*)(?P<mark>`{3,}|~{3,}|\{(?:code|noformat|quote)(?::[^}]*)?\}|<(?:pre|code)[^>]*>)(?P<rest>.*)")
+NUMBER = re.compile(r"\s*(\d{1,5})\s*")
+# Texts of a machine that are no documents, whatever stands in them.
+NO_DOCUMENT = re.compile(r"\s*(?:[{\[<]|apiVersion:|kind:|---\s*$|#!|%YAML|\(?version )")
+SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z]+ [a-z]+ [a-z]+\b")
+
+
+@dataclass
+class Block:
+    """Lines that stand together.  `is_code`: their author marked them as pasted."""
+
+    lines: list[Line]
+    is_code: bool = False
+
+
+def blocks(lines: Iterable[Line]) -> Iterator[Block]:
+    """The text in the blocks that its author made."""
+    block = Block([])
+    closing: str | None = None
+    numbers: list[Line] = []
+    left = 0
+    indented = False
+    for line in lines:
+        text = line.text
+        if closing is None and left == 0:
+            number = NUMBER.fullmatch(text)
+            if number and int(number[1]) == len(numbers) + 1:
+                numbers.append(line)
+                continue
+            if numbers:
+                yield from [block] if block.lines else []
+                # One number more than the gutter: `1`, `2`, then a block of two lines.
+                block, left, numbers = Block([], True), len(numbers), []
+            fence = FENCE.fullmatch(text) if left == 0 else None
+            if fence:
+                yield from [block] if block.lines else []
+                block, closing = Block([], True), closing_of(fence["mark"])
+                rest = fence["rest"].strip()
+                if rest and closing.startswith(("{", "<")):
+                    block.lines.append(Line(line.offset + len(text[: fence.start("rest")].encode()), fence["rest"]))
+                continue
+        if closing is not None and closing in text.lower():
+            before = text[: text.lower().index(closing)]
+            if before.strip():
+                block.lines.append(Line(line.offset, before))
+            yield block
+            block, closing = Block([]), None
+            continue
+        if left:
+            block.lines.append(line)
+            left -= 1
+            if left == 0:
+                yield block
+                block = Block([])
+            continue
+        is_indented = text.startswith(("    ", "\t"))
+        if closing is None and not text.strip() and not indented:
+            yield from [block] if block.lines else []
+            block = Block([])
+            continue
+        if closing is None and not block.lines and is_indented:
+            block.is_code = indented = True
+        elif closing is None and indented and text.strip() and not is_indented:
+            yield block
+            block, indented = Block([]), False
+        block.lines.append(line)
+        if len(block.lines) >= PIECE_LINES:
+            yield block
+            block = Block([], block.is_code)
+    if numbers and not left:
+        block.lines.extend(numbers)
+    yield from [block] if block.lines else []
+
+
+def closing_of(mark: str) -> str:
+    if mark.startswith("{"):
+        return "{" + re.split(r"[:}]", mark[1:])[0] + "}"
+    return "</" + re.split(r"[\s>]", mark[1:])[0] + ">" if mark.startswith("<") else mark
+
+
+def dedented(lines: list[Line]) -> list[Line]:
+    """The lines without the quotation marks or blanks that all of them begin with; offsets move along."""
+    said = [line.text for line in lines if line.text.strip()]
+    if said and all(text.startswith(">") for text in said):
+        return dedented([cut(line, len(line.text) - len(re.sub(r"^>+ ?", "", line.text))) for line in lines])
+    width = min((len(text) - len(text.lstrip(" \t")) for text in said), default=0)
+    return [cut(line, width) for line in lines] if width else lines
+
+
+def cut(line: Line, width: int) -> Line:
+    return Line(line.offset + len(line.text[:width].encode()), line.text[width:])
+
+
+def kind_of(sample: str, name: str) -> str | None:
+    """`document` where no other module knows the text, it is no log, and at least one piece stands between its prose."""
+    if "\0" in sample or NO_DOCUMENT.match(sample):
+        return None
+    lines = [line for line in sample.replace("\xa0", " ").split("\n") if line.strip()]
+    timed = sum(bool(re.match(r"\W{0,2}(?:\d{1,4}[-/:]\d\d|[A-Z][a-z]{2} +\d)", line)) for line in lines)
+    logged = sum(bool(LOG.fullmatch(line) or TRACE.fullmatch(line)) for line in lines)
+    if not lines or not any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines):
+        return None
+    if LOG.fullmatch(lines[0]) or TRACE.fullmatch(lines[0]) or timed > 0.6 * len(lines) or logged > 0.9 * len(lines):
+        return None
+    if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
+        return None
+    text = captures.lines_of(sample[:LOOK])
+    return "document" if any(isinstance(row, Sample) or row.kind not in ("prose", "command", UNREAD) for row in read("document", text, About(name))) else None
+
+
+def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+    for block in blocks(lines):
+        # Web pages print no-break spaces, which no tool does.
+        lines_of_block = [Line(line.offset, line.text.replace("\xa0", " ")) for line in dedented(block.lines)]
+        for command, line, piece in segments(lines_of_block):
+            if line is not None and command is not None:
+                yield row(about, "command", [line], {"command": command.text} | ({"host": command.host} if command.host else {}))
+            yield from piece_rows(about, command, line, piece, block.is_code)
+
+
+def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, list[Line]]]:
+    """A block cut at its prompts and commands: (command, its line, the lines under it)."""
+    command, at, piece = None, None, list[Line]()
+    for line in lines:
+        found = command_of(line.text)
+        if found is not None and not LOG.fullmatch(line.text):
+            if piece or at is not None:
+                yield command, at, piece
+            command, at, piece = found, line, []
+        else:
+            piece.append(line)
+    if piece or at is not None:
+        yield command, at, piece
+
+
+def known(lines: list[Line], about: About) -> tuple[object, str] | None:
+    """The module that knows these lines, other than this one."""
+    text = ""
+    for line in lines:
+        text += line.text + "\n"
+        if len(text) > SAMPLE:
+            break
+    if not text.strip():
+        return None
+    for module in captures.modules():
+        if module.__name__ != __name__:
+            found = module.kind_of(text, about.name)
+            if found is not None:
+                return module, found
+    return None
+
+
+def piece_rows(about: About, command: Command | None, line: Line | None, piece: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+    """The rows of what stands under one command, or of a block without one."""
+    if not any(part.text.strip() for part in piece):
+        return
+    # With its command first: the command says what a number counts.
+    whole = [line, *piece] if line is not None else piece
+    if line is not None and not any(prompt.fullmatch(line.text.strip()) for prompt in PROMPTS):
+        whole = [Line(line.offset, line.text.strip()), *piece]
+    for lines in (whole, piece) if line is not None else (piece,):
+        found = known(lines, about)
+        if found is not None:
+            yield from handed(about, command, found, lines, is_code)
+            return
+    yield from loose(about, command, piece, is_code)
+
+
+def handed(about: About, command: Command | None, found: tuple[object, str], lines: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+    """The rows of the module that knows the lines; what it leaves unread is looked at again on its own."""
+    module, kind = found
+    foreign: list[Line] = []
+    by_offset = {line.offset: line for line in lines}
+    for out in module.read(kind, lines, about):  # type: ignore[attr-defined]
+        if isinstance(out, Row) and out.kind == UNREAD and out.offset in by_offset:
+            foreign.append(by_offset[out.offset])
+            continue
+        if foreign:
+            yield from loose(about, command, foreign, False)
+            foreign = []
+        yield marked(out, kind, command)
+    if foreign:
+        yield from loose(about, command, foreign, False)
+
+
+def marked(out: Row | Sample, kind: str, command: Command | None) -> Row | Sample:
+    if isinstance(out, Sample):
+        return out
+    host = {"host": command.host} if command is not None and command.host else {}
+    return replace(out, fields={**host, **out.fields, "piece": kind})
+
+
+def loose(about: About, command: Command | None, lines: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+    """Lines that no module knows as a whole: records of logs, runs that one module knows, prose."""
+    prose: list[Line] = []
+    host = {"host": command.host} if command is not None and command.host else {}
+    n = 0
+    while n < len(lines):
+        text = lines[n].text
+        if LOG.fullmatch(text) or (TRACE.fullmatch(text) and not prose):
+            end = n + 1
+            while end < len(lines) and TRACE.fullmatch(lines[end].text):
+                end += 1
+            yield from [row(about, "prose", prose, {})] if prose else []
+            yield row(about, "log_excerpt", lines[n:end], host)
+            prose, n = [], end
+            continue
+        taken, rows = run(about, command, lines, n, is_code) if len(text) < 4096 else (0, [])
+        if taken:
+            yield from [row(about, "prose", prose, {})] if prose else []
+            yield from rows
+            prose, n = [], n + taken
+            continue
+        if text.strip():
+            prose.append(lines[n])
+        n += 1
+    yield from [row(about, "prose", prose, {})] if prose else []
+
+
+def run(about: About, command: Command | None, lines: list[Line], n: int, is_code: bool) -> tuple[int, list[Row | Sample]]:
+    """(lines taken, rows) of a run of lines from `n` on that one module knows; (0, []) where none does."""
+    for ahead in (*LOOK_AHEAD, 1) if is_code else LOOK_AHEAD:
+        found = known(lines[n : n + ahead], about)
+        if found is None:
+            continue
+        module, kind = found
+        end = len(lines)
+        rows: list[Row | Sample] = []
+        for out in module.read(kind, lines[n:], about):  # type: ignore[attr-defined]
+            if isinstance(out, Row) and out.kind == UNREAD:
+                end = next((at for at in range(n, len(lines)) if lines[at].offset >= out.offset), end)
+                break
+            rows.append(marked(out, kind, command))
+        if end > n and rows:
+            return end - n, rows
+    return 0, []
+
+
+def row(about: About, kind: str, lines: list[Line], fields: dict[str, str]) -> Row:
+    at, known_by, warnings = time_of(about)
+    return Row(kind, lines[0].offset, "\n".join(line.text for line in lines), fields, at, known_by, about.node_id, warnings)

@@ -1,0 +1,261 @@
+"""ZooKeeper: the four-letter words (stat, srvr, mntr, cons, dump, envi, conf, ruok, wchs) and `zkCli get, stat, ls` of Kafka's nodes.
+
+Rows:
+- `zookeeper_server`: version, mode, latency_min_ms, latency_avg_ms, latency_max_ms, received, sent, connections, outstanding, zxid, nodes,
+  and of mntr also watches, ephemerals, data_bytes, open_files, open_file_limit; `error` where the server answers that it does not serve;
+- `zookeeper_connection`: client_address, client_port, queued, received, sent, session_id, last_operation, established_at, timeout_ms,
+  last_cxid, last_zxid, latency_min_ms, latency_avg_ms, latency_max_ms;
+- `zookeeper_session`: session_id, expires (as printed), timeout_ms; `ephemeral_node`: session_id, path (dump);
+- `zookeeper_setting`: name, value (conf); `environment_entry`: name, value (envi); `zookeeper_watches`: connections, paths, watches (wchs);
+- `znode`: path, data, created_at, modified_at, czxid, mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none),
+  data_length, children; of what Kafka keeps there: broker_id, controller_epoch, topic_name, partition_id, leader_id, leader_epoch, isr,
+  host, port, endpoints, said_at (the timestamp in the data);
+- `znode_children`: path, children (comma-separated).
+
+Samples: every number of mntr, under its own name.
+
+Sources: ZooKeeper's `Commands` of ZooKeeperServer (3.4 to 3.9), `ServerCnxn.dumpConnectionInfo`, `StatPrinter`; Kafka's `ZkData`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from ingestion.captures import About, Line, Row, Sample, unread
+from ingestion.captures._terminal import Page, command_of, date_of, lines_in, mostly, zone_warning
+
+KINDS = {
+    "zookeeper_status": "What a ZooKeeper server says of itself: the four-letter words.",
+    "zookeeper_nodes": "Nodes of ZooKeeper with their data and their stat, as zkCli prints them.",
+}
+FIRST = re.compile(
+    r"Zookeeper version: |zk_version\t|SessionTracker dump:|ephemeral nodes dump:|This ZooKeeper instance is not currently serving requests"
+    r"|\d+ connections watching \d+ paths|(?:stat|srvr|mntr|cons|dump|envi|conf|wchs|wchc|wchp|isro|ruok) is not executed because it is not in the whitelist"
+)
+CONNECTION = re.compile(r"\s*/(?P<client_address>\S+):(?P<client_port>\d+)\[(?P<interest>[\d-]+)\]\((?P<rest>queued=.*)\)\s*")
+CONNECTION_KEYS = {
+    "queued": "queued", "recved": "received", "sent": "sent", "sid": "session_id", "lop": "last_operation", "est": "established_at", "to": "timeout_ms",
+    "lcxid": "last_cxid", "lzxid": "last_zxid", "lresp": "last_response", "llat": "latency_last_ms", "minlat": "latency_min_ms",
+    "avglat": "latency_avg_ms", "maxlat": "latency_max_ms",
+}  # fmt: skip
+SERVER = re.compile(
+    r"Zookeeper version: (?P<version>[^,]+)(?:, built on .*)?|Latency min/avg/max: (?P<latency>[\d./-]+)|Received: (?P<received>\d+)|Sent: (?P<sent>\d+)|Connections: (?P<connections>\d+)"
+    r"|Outstanding: (?P<outstanding>\d+)|Zxid: (?P<zxid>0x[0-9a-f]+)|Mode: (?P<mode>[\w-]+)|Node count: (?P<nodes>\d+)|Proposal sizes last/min/max: (?P<proposal_sizes>[\d/-]+)|Clients:"
+)
+MNTR = re.compile(r"(?P<name>zk_\w+(?:\{[^}]*\})?)[\t ]+(?P<value>.*?)\s*")
+MNTR_KEYS = {
+    "zk_version": "version", "zk_server_state": "mode", "zk_avg_latency": "latency_avg_ms", "zk_min_latency": "latency_min_ms", "zk_max_latency": "latency_max_ms",
+    "zk_packets_received": "received", "zk_packets_sent": "sent", "zk_num_alive_connections": "connections", "zk_outstanding_requests": "outstanding",
+    "zk_znode_count": "nodes", "zk_watch_count": "watches", "zk_ephemerals_count": "ephemerals", "zk_approximate_data_size": "data_bytes",
+    "zk_open_file_descriptor_count": "open_files", "zk_max_file_descriptor_count": "open_file_limit",
+}  # fmt: skip
+NOT_SERVING = re.compile(r"This ZooKeeper instance is not currently serving requests|\w{4} is not executed because it is not in the whitelist\.?")
+WATCHES = re.compile(r"(?P<connections>\d+) connections watching (?P<paths>\d+) paths")
+TOTAL_WATCHES = re.compile(r"Total watches:\s*(?P<watches>\d+)")
+EXPIRES = re.compile(r"(?P<sessions>\d+) expire at (?P<expires>.+?):?")
+SESSION = re.compile(r"\s*(?P<session_id>0x[0-9a-f]+)(?::|\s+(?P<timeout_ms>\d+)ms)?\s*")
+DUMP_HEADING = re.compile(
+    r"SessionTracker dump:|Session Sets \(\d+\)(?:/\(\d+\))?:|ephemeral nodes dump:|Sessions with Ephemerals \(\d+\):|Connections dump:|Connections Sets \(\d+\)/\(\d+\):|Global Sessions ?\(\d+\):|Local Sessions ?\(\d+\):"
+)
+PAIR = re.compile(r"(?P<name>[\w.\-]+)=(?P<value>.*?)\s*")
+ZK_PROMPT = re.compile(r"\[zk: (?P<server>[^()\]]*)\((?P<state>[A-Z_]+)\) \d+\] ?(?P<text>.*)")
+ZK_COMMAND = re.compile(r"(?:.*\s)?(?P<verb>get|stat|ls|ls2|getData)\s+(?:-\w\s+)*(?P<path>/\S*)(?:\s+(?:true|watch|-\w))?\s*\"?")
+STAT = re.compile(r"(?P<name>cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = (?P<value>.*?)\s*")
+STAT_KEYS = {
+    "cZxid": "czxid", "ctime": "created_at", "mZxid": "mzxid", "mtime": "modified_at", "pZxid": "pzxid", "cversion": "children_version", "dataVersion": "data_version",
+    "aclVersion": "acl_version", "ephemeralOwner": "ephemeral_owner", "dataLength": "data_length", "numChildren": "children",
+}  # fmt: skip
+CHILDREN = re.compile(r"\[(?P<children>[^\[\]]*)\]\s*")
+NOISE = re.compile(r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:en|dis)abled|WATCHER::|WatchedEvent state:.*|Environment:|imok")
+# Log lines that zkCli prints beside its answers.
+LOG = re.compile(r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]) .*")
+STATE_PATH = re.compile(r"/brokers/topics/(?P<topic_name>[^/]+)/partitions/(?P<partition_id>\d+)/state\Z")
+BROKER_PATH = re.compile(r"/brokers/ids/(?P<broker_id>\d+)\Z")
+
+
+def kind_of(sample: str, name: str) -> str | None:
+    """By the first words of an answer, or by the stat block and the prompts of zkCli."""
+    lines = lines_in(sample)
+    if any(STAT.fullmatch(line) for line in lines) and re.search(r"^cZxid = 0x", sample, re.M) or any(ZK_PROMPT.fullmatch(line) and ZK_COMMAND.fullmatch(line) for line in lines):
+        return "zookeeper_nodes" if mostly(lines, node_line, 0.6) else None
+    if not lines:
+        return None
+    if FIRST.match(lines[0]) and mostly(lines, status_line, 0.7):
+        return "zookeeper_status"
+    if mostly(lines, lambda line: CONNECTION.fullmatch(line) or MNTR.fullmatch(line)) or [line.strip() for line in lines] == ["imok"]:
+        return "zookeeper_status"
+    if lines[0] == "Environment:" and mostly(lines[1:], lambda line: re.match(r"(?:zookeeper|java|os|host|user|jvm)\.", line)):
+        return "zookeeper_status"
+    names = {match["name"] for line in lines if (match := PAIR.fullmatch(line))}
+    return "zookeeper_status" if {"clientPort", "serverId", "minSessionTimeout"} <= names and mostly(lines, PAIR.fullmatch, 0.9) else None
+
+
+def status_line(text: str) -> bool:
+    patterns = (CONNECTION, SERVER, MNTR, NOT_SERVING, WATCHES, TOTAL_WATCHES, EXPIRES, SESSION, DUMP_HEADING, PAIR, NOISE)
+    return any(pattern.fullmatch(text) for pattern in patterns) or text.startswith("\t")
+
+
+def node_line(text: str) -> bool:
+    return bool(STAT.fullmatch(text) or ZK_PROMPT.fullmatch(text) or CHILDREN.fullmatch(text) or NOISE.fullmatch(text) or LOG.fullmatch(text) or text.startswith(("{", '"')) or re.fullmatch(r"-?\d+|null", text.strip()))
+
+
+def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+    page = Page(about)
+    yield from read_nodes(lines, page) if kind == "zookeeper_nodes" else read_status(lines, page)
+
+
+def read_status(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
+    """Answers to four-letter words, one after the other."""
+    server: dict[str, str | None] = {}
+    said: list[Line] = []
+    section, session, expires = "", None, None
+    for line in lines:
+        text = line.text.rstrip()
+        connection = CONNECTION.fullmatch(text)
+        if connection:
+            yield connection_row(page, line, connection)
+            continue
+        found, pair = SERVER.fullmatch(text), MNTR.fullmatch(text)
+        if (text.startswith(("Zookeeper version: ", "zk_version")) or not (found or pair)) and text.strip() and said:
+            yield page.row("zookeeper_server", said[0], server, raw_text="\n".join(part.text for part in said))
+            server, said = {}, []
+        if found:
+            said.append(line)
+            server |= {key: value for key, value in found.groupdict().items() if value is not None and key != "latency"}
+            if found["latency"]:
+                server |= dict(zip(("latency_min_ms", "latency_avg_ms", "latency_max_ms"), found["latency"].split("/"), strict=False))
+        elif pair:
+            said.append(line)
+            if pair["name"] in MNTR_KEYS:
+                server[MNTR_KEYS[pair["name"]]] = pair["value"].split(", built on")[0]
+            if re.fullmatch(r"-?\d+(?:\.\d+)?(?:E-?\d+)?", pair["value"]):
+                labels = dict(re.findall(r'(\w+)="([^"]*)"', pair["name"]))
+                yield page.sample(pair["name"].split("{")[0], line.offset, float(pair["value"]), labels, "")
+        elif NOT_SERVING.fullmatch(text):
+            yield page.row("zookeeper_server", line, {"error": text})
+        elif text == "imok":
+            yield page.row("zookeeper_server", line, {"answer": "imok"})
+        elif WATCHES.fullmatch(text):
+            yield page.row("zookeeper_watches", line, WATCHES.fullmatch(text).groupdict())  # type: ignore[union-attr]
+        elif TOTAL_WATCHES.fullmatch(text):
+            yield page.row("zookeeper_watches", line, TOTAL_WATCHES.fullmatch(text).groupdict())  # type: ignore[union-attr]
+        elif DUMP_HEADING.fullmatch(text) or text == "Environment:":
+            section, session, expires = text, None, None
+        elif EXPIRES.fullmatch(text):
+            expires = EXPIRES.fullmatch(text)["expires"]  # type: ignore[index]
+        elif SESSION.fullmatch(text):
+            match = SESSION.fullmatch(text)
+            session = match["session_id"]  # type: ignore[index]
+            if not section.startswith(("ephemeral", "Sessions with")):
+                yield page.row("zookeeper_session", line, {**match.groupdict(), "expires": expires})  # type: ignore[union-attr]
+        elif text.startswith("\t/") and session:
+            yield page.row("ephemeral_node", line, {"session_id": session, "path": text.strip()})
+        elif re.fullmatch(r"\s*ip: /.*sessionId: 0x[0-9a-f]+", text):
+            address, _, identifier = text.strip().removeprefix("ip: /").partition(" sessionId: ")
+            yield page.row("zookeeper_connection", line, {"client_address": address.rpartition(":")[0], "client_port": address.rpartition(":")[2], "session_id": identifier})
+        elif not page.passes(line) and PAIR.fullmatch(text):
+            match = PAIR.fullmatch(text)
+            yield page.row("environment_entry" if section == "Environment:" else "zookeeper_setting", line, match.groupdict())  # type: ignore[union-attr]
+        elif text.strip() and command_of(text) is None and date_of(text, page.about.zone) is None:
+            yield from unread([line], "no answer of a ZooKeeper server")
+    if said:
+        yield page.row("zookeeper_server", said[0], server, raw_text="\n".join(part.text for part in said))
+
+
+def connection_row(page: Page, line: Line, match: re.Match[str]) -> Row:
+    parts = dict(part.split("=", 1) for part in match["rest"].split(",") if "=" in part)
+    fields: dict[str, str | None] = {CONNECTION_KEYS.get(key, key): value for key, value in parts.items()}
+    fields |= {"client_address": match["client_address"], "client_port": match["client_port"]}
+    if "est" in parts and parts["est"].isdigit():
+        fields["established_at"] = at_millis(parts["est"])
+    return page.row("zookeeper_connection", line, fields)
+
+
+def at_millis(text: str) -> str | None:
+    """UTC, ISO 8601, of milliseconds since 1970."""
+    try:
+        return dt.datetime.fromtimestamp(int(text) / 1000, dt.UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def read_nodes(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
+    """Commands of zkCli with their answers; an answer without its command has no path but where its data tells it."""
+    verb, path, piece, in_stat = "", None, list[Line](), False
+    for line in lines:
+        text = line.text.rstrip()
+        prompt = ZK_PROMPT.fullmatch(text)
+        command = None if prompt else command_of(text)
+        typed = ZK_COMMAND.fullmatch(prompt["text"] if prompt else command.text if command else "")
+        stat = STAT.fullmatch(text)
+        if prompt or command or (in_stat and not stat and text.strip()):
+            yield from node_rows(page, verb, path, piece)
+            piece, in_stat = [], False
+            if prompt or command:
+                verb, path = (typed["verb"], typed["path"].rstrip('"')) if typed else ("", None)
+                page.command = command
+                piece = [line]
+                continue
+            verb, path = "", None
+        if NOISE.fullmatch(text) or LOG.fullmatch(text) or not text.strip():
+            continue
+        in_stat = in_stat or stat is not None
+        piece.append(line)
+    yield from node_rows(page, verb, path, piece)
+
+
+def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Iterator[Row]:
+    """The row of one command with its answer."""
+    answer = [line for line in piece if not ZK_PROMPT.fullmatch(line.text.rstrip()) and command_of(line.text) is None]
+    if not answer:
+        return
+    raw_text = "\n".join(line.text for line in piece)
+    listed = [CHILDREN.fullmatch(line.text) for line in answer]
+    if any(listed) and (verb.startswith("ls") or len(answer) == 1):
+        children = next(match for match in listed if match)["children"]
+        yield page.row("znode_children", piece[0], {"path": path, "children": ",".join(part.strip() for part in children.split(",") if part.strip())}, raw_text=raw_text)
+        return
+    fields: dict[str, str | None] = {"path": path}
+    data, warnings = [], tuple[str, ...]()
+    for line in answer:
+        stat = STAT.fullmatch(line.text.rstrip())
+        if stat is None:
+            data.append(line.text)
+            continue
+        value = stat["value"]
+        if stat["name"] in ("ctime", "mtime"):
+            at = date_of(value, page.about.zone)
+            value, warnings = (at.isoformat() if at else value), zone_warning(value)
+        fields[STAT_KEYS[stat["name"]]] = value
+    if len(fields) == 1 and not (path and data):
+        yield from unread(answer, "no answer of zkCli")
+        return
+    fields["data"] = "\n".join(data) or None
+    yield page.row("znode", piece[0], fields | kafka_fields(path, fields["data"] or ""), *warnings, raw_text=raw_text)
+
+
+def kafka_fields(path: str | None, data: str) -> dict[str, str | None]:
+    """What Kafka says in the data of its nodes; without a path the keys of the data tell which node it is."""
+    fields: dict[str, str | None] = {}
+    state = STATE_PATH.search(path or "")
+    broker = BROKER_PATH.search(path or "")
+    fields |= state.groupdict() if state else broker.groupdict() if broker else {}
+    if (path or "").endswith("/controller_epoch") and data.strip().isdigit():
+        return fields | {"controller_epoch": data.strip()}
+    try:
+        said = json.loads(data)
+    except ValueError:
+        return fields
+    if not isinstance(said, dict):
+        return fields
+    names = {"brokerid": "broker_id", "controller_epoch": "controller_epoch", "leader": "leader_id", "leader_epoch": "leader_epoch", "host": "host", "port": "port", "kraftControllerEpoch": "kraft_controller_epoch"}
+    fields |= {key: str(said[name]) for name, key in names.items() if said.get(name) is not None}
+    for name in ("isr", "endpoints"):
+        if isinstance(said.get(name), list):
+            fields[name] = ",".join(str(part) for part in said[name])
+    if str(said.get("timestamp", "")).isdigit():
+        fields["said_at"] = at_millis(str(said["timestamp"]))
+    return fields
