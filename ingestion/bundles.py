@@ -41,7 +41,17 @@ BZIP2_HEAD = 1 << 20  # bzip2 gives nothing before its first block of up to 900 
 BLOCK = 512
 # zip files that are no bundles.
 PACKAGES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".whl", ".apk", ".npz", ".nar")
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, OSError, NotImplementedError, struct.error, RuntimeError)
+BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    NotImplementedError,
+    struct.error,
+    RuntimeError,
+)
 
 
 @dataclass(frozen=True)
@@ -203,7 +213,11 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
                 if info.isdir() and not reason:
                     continue
                 if declared > allowance or budget.members < 0:
-                    what = f"it holds more than {MAX_MEMBERS} members" if budget.members < 0 else f"its members claim {declared} bytes, over {allowance}"
+                    what = (
+                        f"it holds more than {MAX_MEMBERS} members"
+                        if budget.members < 0
+                        else f"its members claim {declared} bytes, over {allowance}"
+                    )
                     yield Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
                     return
                 if reason:
@@ -272,7 +286,11 @@ def walk_zip(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
             declared += 0 if reason else info.file_size
             budget.members -= 1
             if declared > allowance or budget.members < 0:
-                what = f"it holds more than {MAX_MEMBERS} members" if budget.members < 0 else f"its members claim {declared} bytes, over {allowance}"
+                what = (
+                    f"it holds more than {MAX_MEMBERS} members"
+                    if budget.members < 0
+                    else f"its members claim {declared} bytes, over {allowance}"
+                )
                 yield Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
                 return
             if reason:
@@ -301,7 +319,11 @@ def walk_torn_zip(file: BinaryIO, prefix: str, depth: int, budget: Budget) -> It
         file.read(extra_length)
         inner = raw.decode("utf-8" if flags & 0x800 else "cp437", "replace")
         start = file.tell()
-        reason = bad_path(inner) or ("encrypted" if flags & 1 else None) or ("packed in a way that cannot be read without the directory" if method != 8 and (method or flags & 8) else None)
+        reason = (
+            bad_path(inner)
+            or ("encrypted" if flags & 1 else None)
+            or ("packed in a way that cannot be read without the directory" if method != 8 and (method or flags & 8) else None)
+        )
         budget.members -= 1
         if reason or inner.endswith("/") or budget.members < 0:
             if reason:
@@ -364,7 +386,9 @@ class Inflated(io.RawIOBase):
         return b""
 
 
-def entry(source: BinaryIO, path: str, size: int | None, modified: dt.datetime | None, is_local: bool, depth: int, budget: Budget) -> Iterator[Member | Refused]:
+def entry(
+    source: BinaryIO, path: str, size: int | None, modified: dt.datetime | None, is_local: bool, depth: int, budget: Budget
+) -> Iterator[Member | Refused]:
     """A member, or the members of the archive that it is."""
     allowance = min(budget.left, size if size is not None else budget.left)
     first = Watched(source, allowance)
@@ -440,7 +464,14 @@ class Bundle:
 
 def compile_layout(text: str) -> re.Pattern[str]:
     """A pattern in the language of `--layout` (`{cluster}`, `{node}`, `*`, `**`), and `{host}`; here a node is digits alone."""
-    parts = {"{cluster}": r"(?P<cluster>[^/]+)", "{node}": r"(?P<node>\d+)", "{host}": r"(?P<host>[^/]+?)", "**/": r"(?:.*/)?", "**": ".*", "*": "[^/]*"}
+    parts = {
+        "{cluster}": r"(?P<cluster>[^/]+)",
+        "{node}": r"(?P<node>\d+)",
+        "{host}": r"(?P<host>[^/]+?)",
+        "**/": r"(?:.*/)?",
+        "**": ".*",
+        "*": "[^/]*",
+    }
     return re.compile("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z")
 
 
@@ -449,7 +480,8 @@ def known_bundles() -> tuple[Bundle, ...]:
     """The bundles of the catalogue, in its order: the first whose marker is there counts."""
     content = read_yaml(Path(__file__).parent / "catalogue" / "bundles.yml")
     return tuple(
-        Bundle(name, *(tuple(compile_layout(text) for text in entry.get(key, ())) for key in ("markers", "clusters", "layouts"))) for name, entry in content.items()
+        Bundle(name, *(tuple(compile_layout(text) for text in entry.get(key, ())) for key in ("markers", "clusters", "layouts")))
+        for name, entry in content.items()
     )
 
 

@@ -13,8 +13,46 @@ from dataclasses import dataclass, field
 from ingestion.captures import About, Line, Row, Sample, time_of
 
 PROGRAMS = frozenset(
-    "netstat ss lsof ls find df du top ps iostat vmstat free uptime dmesg cat ulimit sysctl jstack jcmd jmap jps echo nc wc grep date"
-    " hostname uname zkCli.sh zookeeper-shell.sh zookeeper-shell curl promtool kubectl docker journalctl pgrep sar".split()
+    [
+        "netstat",
+        "ss",
+        "lsof",
+        "ls",
+        "find",
+        "df",
+        "du",
+        "top",
+        "ps",
+        "iostat",
+        "vmstat",
+        "free",
+        "uptime",
+        "dmesg",
+        "cat",
+        "ulimit",
+        "sysctl",
+        "jstack",
+        "jcmd",
+        "jmap",
+        "jps",
+        "echo",
+        "nc",
+        "wc",
+        "grep",
+        "date",
+        "hostname",
+        "uname",
+        "zkCli.sh",
+        "zookeeper-shell.sh",
+        "zookeeper-shell",
+        "curl",
+        "promtool",
+        "kubectl",
+        "docker",
+        "journalctl",
+        "pgrep",
+        "sar",
+    ]
 )
 LOOK = 300  # Lines of a sample that decide what it is.
 PROMPTS = (
@@ -26,11 +64,18 @@ PROMPTS = (
 # A comment sign, `set -x`, or the heading of a script that collects outputs: commands only where a known program follows.
 HEADINGS = (re.compile(r"\+ (?P<text>\S.*)"), re.compile(r"[#=\-*>]+ ?(?P<text>\S.*?)(?: ?[#=\-*<]+)?:?"), re.compile(r"(?P<text>\S.*)"))
 KAFKA_TOOL = re.compile(r"kafka-[a-z-]+(?:\.sh)?\Z")
-MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+MONTHS = {name: n for n, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
 # Output of `date` in the C locale and in ISO 8601, alone in its line.
-DATE_C = re.compile(r"[A-Z][a-z]{2},? +(?:([A-Z][a-z]{2}) +(\d{1,2})|(\d{1,2}) +([A-Z][a-z]{2})(?: +(\d{4}))?) +(\d\d):(\d\d):(\d\d) (?:([AP]M) )?([A-Z]{3,5}|[+-]\d{2,4})(?: (\d{4}))?")
+DATE_C = re.compile(
+    r"[A-Z][a-z]{2},? +(?:([A-Z][a-z]{2}) +(\d{1,2})|(\d{1,2}) +([A-Z][a-z]{2})(?: +(\d{4}))?) +(\d\d):(\d\d):(\d\d) (?:([AP]M) )?([A-Z]{3,5}|[+-]\d{2,4})(?: (\d{4}))?"
+)
 DATE_ISO = re.compile(r"(?:[=\-#* ]*)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|UTC|GMT|[+-]\d\d:?\d\d))?(?:[=\-#* ]*)")
-SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTPEkmgtpe]?)(?:i?B)?")
+SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTPEkmgtpe]?)i?B?")
+# Letters that mean one zone only; CST, IST and BST mean several.
+ZONES = {
+    "UTC": 0, "GMT": 0, "Z": 0, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180, "MSK": 180, "JST": 540, "KST": 540, "HKT": 480, "SGT": 480,
+    "PST": -480, "PDT": -420, "MST": -420, "MDT": -360, "CDT": -300, "EST": -300, "EDT": -240, "AEST": 600, "AEDT": 660,
+}  # fmt: skip
 POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -49,7 +94,7 @@ class Command:
     @property
     def counts(self) -> bool:
         """Whether the pipeline prints the number of lines alone."""
-        return bool(re.search(r"\|\s*wc\s+-l\s*\Z|\|\s*(?:[ef]?grep)\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z", self.text))
+        return bool(re.search(r"(?:\A|\|)\s*(?:sudo )?wc\s+-l\b[^|]*\Z|\|\s*[ef]?grep\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z", self.text))
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -107,9 +152,9 @@ def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
 
 
 def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
-    """The zone that stands behind a time.  Letters other than UTC are ambiguous (CST, IST): then the zone of the source."""
-    if text in ("Z", "UTC", "GMT"):
-        return dt.UTC
+    """The zone that stands behind a time; where its letters mean several, or nothing stands there, the zone of the source."""
+    if text in ZONES:
+        return dt.timezone(dt.timedelta(minutes=ZONES[text]))
     match = re.fullmatch(r"([+-])(\d\d):?(\d\d)?", text or "")
     if match:
         minutes = int(match[2]) * 60 + int(match[3] or 0)
@@ -117,10 +162,12 @@ def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
     return zone
 
 
-def zone_warning(text: str) -> tuple[str, ...]:
-    """A warning where a date names its zone by letters that mean several zones (CST is in China and in America)."""
+def zone_doubt(text: str, zone: dt.tzinfo) -> str | None:
+    """Why a date that names its zone by letters cannot be trusted; None where it can, or where the source's zone was told."""
     found = re.search(r"\d\d:\d\d:\d\d (?:[AP]M )?([A-Z]{3,5})\b", text)
-    return (f"zone {found[1]} is ambiguous: taken as the source's own",) if found and found[1] not in ("UTC", "GMT") else ()
+    if found is None or found[1] in ZONES or zone is not dt.UTC:
+        return None
+    return f"the zone {found[1]} may be several"
 
 
 def bytes_of(text: str, unit: int = 1) -> str | None:
@@ -151,6 +198,12 @@ def mostly(lines: list[str], known: Callable[[str], object], least: float = 0.8)
     return bool(lines) and sum(bool(known(line)) for line in lines) >= least * len(lines)
 
 
+def number_of(text: str) -> str | None:
+    """The number of a line that holds one alone, or as `wc -l FILE` prints it."""
+    match = re.fullmatch(r"\s*(\d+)(?:\s+/\S+)?\s*", text)
+    return match[1] if match else None
+
+
 def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | None = None) -> bool:
     """Whether a text is commands that count, each with its number: `lsof -p 12 | wc -l`, then `326639`."""
     command, numbers = None, 0
@@ -162,7 +215,7 @@ def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | Non
             if not (found.program in programs and found.counts and (about is None or about.search(found.text))):
                 return False
             command = found
-        elif command is not None and line.strip().isdigit():
+        elif command is not None and number_of(line):
             numbers, command = numbers + 1, None
         else:
             return False
@@ -190,7 +243,11 @@ class Page:
             return True
         date = date_of(text, self.about.zone)
         if date is not None:
-            self.at, self.known_by, self.warnings = date, "content", zone_warning(text)
+            doubt = zone_doubt(text, self.about.zone)
+            if doubt is None:
+                self.at, self.known_by, self.warnings = date, "content", ()
+            else:
+                self.warnings = (*time_of(self.about)[2], f"{text.strip()}: {doubt}; not used")
             return True
         command = command_of(text)
         if command is not None:
@@ -209,22 +266,33 @@ class Page:
         kept = {key: value for key, value in fields.items() if value is not None}
         if self.command is not None and self.command.host:
             kept.setdefault("host", self.command.host)
-        return Row(kind, line.offset, line.text if raw_text is None else raw_text, kept, self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings))
+        return Row(
+            kind,
+            line.offset,
+            line.text if raw_text is None else raw_text,
+            kept,
+            self.at,
+            self.known_by,
+            self.about.node_id,
+            (*self.warnings, *warnings),
+        )
 
     def sample(self, metric: str, line_offset: int, value: float, labels: dict[str, str], unit: str, *warnings: str) -> Sample:
         """A gauge at the time of the page."""
         if self.command is not None and self.command.host:
             labels = {**labels, "host": self.command.host}
-        return Sample(metric, line_offset, value, labels, None, unit, "gauge", self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings))
+        return Sample(
+            metric, line_offset, value, labels, None, unit, "gauge", self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings)
+        )
 
     def count(self, kind: str, line: Line, metric: str | None, labels: dict[str, str], unit: str, *warnings: str) -> Iterator[Row | Sample]:
         """The number under a command that counts, as a row of the command and its number, and as a sample."""
         assert self.command is not None
         first = self.pending[0] if self.pending else line
-        fields = {**labels, "count": line.text.strip(), "command": self.command.text}
+        fields = {**labels, "count": number_of(line.text) or "", "command": self.command.text}
         if self.command.filters:
             fields["filter"] = " & ".join(self.command.filters)
         yield self.row(kind, first, fields, *warnings, raw_text=f"{first.text}\n{line.text}")
         if metric is not None:
-            yield self.sample(metric, first.offset, float(line.text), labels, unit, *warnings)
+            yield self.sample(metric, first.offset, float(number_of(line.text) or 0), labels, unit, *warnings)
         self.command, self.pending = None, []

@@ -39,11 +39,18 @@ DF_WRAPPED = re.compile(rf"\s+(?P<size>{NUMBER})\s+{NUMBER}\s+-?{NUMBER}\s+(?:\d
 DF_DEVICE = re.compile(r"(?:/|\w[\w.\-]*:/)\S+\s*")
 DF_UNIT = re.compile(r"(?P<number>\d+)(?P<letter>[KMG]?)i?B?-?[^\W\d]*", re.I)
 DU = re.compile(r"\s*(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?)(?P<gap>\t| {1,8})(?P<path>\S.*?)\s*")
-PARTITION = re.compile(r"(?:\A|/)(?P<topic_name>[\w.\-]{1,249})-(?P<partition_id>\d{1,9})(?:\.[0-9a-f]{32})?(?:-(?P<directory_state>delete|future|stray))?/?\Z")
+PARTITION = re.compile(
+    r"(?:\A|/)(?P<topic_name>[\w.\-]{1,249})-(?P<partition_id>\d{1,9})(?:\.[0-9a-f]{32})?(?:-(?P<directory_state>delete|future|stray))?/?\Z"
+)
 SEGMENT = re.compile(
     r"(?P<base_offset>\d{20})(?:-(?P<end_offset>\d{10}))?\.(?P<segment_file>log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|cleaned|swap|[0-9a-f]+\.deleted))?\Z"
 )
-MONTH = "|".join(MONTHS)
+# ls prints the months in the language of the host: German, French, Spanish, Portuguese, Italian beside English.
+MONTH_NUMBERS = MONTHS | {
+    "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12, "fév": 2, "avr": 4, "juin": 6, "juil": 7, "aoû": 8, "déc": 12, "ene": 1, "abr": 4,
+    "ago": 8, "dic": 12, "fev": 2, "set": 9, "out": 10, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "ott": 10,
+}  # fmt: skip
+MONTH = "|".join(MONTH_NUMBERS)
 ENTRY = re.compile(
     r"(?:\s*\d+\s+)?(?:\s*[\d.,]+[KMGT]?\s+)?(?P<permissions>[bcdlps-][rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?|\d+,\s*\d+)\s+"
     rf"(?P<date>\d{{4}}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{{4}})?)?|(?:(?:{MONTH})\w{{0,2}}\.?\s+\d{{1,2}}\.?|\d{{1,2}}\.?\s+(?:{MONTH})\w{{0,2}}\.?|\d{{1,2}}月\s+\d{{1,2}}日?)\s+(?:\d\d?:\d\d(?::\d\d \d{{4}})?|\d{{4}}))"
@@ -59,7 +66,11 @@ DESCRIPTOR = re.compile(r"l[rwx-]{9}.*\s\d+ -> .*")
 def is_df_heading(text: str) -> bool:
     """A heading of df, in any language: five words or more, one of them with a percent sign, or `Capacity`; no path."""
     words = text.split()
-    return 5 <= len(words) <= 12 and any(not word[0].isdigit() and (word.endswith("%") or word.startswith("%") or word == "Capacity") for word in words) and "/" not in text
+    return (
+        5 <= len(words) <= 12
+        and any(not word[0].isdigit() and (word.endswith("%") or word.startswith("%") or word == "Capacity") for word in words)
+        and "/" not in text
+    )
 
 
 def df_unit(heading: str) -> tuple[int | None, bool]:
@@ -94,7 +105,15 @@ def kind_of(sample: str, name: str) -> str | None:
 
 def is_du(text: str) -> bool:
     match = DU.fullmatch(text)
-    return bool(match and (match["path"].startswith(("/", "./", "../")) or match["path"] in (".", "total") or (match["gap"] == "\t" and " " not in match["path"]) or partition_of(match["path"])))
+    return bool(
+        match
+        and (
+            match["path"].startswith(("/", "./", "../"))
+            or match["path"] in (".", "total")
+            or (match["gap"] == "\t" and " " not in match["path"])
+            or partition_of(match["path"])
+        )
+    )
 
 
 def partition_of(path: str) -> dict[str, str | None]:
@@ -113,6 +132,11 @@ def du_unit(command: str | None, name: str) -> int | None:
     return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024
 
 
+def month_of(name: str) -> int:
+    word = name.lower().rstrip(".")
+    return MONTH_NUMBERS[word[:4]] if word[:4] in MONTH_NUMBERS else MONTH_NUMBERS[word[:3]]
+
+
 def modified_at(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
     """UTC of the time that ls printed.  Without a year it lies within the year before the capture; with neither it is not known."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?))?(?: ([+-]\d{4}))?", text)
@@ -125,14 +149,18 @@ def modified_at(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | Non
             month, day = int(words[0]), int(words[1])
         else:
             names = [word for word in words[:2] if not word.isdigit()]
-            month, day = MONTHS[names[0][:3].lower()], int(next(word for word in words[:2] if word.isdigit()))
+            month, day = month_of(names[0]), int(next(word for word in words[:2] if word.isdigit()))
         clock = next((word for word in words[2:] if ":" in word), "0:00")
         year = next((int(word) for word in words[2:] if ":" not in word), None)
         if year is None:
             if at is None:
                 return None
             local_at = at.astimezone(zone)
-            year = local_at.year if (month, day) <= ((local_at + dt.timedelta(days=1)).month, (local_at + dt.timedelta(days=1)).day) else local_at.year - 1
+            year = (
+                local_at.year
+                if (month, day) <= ((local_at + dt.timedelta(days=1)).month, (local_at + dt.timedelta(days=1)).day)
+                else local_at.year - 1
+            )
         parts = [int(part) for part in clock.split(":")]
         return dt.datetime(year, month, day, *parts, tzinfo=zone).astimezone(dt.UTC).isoformat()
     except (ValueError, KeyError, StopIteration):
@@ -153,11 +181,24 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             # A command in the middle of the outputs of a script: what follows may have another unit.
             unit, inodes = (None, False) if text.strip() else (unit, inodes)
             continue
-        row = DF.fullmatch(f"{device.text.strip()} {text.strip()}") if device and DF_WRAPPED.fullmatch(text) else DF.fullmatch(text) if kind == "disk_usage" else None
+        row = (
+            DF.fullmatch(f"{device.text.strip()} {text.strip()}")
+            if device and DF_WRAPPED.fullmatch(text)
+            else DF.fullmatch(text)
+            if kind == "disk_usage"
+            else None
+        )
         if kind == "disk_usage" and is_df_heading(text):
             unit, inodes = df_unit(text)
         elif row:
-            yield file_system(page, device if device and DF_WRAPPED.fullmatch(text) else line, row, unit, inodes, f"{device.text}\n{text}" if device else text)
+            yield file_system(
+                page,
+                device if device and DF_WRAPPED.fullmatch(text) else line,
+                row,
+                unit,
+                inodes,
+                f"{device.text}\n{text}" if device else text,
+            )
             device = None
         elif kind == "disk_usage" and DF_DEVICE.fullmatch(text):
             yield from unread([device], "a file system without its numbers") if device else ()
@@ -177,12 +218,21 @@ def file_system(page: Page, line: Line, match: re.Match[str], unit: int | None, 
     numbers = {key: None if match[key] == "-" else match[key] for key in ("size", "used", "available")}
     percent = match["percent"].removesuffix("%") if match["percent"] != "-" else None
     if inodes:
-        fields = {"inodes": numbers["size"], "inodes_used": numbers["used"], "inodes_free": numbers["available"], "inodes_used_percent": percent}
+        fields = {
+            "inodes": numbers["size"],
+            "inodes_used": numbers["used"],
+            "inodes_free": numbers["available"],
+            "inodes_used_percent": percent,
+        }
         return page.row("file_system", line, names | fields, raw_text=raw_text)
     letters = any(value and value[-1].isalpha() for value in numbers.values())
     fields = {f"{key}_bytes" if unit or letters else key: bytes_of(value, unit or 1) if value else None for key, value in numbers.items()}
     warnings = (ROUNDED,) if letters else () if unit else ("no heading: the unit of the blocks is not known",)
-    more = {"inodes_used": match["iused"], "inodes_free": match["ifree"], "inodes_used_percent": (match["ipercent"] or "").rstrip("%-") or None}
+    more = {
+        "inodes_used": match["iused"],
+        "inodes_free": match["ifree"],
+        "inodes_used_percent": (match["ipercent"] or "").rstrip("%-") or None,
+    }
     return page.row("file_system", line, names | fields | {"used_percent": percent} | more, *warnings, raw_text=raw_text)
 
 
@@ -221,4 +271,10 @@ def entry_row(page: Page, line: Line, match: re.Match[str], folder: str) -> Row:
         "segment_file": segment["segment_file"] if segment else None,
         **partition,
     }
-    return page.row("directory_entry", line, fields, *((ROUNDED,) if match["size"][-1].isalpha() else ()))
+    return page.row(
+        "directory_entry",
+        line,
+        fields,
+        *((ROUNDED,) if match["size"][-1].isalpha() else ()),
+        *(() if ":" in match["date"] else ("of its last change only the day is known",)),
+    )

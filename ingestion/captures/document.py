@@ -29,7 +29,9 @@ TIME = r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\
 LOG = re.compile(
     rf"\s*\[?{TIME}\S*\]?.{{0,120}}?\b{LEVEL}\b.*|\s*(?:{LEVEL} )?\S.*\((?:kafka|state|org\.apache\.(?:kafka|zookeeper|log4j)|org\.I0Itec)\.[\w.$]+\)\s*|\s*{LEVEL}\s+\[[^\]]+\] .*"
 )
-TRACE = re.compile(r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*")
+TRACE = re.compile(
+    r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
+)
 FENCE = re.compile(r"(?P<indent>\s*)(?P<mark>`{3,}|~{3,}|\{(?:code|noformat|quote)(?::[^}]*)?\}|<(?:pre|code)[^>]*>)(?P<rest>.*)")
 NUMBER = re.compile(r"\s*(\d{1,5})\s*")
 # Texts of a machine that are no documents, whatever stands in them.
@@ -137,7 +139,11 @@ def kind_of(sample: str, name: str) -> str | None:
     if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
         return None
     text = captures.lines_of(sample[:LOOK])
-    return "document" if any(isinstance(row, Sample) or row.kind not in ("prose", "command", UNREAD) for row in read("document", text, About(name))) else None
+    return (
+        "document"
+        if any(isinstance(row, Sample) or row.kind not in ("prose", "command", UNREAD) for row in read("document", text, About(name)))
+        else None
+    )
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:

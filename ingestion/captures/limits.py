@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, bytes_of, counted, lines_in, mostly
+from ingestion.captures._terminal import Page, bytes_of, counted, lines_in, mostly, number_of
 
 KINDS = {
     "process_limits": "Limits of a process or a shell: /proc/PID/limits, ulimit.",
@@ -52,7 +52,9 @@ PROC_HEADING = re.compile(r"Limit\s+Soft Limit\s+Hard Limit\s+Units\s*")
 ULIMIT = re.compile(rf"(?P<name>[A-Za-z/][\w \-/]*?)\s+\((?:(?P<unit>[\w \-]+), )?-(?P<option>\w)\)\s+(?P<soft>{VALUE})\s*")
 ULIMIT_OPTION = re.compile(rf"-(?P<option>\w): (?P<name>[\w \-/()]+?)(?: \((?P<unit>[\w \-]+)\))?\s{{2,}}(?P<soft>{VALUE})\s*")
 ULIMIT_WORD = re.compile(rf"(?P<name>{'|'.join(sorted(WORDS, key=len, reverse=True))})(?:\((?P<unit>\w+)\))?\s+(?P<soft>{VALUE})\s*")
-MAP = re.compile(r"(?P<address_range>[0-9a-f]{8,16}-[0-9a-f]{8,16}) (?P<permissions>[r-][w-][x-][ps]) [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ (?P<inode>\d+)(?:\s+(?P<path>\S.*))?\s*")
+MAP = re.compile(
+    r"(?P<address_range>[0-9a-f]{8,16}-[0-9a-f]{8,16}) (?P<permissions>[r-][w-][x-][ps]) [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ (?P<inode>\d+)(?:\s+(?P<path>\S.*))?\s*"
+)
 STATUS = re.compile(r"(?P<name>[A-Za-z]\w*):\s*(?P<value>\S.*?)?\s*")
 STATUS_KEYS = {
     "Name": "process_name", "Pid": "process_id", "State": "state", "Threads": "threads", "FDSize": "descriptor_slots", "VmSize": "virtual_bytes",
@@ -83,13 +85,22 @@ def kind_of(sample: str, name: str) -> str | None:
         return "process_limits"
     if mostly(lines, MAP.fullmatch):
         return "process_maps"
-    if len(lines) > 3 and mostly(lines, STATUS.fullmatch) and re.search(r"^Vm(?:Peak|Size|RSS):\s+\d+ kB", sample, re.M) and re.search(r"^Threads:\s+\d+", sample, re.M):
+    if (
+        len(lines) > 3
+        and mostly(lines, STATUS.fullmatch)
+        and re.search(r"^Vm(?:Peak|Size|RSS):\s+\d+ kB", sample, re.M)
+        and re.search(r"^Threads:\s+\d+", sample, re.M)
+    ):
         return "process_status"
     if mostly(lines, SYSCTL.fullmatch):
         return "kernel_settings"
     if counted(sample, ("cat", "wc", "grep"), re.compile(r"/proc/[^/\s]+/maps\b")):
         return "process_maps"
-    if len(lines) == 1 and re.fullmatch(rf"\s*(?:{VALUE})\s*", lines[0]) and name.rsplit("/", 1)[-1] in ("file_descriptor.info", "ulimit-n.txt"):
+    if (
+        len(lines) == 1
+        and re.fullmatch(rf"\s*(?:{VALUE})\s*", lines[0])
+        and name.rsplit("/", 1)[-1] in ("file_descriptor.info", "ulimit-n.txt")
+    ):
         return "process_limits"
     return None
 
@@ -125,7 +136,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 yield from ends(page, status, 0, 0, process)
                 status = []
             status.append(line)
-        elif kind == "process_maps" and page.command is not None and page.command.counts and text.strip().isdigit():
+        elif kind == "process_maps" and page.command is not None and page.command.counts and number_of(text):
             labels = {"process_id": process} if process else {}
             yield from page.count("memory_map_count", line, None if page.command.filters else "memory_maps", labels, "maps")
         elif kind == "process_limits" and re.fullmatch(rf"\s*(?:{VALUE})\s*", text):

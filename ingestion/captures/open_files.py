@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, counted, lines_in, mostly
+from ingestion.captures._terminal import Page, counted, lines_in, mostly, number_of
 
 KINDS = {
     "open_files": "Files, sockets and pipes that a process has open, as lsof or /proc/PID/fd lists them.",
@@ -52,7 +52,11 @@ def lsof_of(text: str) -> dict[str, str | None] | None:
         if at is not None:
             name = (match["rest"] or "").split(words[at], 1)[1].strip()
             state = re.search(r" \(([A-Z_0-9]+)\)\Z", name)
-            return fields | {"protocol": words[at], "name": name.removesuffix(state[0]) if state else name, "state": state[1] if state else None}
+            return fields | {
+                "protocol": words[at],
+                "name": name.removesuffix(state[0]) if state else name,
+                "state": state[1] if state else None,
+            }
     if words and not re.fullmatch(r"\d+,\d+|0x[0-9a-f]+|0t\d+|\d+", words[0]):
         words = [" ".join(words)]
     if len(words) == 4 and re.fullmatch(r"\d+", words[2]):
@@ -77,11 +81,10 @@ def descriptor_of(text: str) -> dict[str, str | None] | None:
     found = match.groupdict()
     name = match["name"]
     deleted = name.endswith(" (deleted)")
-    kind = next((kind for kind in ("socket", "pipe", "anon_inode") if name.startswith(f"{kind}:")), "device" if name.startswith("/dev/") else "file")
-    if found.get("permissions"):
-        mode = {"r-": "r", "-w": "w", "rw": "u"}.get(found["permissions"][1:3])
-    else:
-        mode = None
+    kind = next(
+        (kind for kind in ("socket", "pipe", "anon_inode") if name.startswith(f"{kind}:")), "device" if name.startswith("/dev/") else "file"
+    )
+    mode = {"r-": "r", "-w": "w", "rw": "u"}.get((found.get("permissions") or "")[1:3])
     inode = re.search(r"\[(\d+)\]\Z", name)
     return {
         "process_id": found.get("process_id"),
@@ -137,7 +140,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             process = folder["process_id"] or process if folder else process
         elif WARNING.fullmatch(text):
             continue
-        elif page.command is not None and page.command.counts and text.strip().isdigit():
+        elif page.command is not None and page.command.counts and number_of(text):
             labels = {"process_id": process} if process else {}
             filtered = page.command.filters or not process
             warning = () if page.command.program == "ls" else ("lsof also lists its heading, folders, programs and mapped files",)

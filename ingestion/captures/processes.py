@@ -6,7 +6,8 @@ Rows:
 - `load_average`: load_1m, load_5m, load_15m, up, users;
 - `task_count`: total, running, sleeping, stopped, zombie, counted (tasks or threads);
 - `cpu_usage`: cpu (where each has a line), user_percent, nice_percent, system_percent, idle_percent, iowait_percent, steal_percent …;
-- `memory`: of (memory, swap), total_bytes, used_bytes, free_bytes, shared_bytes, cached_bytes, buffers_bytes, available_bytes;
+- `memory`: of (memory, swap), total_bytes, used_bytes, free_bytes, shared_bytes, cached_bytes, buffers_bytes, available_bytes; without
+  `_bytes` where free printed no unit and its options are not known;
 - `memory_item`: name, value_bytes (/proc/meminfo);
 - `virtual_memory`: runnable, blocked, swapped_out_bytes, free_bytes, swap_in_per_second …, the columns of vmstat;
 - `device_io`: device, reads_per_second, writes_per_second, read_bytes_per_second, read_await_ms, write_await_ms, await_ms, queue_size,
@@ -31,13 +32,20 @@ KINDS = {
     "host_load": "Load of a host: uptime, free, vmstat, iostat, /proc/meminfo.",
     "kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer.",
 }
-LOAD = re.compile(r"(?:top - )?(?:.*?\bup (?P<up>.+?),\s+)?(?:(?P<users>\d+) users?,\s+)?\s*[Ll]oad averages?: (?P<one>\d+[.,]\d+),? (?P<five>\d+[.,]\d+),? (?P<fifteen>\d+[.,]\d+)(?: [\d/]+ \d+)?\s*")
-TASKS = re.compile(r"(?P<counted>Tasks|Threads):\s*(?P<total>\d+) total,\s*(?P<running>\d+) running,\s*(?P<sleeping>\d+) sleeping,\s*(?P<stopped>\d+) stopped,\s*(?P<zombie>\d+) zombie\s*")
+NO_UNIT = "free prints no unit: KiB unless an option said otherwise"
+LOAD = re.compile(
+    r"(?:top - )?(?:.*?\bup (?P<up>.+?),\s+)?(?:(?P<users>\d+) users?,\s+)?\s*[Ll]oad averages?: (?P<one>\d+[.,]\d+),? (?P<five>\d+[.,]\d+),? (?P<fifteen>\d+[.,]\d+)(?: [\d/]+ \d+)?\s*"
+)
+TASKS = re.compile(
+    r"(?P<counted>Tasks|Threads):\s*(?P<total>\d+) total,\s*(?P<running>\d+) running,\s*(?P<sleeping>\d+) sleeping,\s*(?P<stopped>\d+) stopped,\s*(?P<zombie>\d+) zombie\s*"
+)
 CPU = re.compile(r"%?Cpu(?:\(s\)|(?P<cpu>\d+))?\s*:.*\b(?:us|id)\b.*")
 CPU_PARTS = {"us": "user", "sy": "system", "ni": "nice", "id": "idle", "wa": "iowait", "hi": "irq", "si": "softirq", "st": "steal"}
 TOP_MEMORY = re.compile(r"(?P<unit>[KMGTP]?)i?B? ?(?P<of>Mem|Swap)\s*:\s*(?P<rest>\d+(?:[.,]\d+)?\s*\+?k?\s?total,.*)", re.I)
 TOP_MEMORY_PART = re.compile(r"(\d+(?:[.,]\d+)?)\+?\s*(k?) ?(total|used|free|buff/cache|buffers|cached Mem|cached|avail Mem)")
-BUSYBOX_MEMORY = re.compile(r"Mem: (?P<used>\d+)K used, (?P<free>\d+)K free(?:, (?P<shared>\d+)K shrd, (?P<buffers>\d+)K buff, (?P<cached>\d+)K cached)?\s*")
+BUSYBOX_MEMORY = re.compile(
+    r"Mem: (?P<used>\d+)K used, (?P<free>\d+)K free(?:, (?P<shared>\d+)K shrd, (?P<buffers>\d+)K buff, (?P<cached>\d+)K cached)?\s*"
+)
 BUSYBOX_CPU = re.compile(
     r"CPU:\s+(?P<user>[\d.]+)% usr\s+(?P<system>[\d.]+)% sys\s+(?P<nice>[\d.]+)% nic\s+(?P<idle>[\d.]+)% idle\s+(?P<iowait>[\d.]+)% io\s+(?P<irq>[\d.]+)% irq\s+(?P<softirq>[\d.]+)% sirq\s*"
 )
@@ -75,15 +83,21 @@ IOSTAT_KEYS = {
 SYSTEM = re.compile(r"Linux \S+ \((?P<host>\S+)\)\s+(?P<date>\S+)\s+_\w+_\s+\((?P<cpus>\d+) CPU\)\s*")
 IOSTAT_TIME = re.compile(r"(?:(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{2,4}) (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?)\s*")
 # PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND, and the columns of ps; sizes of ps and top without letters are KiB.
-TABLE_HEADING = re.compile(r"\s*(?=.*\bPID\b)(?=.*\b(?:COMMAND|CMD|Command)\b)(?:[A-Z%+][A-Z%+/\d\-]*|Command|Tid)(?:\s+(?:[A-Z%+][A-Z%+/\d\-]*|Command))+\s*")
+TABLE_HEADING = re.compile(
+    r"\s*(?=.*\bPID\b)(?=.*\b(?:COMMAND|CMD|Command)\b)(?:[A-Z%+][A-Z%+/\d\-]*|Command|Tid)(?:\s+(?:[A-Z%+][A-Z%+/\d\-]*|Command))+\s*"
+)
 TABLE_KEYS = {
     "PID": "process_id", "PPID": "parent_process_id", "LWP": "thread_id", "TID": "thread_id", "SPID": "thread_id", "USER": "user", "UID": "user", "PR": "priority", "PRI": "priority", "NI": "nice",
     "VIRT": "virtual_bytes", "VSZ": "virtual_bytes", "SZ": "size_pages", "RES": "resident_bytes", "RSS": "resident_bytes", "SHR": "shared_bytes", "S": "state", "STAT": "state",
     "%CPU": "cpu_percent", "C": "cpu_percent", "%MEM": "memory_percent", "%VSZ": "virtual_percent", "TIME+": "cpu_time", "TIME": "cpu_time", "ELAPSED": "elapsed", "START": "started",
     "STARTED": "started", "STIME": "started", "TTY": "terminal", "TT": "terminal", "CPU": "cpu", "NLWP": "threads", "COMMAND": "command", "CMD": "command", "Command": "command",
 }  # fmt: skip
-DMESG = re.compile(r"(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]|(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)")
-OOM = re.compile(r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*")
+DMESG = re.compile(
+    r"(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]|(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
+)
+OOM = re.compile(
+    r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
+)
 
 
 def heading_of(text: str) -> list[str] | None:
@@ -121,7 +135,13 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
     """(kind of row, fields) of the lines that stand for themselves: the summary of top, uptime, free's, meminfo's."""
     match = LOAD.fullmatch(text)
     if match:
-        return "load_average", {"load_1m": point(match["one"]), "load_5m": point(match["five"]), "load_15m": point(match["fifteen"]), "up": match["up"], "users": match["users"]}
+        return "load_average", {
+            "load_1m": point(match["one"]),
+            "load_5m": point(match["five"]),
+            "load_15m": point(match["fifteen"]),
+            "up": match["up"],
+            "users": match["users"],
+        }
     match = TASKS.fullmatch(text)
     if match:
         return "task_count", {**match.groupdict(), "counted": match["counted"].lower()}
@@ -132,7 +152,16 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
     match = TOP_MEMORY.fullmatch(text)
     if match:
         parts = TOP_MEMORY_PART.findall(match["rest"])
-        names = {"total": "total", "used": "used", "free": "free", "buff/cache": "cached", "buffers": "buffers", "cached Mem": "cached", "cached": "cached", "avail Mem": "available"}
+        names = {
+            "total": "total",
+            "used": "used",
+            "free": "free",
+            "buff/cache": "cached",
+            "buffers": "buffers",
+            "cached Mem": "cached",
+            "cached": "cached",
+            "avail Mem": "available",
+        }
         of = "memory" if match["of"].lower() == "mem" else "swap"
         # What is cached and available belongs to the memory, also in the line of the swap.
         own = {name: "memory_" if of == "swap" and name in ("cached", "avail Mem", "cached Mem") else "" for name in names}
@@ -161,7 +190,9 @@ def kind_of(sample: str, name: str) -> str | None:
             known += bool(heading_of(line) or load_of(line) or (columns and process_of(line, columns)))
         return "process_list" if known >= 0.8 * len(lines) else None
     loads = [line for line in lines if load_of(line) or FREE.fullmatch(line) or FREE_HEADING.fullmatch(line) or is_table(line)]
-    if len(loads) >= 0.8 * len(lines) and any(load_of(line) or FREE_HEADING.fullmatch(line) or VMSTAT_HEADING.fullmatch(line) or IOSTAT_HEADING.fullmatch(line) for line in lines):
+    if len(loads) >= 0.8 * len(lines) and any(
+        load_of(line) or FREE_HEADING.fullmatch(line) or VMSTAT_HEADING.fullmatch(line) or IOSTAT_HEADING.fullmatch(line) for line in lines
+    ):
         return "host_load"
     return "host_load" if re.search(r"^MemTotal:\s+\d+ kB$", sample, re.M) and mostly(lines, MEMINFO.fullmatch) else None
 
@@ -191,7 +222,14 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             continue
         if page.passes(line):
             continue
-        heading = heading_of(text) or (text.split() if FREE_HEADING.fullmatch(text) or VMSTAT_HEADING.fullmatch(text) or IOSTAT_HEADING.fullmatch(text) or IOSTAT_CPU_HEADING.fullmatch(text) else None)
+        heading = heading_of(text) or (
+            text.split()
+            if FREE_HEADING.fullmatch(text)
+            or VMSTAT_HEADING.fullmatch(text)
+            or IOSTAT_HEADING.fullmatch(text)
+            or IOSTAT_CPU_HEADING.fullmatch(text)
+            else None
+        )
         load = load_of(text)
         system = SYSTEM.fullmatch(text)
         if heading:
@@ -205,7 +243,8 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             if found is None:
                 yield from unread([line], "no line of top, ps, free, vmstat, iostat or uptime")
             else:
-                yield page.row(found[0], line, found[1] | ({"host": host} if host else {}))
+                warnings = (NO_UNIT,) if found[0] == "memory" and "total" in found[1] else ()
+                yield page.row(found[0], line, found[1] | ({"host": host} if host else {}), *warnings)
 
 
 def table_row(text: str, columns: list[str], page: Page) -> tuple[str, dict[str, str | None]] | None:
@@ -221,26 +260,55 @@ def table_row(text: str, columns: list[str], page: Page) -> tuple[str, dict[str,
         match = IOSTAT.fullmatch(text)
         numbers = match["numbers"].split() if match else []
         if match and len(numbers) == len(columns) - 1:
-            pairs = [(IOSTAT_KEYS.get(column, (re.sub(r"\W+", "_", column).strip("_"), 1)), value) for column, value in zip(columns[1:], numbers, strict=True)]
-            return "device_io", {"device": match["device"], **{key: point(value) if factor == 1 else plain(float(point(value)) * factor) for (key, factor), value in pairs}}
+            pairs = [
+                (IOSTAT_KEYS.get(column, (re.sub(r"\W+", "_", column).strip("_"), 1)), value)
+                for column, value in zip(columns[1:], numbers, strict=True)
+            ]
+            return "device_io", {
+                "device": match["device"],
+                **{key: point(value) if factor == 1 else plain(float(point(value)) * factor) for (key, factor), value in pairs},
+            }
     if columns and columns[0] == "avg-cpu:" and IOSTAT_CPU.fullmatch(text) and len(text.split()) == len(columns) - 1:
-        return "cpu_usage", {f"{column.removeprefix('%')}_percent": point(value) for column, value in zip(columns[1:], text.split(), strict=True)}
+        return "cpu_usage", {
+            f"{column.removeprefix('%')}_percent": point(value) for column, value in zip(columns[1:], text.split(), strict=True)
+        }
     if columns and columns[0] == "r" and VMSTAT.fullmatch(text):
         fields = {VMSTAT_KEYS.get(column, column): value for column, value in zip(columns, text.split(), strict=False)}
         # vmstat counts memory in KiB unless -S says otherwise.
         kib = not (page.command and " -S" in page.command.text)
-        return "virtual_memory", {key: str(int(value) * 1024) if "_bytes" in key and kib and value.isdigit() else value for key, value in fields.items()}
+        return "virtual_memory", {
+            key: str(int(value) * 1024) if "_bytes" in key and kib and value.isdigit() else value for key, value in fields.items()
+        }
     match = MEMINFO.fullmatch(text)
-    return ("memory_item", {"name": match["name"], ("value_bytes" if match["unit"] else "value"): bytes_of(match["value"], 1024 if match["unit"] else 1)}) if match else None
+    return (
+        (
+            "memory_item",
+            {"name": match["name"], ("value_bytes" if match["unit"] else "value"): bytes_of(match["value"], 1024 if match["unit"] else 1)},
+        )
+        if match
+        else None
+    )
 
 
 def free_fields(match: re.Match[str], columns: list[str], page: Page) -> dict[str, str | None]:
     """A line of free.  Its unit is only in its options: KiB without any, so a number alone may also stand for MiB or GiB."""
-    names = {"total": "total", "used": "used", "free": "free", "shared": "shared", "buffers": "buffers", "cached": "cached", "buff/cache": "cached", "available": "available", "cache": "cached"}
+    names = {
+        "total": "total",
+        "used": "used",
+        "free": "free",
+        "shared": "shared",
+        "buffers": "buffers",
+        "cached": "cached",
+        "buff/cache": "cached",
+        "available": "available",
+        "cache": "cached",
+    }
     keys = [names.get(column, column) for column in columns if column in names]
     if match["of"].startswith("-/+"):
         keys = ["used", "free"]
-    option = re.search(r"\bfree\s+(?:-\w+\s+)*?-?-(?P<unit>[bkmg]|bytes|kilo|mega|gibi|mebi|kibi)", page.command.text) if page.command else None
+    option = (
+        re.search(r"\bfree\s+(?:-\w+\s+)*?-?-(?P<unit>[bkmg]|bytes|kilo|mega|gibi|mebi|kibi)", page.command.text) if page.command else None
+    )
     unit = 1024 ** ("bkmg".index(option["unit"][0])) if option else None
     fields: dict[str, str | None] = {"of": {"Mem": "memory", "Swap": "swap"}.get(match["of"], match["of"])}
     for key, value in zip(keys, match["numbers"].split(), strict=False):
@@ -289,5 +357,7 @@ def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
         at = None
     if at is not None:
         return Row(row.kind, row.offset, row.raw_text, row.fields, at.astimezone(dt.UTC), "content", row.node_id)
-    warnings = (*row.warnings, "the kernel says seconds since boot; the time is the capture's") if fields["since_boot_seconds"] else row.warnings
+    warnings = (
+        (*row.warnings, "the kernel says seconds since boot; the time is the capture's") if fields["since_boot_seconds"] else row.warnings
+    )
     return Row(row.kind, row.offset, row.raw_text, row.fields, row.at, row.at_known_by, row.node_id, warnings)

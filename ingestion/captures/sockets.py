@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, counted, lines_in, mostly
+from ingestion.captures._terminal import Page, counted, lines_in, mostly, number_of
 
 KINDS = {
     "sockets": "Sockets of a machine, one by one, as netstat or ss lists them.",
@@ -35,7 +35,22 @@ STATES = {
     "CLOSED": "CLOSE",
 }
 KNOWN_STATES = frozenset(
-    "ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE CLOSE_WAIT LAST_ACK LISTEN CLOSING UNCONN NEW_SYN_RECV BOUND_INACTIVE".split()
+    [
+        "ESTABLISHED",
+        "SYN_SENT",
+        "SYN_RECV",
+        "FIN_WAIT1",
+        "FIN_WAIT2",
+        "TIME_WAIT",
+        "CLOSE",
+        "CLOSE_WAIT",
+        "LAST_ACK",
+        "LISTEN",
+        "CLOSING",
+        "UNCONN",
+        "NEW_SYN_RECV",
+        "BOUND_INACTIVE",
+    ]
 )
 INET = r"(?:tcp|udp|udplite|sctp|raw|icmp)(?:4|6|46)?|icm4|icm6|mptcp|dccp|v_str|xdp"
 NETSTAT = re.compile(
@@ -48,17 +63,27 @@ NETSTAT_UNIX = re.compile(
 SS = re.compile(
     rf"(?:(?P<proto>{INET})\s+)?(?P<state>ESTAB|[A-Z]+(?:-[A-Z0-9]+){{0,2}})\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+:\S+)\s+(?P<peer>\S+:\S+)(?P<rest>(?:\s.*)?)"
 )
-SS_NO_STATE = re.compile(rf"(?:(?P<proto>{INET})\s+)?(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+:\S+)\s+(?P<peer>\S+:\S+)(?P<rest>(?:\s.*)?)")
-SS_UNIX = re.compile(r"(?P<proto>u_str|u_dgr|u_seq|nl|p_raw|p_dgr|vsock)\s+(?P<state>[A-Z]+(?:-[A-Z0-9]+)*)\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<path>\S.*)")
+SS_NO_STATE = re.compile(
+    rf"(?:(?P<proto>{INET})\s+)?(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+:\S+)\s+(?P<peer>\S+:\S+)(?P<rest>(?:\s.*)?)"
+)
+SS_UNIX = re.compile(
+    r"(?P<proto>u_str|u_dgr|u_seq|nl|p_raw|p_dgr|vsock)\s+(?P<state>[A-Z]+(?:-[A-Z0-9]+)*)\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<path>\S.*)"
+)
 HEADING = re.compile(
     r"Active (?:Internet|UNIX|LOCAL|Multipath|kernel|IPX|AX).*|\s*Proto\s+(?:Recv-Q|RefCnt).*|(?:Netid\s+)?State\s+Recv-Q.*|(?:Netid\s+)?Recv-Q\s+Send-Q\s+Local.*|Address\s+Type\s+Recv-Q.*"
-    r"|\(Not all processes could be identified.*|\s*will not be shown, you would have to be root.*|netstat: showing only.*"
+    r"|\(Not all processes could be identified.*|\s*will not be shown, you would have to be root.*|netstat: .*"
 )
 NO_STATE_HEADING = re.compile(r"(?:Netid\s+)?Recv-Q\s+Send-Q\s+Local")
-COUNT = re.compile(r"\s*(?:(?P<before>\d+)\s+\"?(?P<after_state>[A-Z][A-Z_0-9-]+)\"?:?|\"?(?P<state>[A-Z][A-Z_0-9-]+)\"?\s*[:=]?\s+(?P<after>\d+))\s*")
+COUNT = re.compile(
+    r"\s*(?:(?P<before>\d+)\s+\"?(?P<after_state>[A-Z][A-Z_0-9-]+)\"?:?|\"?(?P<state>[A-Z][A-Z_0-9-]+)\"?\s*[:=]?\s+(?P<after>\d+))\s*"
+)
 # What `awk '{print $6}'` makes of the headings of netstat.
-COUNT_OF_HEADING = re.compile(r"\s*\d+\s+(?:Foreign|established\)|State|and|\(servers|Address|servers\)|Local)\s*|\s*(?:Foreign|established\)|State)\s+\d+\s*")
-SUMMARY = re.compile(r"TCP:\s+(?P<total>\d+)\s+\(estab (?P<established>\d+), closed (?P<closed>\d+), orphaned (?P<orphaned>\d+)(?:, synrecv (?P<syn_recv>\d+))?, timewait (?P<time_wait>\d+)(?:/\d+)?\).*")
+COUNT_OF_HEADING = re.compile(
+    r"\s*\d+\s+(?:Foreign|established\)|State|and|\(servers|Address|servers\)|Local)\s*|\s*(?:Foreign|established\)|State)\s+\d+\s*"
+)
+SUMMARY = re.compile(
+    r"TCP:\s+(?P<total>\d+)\s+\(estab (?P<established>\d+), closed (?P<closed>\d+), orphaned (?P<orphaned>\d+)(?:, synrecv (?P<syn_recv>\d+))?, timewait (?P<time_wait>\d+)(?:/\d+)?\).*"
+)
 SUMMARY_TOTAL = re.compile(r"Total: (?P<total>\d+)(?: \(kernel (?P<kernel>\d+)\))?\s*")
 TRANSPORT = re.compile(r"(?P<proto>\*|RAW|UDP|TCP|INET|FRAG|MPTCP|SCTP)\s+(?P<total>-|\d+)\s+(?P<ipv4>-|\d+)\s+(?P<ipv6>-|\d+)\s*")
 TRANSPORT_HEADING = re.compile(r"Transport\s+Total\s+IP\s+IPv6\s*")
@@ -89,9 +114,17 @@ def ends(match: re.Match[str]) -> dict[str, str | None]:
 def socket_of(text: str, may_lack_state: bool = False) -> dict[str, str | None] | None:
     """The fields of a line that lists one socket; None where it does not."""
     match = NETSTAT.fullmatch(text.strip())
-    if match and (match["state"] is None or canonical(match["state"]) in KNOWN_STATES) and (match["state"] or not match["proto"].startswith("tcp")):
+    if (
+        match
+        and (match["state"] is None or canonical(match["state"]) in KNOWN_STATES)
+        and (match["state"] or not match["proto"].startswith("tcp"))
+    ):
         process = PROCESS.search(match["rest"])
-        found = {"process_id": process["process_id"] or process["mac_id"], "process_name": process["process_name"] or process["mac_name"]} if process else {}
+        found = (
+            {"process_id": process["process_id"] or process["mac_id"], "process_name": process["process_name"] or process["mac_name"]}
+            if process
+            else {}
+        )
         state = canonical(match["state"]) if match["state"] else None
         return {"proto": match["proto"], "state": state, "recv_q": match["recv_q"], "send_q": match["send_q"]} | ends(match) | found
     for pattern in (SS, SS_NO_STATE) if may_lack_state else (SS,):
@@ -99,16 +132,28 @@ def socket_of(text: str, may_lack_state: bool = False) -> dict[str, str | None] 
         state = canonical(match["state"]) if match and "state" in pattern.groupindex else None
         if match and (state is None or state in KNOWN_STATES):
             process = SS_PROCESS.search(match["rest"])
-            return {"proto": match["proto"], "state": state, "recv_q": match["recv_q"], "send_q": match["send_q"]} | ends(match) | (process.groupdict() if process else {})
+            return (
+                {"proto": match["proto"], "state": state, "recv_q": match["recv_q"], "send_q": match["send_q"]}
+                | ends(match)
+                | (process.groupdict() if process else {})
+            )
     match = SS_UNIX.fullmatch(text.strip())
     if match:
         process = SS_PROCESS.search(match["path"])
-        return {**match.groupdict(), "state": canonical(match["state"]), "path": match["path"].split(" users:")[0].strip()} | (process.groupdict() if process else {})
+        return {**match.groupdict(), "state": canonical(match["state"]), "path": match["path"].split(" users:")[0].strip()} | (
+            process.groupdict() if process else {}
+        )
     match = NETSTAT_UNIX.fullmatch(text.strip())
     if match:
         process = PROCESS.search(match["process"] or "")
         found = {"process_id": process["process_id"], "process_name": process["process_name"]} if process else {}
-        return {"proto": "unix", "state": match["state"], "socket_type": match["socket_type"] or match["mac_type"], "inode": match["inode"], "path": match["path"] or match["mac_path"]} | found
+        return {
+            "proto": "unix",
+            "state": match["state"],
+            "socket_type": match["socket_type"] or match["mac_type"],
+            "inode": match["inode"],
+            "path": match["path"] or match["mac_path"],
+        } | found
     return None
 
 
@@ -168,9 +213,11 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             continue
         if COUNT_OF_HEADING.fullmatch(text) or TRANSPORT_HEADING.fullmatch(text):
             continue
-        if page.command is not None and page.command.counts and text.strip().isdigit():
+        if page.command is not None and page.command.counts and number_of(text):
             labels = {"filter": " & ".join(page.command.filters)} if page.command.filters else {}
-            yield from page.count("socket_count", line, "sockets", labels, "sockets", *(() if labels else ("the headings are counted too",)))
+            yield from page.count(
+                "socket_count", line, "sockets", labels, "sockets", *(() if labels else ("the headings are counted too",))
+            )
             continue
         count, summary = count_of(text), summary_of(text)
         if count is not None:
@@ -178,9 +225,11 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             yield page.sample("sockets", line.offset, float(count[1]), {"state": count[0]}, "sockets")
         elif summary is not None:
             yield page.row("socket_summary", line, summary)
-            for state in ("established", "orphaned", "syn_recv", "time_wait"):
+            for state in ("established", "syn_recv", "time_wait"):
                 if summary.get(state) is not None:
-                    yield page.sample("sockets", line.offset, float(summary[state] or 0), {"proto": "tcp", "state": state.upper()}, "sockets")
+                    yield page.sample(
+                        "sockets", line.offset, float(summary[state] or 0), {"proto": "tcp", "state": state.upper()}, "sockets"
+                    )
         elif last is not None and text.startswith("\t"):
             yield page.row("socket_detail", line, {"of_offset": str(last)})
         else:

@@ -7,7 +7,7 @@ Rows:
   last_cxid, last_zxid, latency_min_ms, latency_avg_ms, latency_max_ms;
 - `zookeeper_session`: session_id, expires (as printed), timeout_ms; `ephemeral_node`: session_id, path (dump);
 - `zookeeper_setting`: name, value (conf); `environment_entry`: name, value (envi); `zookeeper_watches`: connections, paths, watches (wchs);
-- `znode`: path, data, created_at, modified_at, czxid, mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none),
+- `znode`: path, data, created_at, modified_at (created_printed, modified_printed where the letters of the zone mean several), czxid, mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none),
   data_length, children; of what Kafka keeps there: broker_id, controller_epoch, topic_name, partition_id, leader_id, leader_epoch, isr,
   host, port, endpoints, said_at (the timestamp in the data);
 - `znode_children`: path, children (comma-separated).
@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, command_of, date_of, lines_in, mostly, zone_warning
+from ingestion.captures._terminal import Page, command_of, date_of, lines_in, mostly, zone_doubt
 
 KINDS = {
     "zookeeper_status": "What a ZooKeeper server says of itself: the four-letter words.",
@@ -52,7 +52,9 @@ MNTR_KEYS = {
     "zk_znode_count": "nodes", "zk_watch_count": "watches", "zk_ephemerals_count": "ephemerals", "zk_approximate_data_size": "data_bytes",
     "zk_open_file_descriptor_count": "open_files", "zk_max_file_descriptor_count": "open_file_limit",
 }  # fmt: skip
-NOT_SERVING = re.compile(r"This ZooKeeper instance is not currently serving requests|\w{4} is not executed because it is not in the whitelist\.?")
+NOT_SERVING = re.compile(
+    r"This ZooKeeper instance is not currently serving requests|\w{4} is not executed because it is not in the whitelist\.?"
+)
 WATCHES = re.compile(r"(?P<connections>\d+) connections watching (?P<paths>\d+) paths")
 TOTAL_WATCHES = re.compile(r"Total watches:\s*(?P<watches>\d+)")
 EXPIRES = re.compile(r"(?P<sessions>\d+) expire at (?P<expires>.+?):?")
@@ -63,13 +65,17 @@ DUMP_HEADING = re.compile(
 PAIR = re.compile(r"(?P<name>[\w.\-]+)=(?P<value>.*?)\s*")
 ZK_PROMPT = re.compile(r"\[zk: (?P<server>[^()\]]*)\((?P<state>[A-Z_]+)\) \d+\] ?(?P<text>.*)")
 ZK_COMMAND = re.compile(r"(?:.*\s)?(?P<verb>get|stat|ls|ls2|getData)\s+(?:-\w\s+)*(?P<path>/\S*)(?:\s+(?:true|watch|-\w))?\s*\"?")
-STAT = re.compile(r"(?P<name>cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = (?P<value>.*?)\s*")
+STAT = re.compile(
+    r"(?P<name>cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = (?P<value>.*?)\s*"
+)
 STAT_KEYS = {
     "cZxid": "czxid", "ctime": "created_at", "mZxid": "mzxid", "mtime": "modified_at", "pZxid": "pzxid", "cversion": "children_version", "dataVersion": "data_version",
     "aclVersion": "acl_version", "ephemeralOwner": "ephemeral_owner", "dataLength": "data_length", "numChildren": "children",
 }  # fmt: skip
 CHILDREN = re.compile(r"\[(?P<children>[^\[\]]*)\]\s*")
-NOISE = re.compile(r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:en|dis)abled|WATCHER::|WatchedEvent state:.*|Environment:|imok")
+NOISE = re.compile(
+    r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:en|dis)abled|WATCHER::|WatchedEvent state:.*|Environment:|imok"
+)
 # Log lines that zkCli prints beside its answers.
 LOG = re.compile(r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]) .*")
 STATE_PATH = re.compile(r"/brokers/topics/(?P<topic_name>[^/]+)/partitions/(?P<partition_id>\d+)/state\Z")
@@ -79,7 +85,9 @@ BROKER_PATH = re.compile(r"/brokers/ids/(?P<broker_id>\d+)\Z")
 def kind_of(sample: str, name: str) -> str | None:
     """By the first words of an answer, or by the stat block and the prompts of zkCli."""
     lines = lines_in(sample)
-    if any(STAT.fullmatch(line) for line in lines) and re.search(r"^cZxid = 0x", sample, re.M) or any(ZK_PROMPT.fullmatch(line) and ZK_COMMAND.fullmatch(line) for line in lines):
+    if (any(STAT.fullmatch(line) for line in lines) and re.search(r"^cZxid = 0x", sample, re.M)) or any(
+        ZK_PROMPT.fullmatch(line) and ZK_COMMAND.fullmatch(line) for line in lines
+    ):
         return "zookeeper_nodes" if mostly(lines, node_line, 0.6) else None
     if not lines:
         return None
@@ -99,7 +107,15 @@ def status_line(text: str) -> bool:
 
 
 def node_line(text: str) -> bool:
-    return bool(STAT.fullmatch(text) or ZK_PROMPT.fullmatch(text) or CHILDREN.fullmatch(text) or NOISE.fullmatch(text) or LOG.fullmatch(text) or text.startswith(("{", '"')) or re.fullmatch(r"-?\d+|null", text.strip()))
+    return bool(
+        STAT.fullmatch(text)
+        or ZK_PROMPT.fullmatch(text)
+        or CHILDREN.fullmatch(text)
+        or NOISE.fullmatch(text)
+        or LOG.fullmatch(text)
+        or text.startswith(("{", '"'))
+        or re.fullmatch(r"-?\d+|null", text.strip())
+    )
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
@@ -155,7 +171,11 @@ def read_status(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
             yield page.row("ephemeral_node", line, {"session_id": session, "path": text.strip()})
         elif re.fullmatch(r"\s*ip: /.*sessionId: 0x[0-9a-f]+", text):
             address, _, identifier = text.strip().removeprefix("ip: /").partition(" sessionId: ")
-            yield page.row("zookeeper_connection", line, {"client_address": address.rpartition(":")[0], "client_port": address.rpartition(":")[2], "session_id": identifier})
+            yield page.row(
+                "zookeeper_connection",
+                line,
+                {"client_address": address.rpartition(":")[0], "client_port": address.rpartition(":")[2], "session_id": identifier},
+            )
         elif not page.passes(line) and PAIR.fullmatch(text):
             match = PAIR.fullmatch(text)
             yield page.row("environment_entry" if section == "Environment:" else "zookeeper_setting", line, match.groupdict())  # type: ignore[union-attr]
@@ -216,7 +236,12 @@ def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Ite
     listed = [CHILDREN.fullmatch(line.text) for line in answer]
     if any(listed) and (verb.startswith("ls") or len(answer) == 1):
         children = next(match for match in listed if match)["children"]
-        yield page.row("znode_children", piece[0], {"path": path, "children": ",".join(part.strip() for part in children.split(",") if part.strip())}, raw_text=raw_text)
+        yield page.row(
+            "znode_children",
+            piece[0],
+            {"path": path, "children": ",".join(part.strip() for part in children.split(",") if part.strip())},
+            raw_text=raw_text,
+        )
         return
     fields: dict[str, str | None] = {"path": path}
     data, warnings = [], tuple[str, ...]()
@@ -227,8 +252,12 @@ def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Ite
             continue
         value = stat["value"]
         if stat["name"] in ("ctime", "mtime"):
-            at = date_of(value, page.about.zone)
-            value, warnings = (at.isoformat() if at else value), zone_warning(value)
+            at, doubt = date_of(value, page.about.zone), zone_doubt(value, page.about.zone)
+            if at is None or doubt:
+                fields["created_printed" if stat["name"] == "ctime" else "modified_printed"] = value
+                warnings = (doubt or "a time that cannot be read",)
+                continue
+            value = at.isoformat()
         fields[STAT_KEYS[stat["name"]]] = value
     if len(fields) == 1 and not (path and data):
         yield from unread(answer, "no answer of zkCli")
@@ -251,7 +280,15 @@ def kafka_fields(path: str | None, data: str) -> dict[str, str | None]:
         return fields
     if not isinstance(said, dict):
         return fields
-    names = {"brokerid": "broker_id", "controller_epoch": "controller_epoch", "leader": "leader_id", "leader_epoch": "leader_epoch", "host": "host", "port": "port", "kraftControllerEpoch": "kraft_controller_epoch"}
+    names = {
+        "brokerid": "broker_id",
+        "controller_epoch": "controller_epoch",
+        "leader": "leader_id",
+        "leader_epoch": "leader_epoch",
+        "host": "host",
+        "port": "port",
+        "kraftControllerEpoch": "kraft_controller_epoch",
+    }
     fields |= {key: str(said[name]) for name, key in names.items() if said.get(name) is not None}
     for name in ("isr", "endpoints"):
         if isinstance(said.get(name), list):

@@ -163,7 +163,12 @@ def test_a_zip_refuses_links_outside_paths_and_encrypted_members(tmp_path: Path)
 
 def test_archives_in_archives_are_opened_and_their_members_go_by_both_paths(tmp_path: Path) -> None:
     inner = gzip.compress(tar_of({"./server.log": b"deep"}))
-    path = write(tmp_path / "b.tar.gz", gzip.compress(tar_of({"n1/in.tar.gz": inner, "n2/in.zip": zip_of({"x.log": b"zipped"}), "n3/lib.jar": zip_of({"X.class": b""}), "z": b"last"})))
+    path = write(
+        tmp_path / "b.tar.gz",
+        gzip.compress(
+            tar_of({"n1/in.tar.gz": inner, "n2/in.zip": zip_of({"x.log": b"zipped"}), "n3/lib.jar": zip_of({"X.class": b""}), "z": b"last"})
+        ),
+    )
     files, refused = read(path)
     assert files["n1/in.tar.gz/server.log"] == b"deep"
     assert files["n2/in.zip/x.log"] == b"zipped"
@@ -272,7 +277,10 @@ def test_a_bomb_in_an_archive_is_refused_by_its_own_size(tmp_path: Path, monkeyp
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundles, "MAX_MEMBERS", 3)
     monkeypatch.setattr(bundles.Budget, "__init__", lambda self: self.__dict__.update(members=3, left=1 << 40))
-    for path in (write(tmp_path / "b.tar", tar_of({f"{n}.log": b"x" for n in range(5)})), write(tmp_path / "b.zip", zip_of({f"{n}.log": b"x" for n in range(5)}))):
+    for path in (
+        write(tmp_path / "b.tar", tar_of({f"{n}.log": b"x" for n in range(5)})),
+        write(tmp_path / "b.zip", zip_of({f"{n}.log": b"x" for n in range(5)})),
+    ):
         files, refused = read(path)
         assert sorted(files) == ["0.log", "1.log", "2.log"]
         assert refused == {"3.log": "taken for an archive bomb: it holds more than 3 members; the rest of this archive is not read"}
@@ -325,7 +333,10 @@ def test_an_older_report_of_strimzi_names_its_cluster_in_the_pods() -> None:
 
 def test_an_instacollector_archive_tells_the_machine_but_no_node(tmp_path: Path) -> None:
     node = gzip.compress(tar_of({"./server.log": b"x", "./io_stat.info": b"x"}))
-    path = write(tmp_path / "InstaCollection_202611211000.tar.gz", gzip.compress(tar_of({f"./10.0.0.{n}/InstaCollection_10.0.0.{n}.tar.gz": node for n in (1, 2)})))
+    path = write(
+        tmp_path / "InstaCollection_202611211000.tar.gz",
+        gzip.compress(tar_of({f"./10.0.0.{n}/InstaCollection_10.0.0.{n}.tar.gz": node for n in (1, 2)})),
+    )
     paths = [found.path for found in members(path)]
     found = bundle_of(paths)
     assert paths[0] == "10.0.0.1/InstaCollection_10.0.0.1.tar.gz/server.log"
@@ -333,7 +344,10 @@ def test_an_instacollector_archive_tells_the_machine_but_no_node(tmp_path: Path)
 
 
 def test_a_sosreport_and_plain_folders_are_known() -> None:
-    paths = ["sosreport-kafka-1-2026-11-21-abcdefg/sos_commands/networking/ss_-peaonmi", "sosreport-kafka-1-2026-11-21-abcdefg/var/log/kafka/server.log"]
+    paths = [
+        "sosreport-kafka-1-2026-11-21-abcdefg/sos_commands/networking/ss_-peaonmi",
+        "sosreport-kafka-1-2026-11-21-abcdefg/var/log/kafka/server.log",
+    ]
     assert place_of(bundle_of(paths), paths[1]) == Place("sosreport", host="kafka-1")
     found = bundle_of(["evidence/ss.txt", "broker-12/server.log"])
     assert place_of(found, "broker-12/server.log") == Place("plain", node=12)

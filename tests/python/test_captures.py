@@ -46,3 +46,23 @@ def test_no_module_knows_a_broker_log() -> None:
         "\tat java.lang.Thread.run(Thread.java:748)",
     ]
     assert captures.detect("\n".join(lines * 20), "server.log") is None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_offsets_point_at_the_lines(path: Path) -> None:
+    data = path.read_bytes()
+    text = data.decode("utf-8", "replace")
+    found = captures.detect(text[: 64 * 1024], path.name)
+    assert found is not None
+    module, kind = found
+    assert kind in module.KINDS
+    for row in module.read(kind, captures.lines_of(text), captures.About(path.name)):
+        assert 0 <= row.offset < len(data)
+        if isinstance(row, captures.Row):
+            first = row.raw_text.split("\n")[0].encode()
+            assert data[row.offset : row.offset + len(first)] == first
+
+
+def test_kinds_are_named_once() -> None:
+    names = [kind for module in captures.modules() for kind in module.KINDS]
+    assert len(names) == len(set(names))
