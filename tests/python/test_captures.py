@@ -59,8 +59,9 @@ def test_offsets_point_at_the_lines(path: Path) -> None:
     for row in module.read(kind, captures.lines_of(text), captures.About(path.name)):
         assert 0 <= row.offset < len(data)
         if isinstance(row, captures.Row):
-            first = row.raw_text.split("\n")[0].encode()
-            assert data[row.offset : row.offset + len(first)] == first
+            # Blanks apart: a JSON text may be kept in one line.
+            first = b"".join(row.raw_text.split("\n")[0].encode().split())
+            assert b"".join(data[row.offset : row.offset + 8 * len(first) + 8].split()).startswith(first)
 
 
 def test_kinds_are_named_once() -> None:
