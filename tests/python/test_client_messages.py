@@ -111,6 +111,34 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             {"member_id": "my-group_host-1.example-1490000000000-1a2b3c4d", "attempt": "3"},
         ),
         (
+            "stream-thread [billing app-5f0c-StreamThread-1] ",
+            "State transition from RUNNING to PARTITIONS_REVOKED",
+            "org.apache.kafka.streams.processor.internals.StreamThread",
+            "streams_state_changed",
+            {"stream_thread": "billing app-5f0c-StreamThread-1", "state_before": "RUNNING", "state_after": "PARTITIONS_REVOKED"},
+        ),
+        (
+            "[Worker clientId=connect-1, groupId=connect] ",
+            "Joined group at generation 7 with protocol version 2 and got assignment: Assignment{error=0, leader='connect-1-9f', leaderUrl='http://w1:8083/', offset=12, connectorIds=[my sink], taskIds=[my sink-0], revokedConnectorIds=[], revokedTaskIds=[], delay=0} with rebalance delay: 300000",
+            "org.apache.kafka.connect.runtime.distributed.DistributedHerder",
+            "connect_rebalanced",
+            {"group_id": "connect", "generation_id": "7", "delay_ms": "300000"},
+        ),
+        (
+            "",
+            "fsync-ing the write ahead log in SyncThread:1 took 1203ms which will adversely effect operation latency.File size is 67108880 bytes. See the ZooKeeper troubleshooting guide",
+            "org.apache.zookeeper.server.persistence.FileTxnLog",
+            "zookeeper_sync_slow",
+            {"thread": "SyncThread:1", "duration_ms": "1203"},
+        ),
+        (
+            "",
+            "LEADING - LEADER ELECTION TOOK - 203 MS",
+            "org.apache.zookeeper.server.quorum.Leader",
+            "zookeeper_led",
+            {"duration_ms": "203"},
+        ),
+        (
             "",
             "Expiring session 0x15ad7f2c0a90003, timeout of 6000ms exceeded",
             "org.apache.zookeeper.server.ZooKeeperServer",
@@ -123,6 +151,19 @@ def test_lines_of_clients_and_zookeeper(prefix: str, body: str, logger: str, eve
     found, values = read(f"[2020-05-15 12:00:01,123] INFO {prefix}{body} ({logger})")
     assert found == event
     assert {name: values.get(name) for name in fields} == fields
+
+
+def test_the_last_attempt_of_an_old_consumer_says_how_many_there_were_in_its_exception() -> None:
+    event, values = read(
+        "[2017-03-01 10:30:00,000] ERROR [app_host1-1488360000000-1a2b3c4d], error during syncedRebalance"
+        " (kafka.consumer.ZookeeperConsumerConnector)\n"
+        "kafka.common.ConsumerRebalanceFailedException: app_host1-1488360000000-1a2b3c4d can't rebalance after 4 retries\n"
+        "\tat kafka.consumer.ZookeeperConsumerConnector$ZKRebalancerListener.syncedRebalance(ZookeeperConsumerConnector.scala:670)"
+    )
+    assert event == "old_consumer_rebalance_failed"
+    assert values["member_id"] == "app_host1-1488360000000-1a2b3c4d"
+    assert values["exception"] == "kafka.common.ConsumerRebalanceFailedException"
+    assert values["exception_message"] == "app_host1-1488360000000-1a2b3c4d can't rebalance after 4 retries"
 
 
 @pytest.mark.parametrize(
