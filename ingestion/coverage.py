@@ -28,6 +28,9 @@ LOUD = ("WARN", "ERROR", "FATAL")
 COLUMNS = ("source_unit", "receiver", "level", "releases", "statement_argument")
 # What objects print whose names in the sources end like this.
 PRINTED = {
+    r'mkstring\("\["': "[1,2]",
+    r"(removing|adding)replicas": "[]",
+    r"topicid$": "5nR1Zk3mQ2mC1l0W7y5k9A",
     r"epoch_?entry|newentry|entrytoappend|^entry$|latest$": "EpochEntry(epoch=9, startOffset=7)",
     r"epochchangemsg": "New: {epoch:9, offset:7}, Current: {epoch:8, offset:7} for Partition: orders-3",
     r"segment$": "LogSegment(baseOffset=0, size=7, lastModifiedTime=7, largestRecordTimestamp=Some(7))",
@@ -58,7 +61,9 @@ class Hole:
         name = self.expression.lower()
         printed = [text for pattern, text in PRINTED.items() if re.search(pattern, name)]
         own = [text for text in re.findall(r'"([^"]*)"', self.expression) if " " in text or self.expression.lstrip("(").startswith("if")]
-        if re.search(r"offset|epoch|size|count|length|bytes|millis|ms\b|port|num|id\b|version|time|code|segments", name):
+        if "prefix" in name or "ident" in name:
+            guess = ""
+        elif re.search(r"offset|epoch|size|count|length|bytes|millis|ms\b|port|num|id\b|version|time|code|segments|start|watermark", name):
             guess = "7"
         elif re.search(r"partition|tp\b|topic", name):
             guess = "orders-3"

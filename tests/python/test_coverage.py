@@ -17,7 +17,7 @@ HEAD = "source_unit\treceiver\tlevel\tfirst_release\tlast_release\treleases\tsta
     ("argument", "text"),
     [
         # Interpolations with brackets and quotes of their own.
-        ('s"Shrinking ISR ${isr.mkString("[", ",", "]")} of $topicPartition."', "Shrinking ISR [1, 2] of orders-3."),
+        ('s"Shrinking ISR ${isr.mkString("[", ",", "]")} of $topicPartition."', "Shrinking ISR [1,2] of orders-3."),
         # Each format has its own arguments; what stands outside of it is printed as it is.
         ('"Broker %d got it.".format(brokerId) + " Epoch is %d " + epoch', "Broker 7 got it. Epoch is %d 7"),
         ('("%d of %s" + " is %d%%") .format(count, path, size), e', "7 of /data/kafka/orders-3 is 7%"),
