@@ -159,7 +159,13 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "",
             "Error while flushing log for a.b_c-d-12 in dir E:\\data\\kafka logs with offset 900 (exclusive) and recovery point 900",
             "disk_error_met",
-            {"disk_operation": "flushing log for", "topic": "a.b_c-d", "partition": "12", "log_dir": "E:\\data\\kafka logs", "offset": "900"},
+            {
+                "disk_operation": "flushing log for",
+                "topic": "a.b_c-d",
+                "partition": "12",
+                "log_dir": "E:\\data\\kafka logs",
+                "offset": "900",
+            },
         ),
         (
             "kafka.server.ReplicaManager",
