@@ -1,0 +1,73 @@
+"""JSON documents of a text: one, several after another, one a line, or the elements of a list; what is torn or foreign is kept as text.
+
+A document is read whole: JSON has no piece that could be understood alone.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ingestion.captures import UNREAD, Line, Row, Sample
+
+DECODER = json.JSONDecoder()
+BLANK = re.compile(r"[\s,]*")
+NEXT = re.compile(r"(?m)^[{\[]")
+
+
+class Document(NamedTuple):
+    """A value with its text and where it begins (bytes); `warning` where the text is no JSON."""
+
+    offset: int
+    text: str
+    value: Any
+    warning: str | None = None
+
+
+def documents(lines: Iterable[Line]) -> Iterator[Document]:
+    """The documents in their order; a list at the top gives its elements."""
+    kept = list(lines)
+    text = "\n".join(line.text for line in kept)
+    starts, place = [], 0
+    for line in kept:
+        starts.append(place)
+        place += len(line.text) + 1
+
+    def offset(at: int) -> int:
+        index = bisect.bisect_right(starts, at) - 1
+        return kept[index].offset + len(kept[index].text[: at - starts[index]].encode("utf-8", "replace"))
+
+    at, in_list = 0, False
+    while True:
+        at = BLANK.match(text, at).end()  # type: ignore[union-attr]  # matches the empty text
+        if at >= len(text):
+            if in_list:
+                yield Document(offset(len(text) - 1), "", None, "the list of documents has no end")
+            return
+        if text[at] in "[]" and in_list == (text[at] == "]"):
+            in_list, at = not in_list, at + 1
+            continue
+        try:
+            value, end = DECODER.raw_decode(text, at)
+            yield Document(offset(at), text[at:end], value)
+        except (ValueError, RecursionError) as error:
+            found = NEXT.search(text, at + 1)
+            end = found.start() if found else len(text)
+            yield Document(offset(at), text[at:end].rstrip(), None, f"no JSON: {error}")
+            in_list = False
+        at = end
+
+
+def answers(lines: Iterable[Line], read: Callable[[Document], Iterator[Row | Sample]]) -> Iterator[Row | Sample]:
+    """What `read` makes of each document that is an object; one that is none, or of another form inside, is `unread`."""
+    for document in documents(lines):
+        if not isinstance(document.value, dict):
+            yield Row(UNREAD, document.offset, document.text, warnings=(document.warning or "no object",))
+            continue
+        try:
+            yield from read(document)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+            yield Row(UNREAD, document.offset, document.text, warnings=(f"an answer of another form: {error}",))
