@@ -15,6 +15,7 @@ from ingestion.captures import UNREAD, Line, Row, Sample
 
 DECODER = json.JSONDecoder()
 BLANK = re.compile(r"[\s,]*")
+BEGINNING = 500
 NEXT = re.compile(r"(?m)^[{\[]")
 
 
@@ -25,6 +26,11 @@ class Document(NamedTuple):
     text: str
     value: Any
     warning: str | None = None
+
+    @property
+    def beginning(self) -> str:
+        """Raw text for the rows of its parts: where they were found, not all again for each."""
+        return self.text[:BEGINNING]
 
 
 def documents(lines: Iterable[Line]) -> Iterator[Document]:

@@ -68,7 +68,7 @@ def answered(document: Document, now: Time) -> Iterator[Row | Sample]:
             for partition, part in enumerate(partitions if isinstance(partitions, list) else ()):
                 if isinstance(part, dict):
                     known = {**labels, "topic": topic, "partition": str(partition)}
-                    yield from group_partition(part, known, part.get("offsets") or (), document.offset, now)
+                    yield from group_partition(part, known, part.get("offsets") or (), document, now)
     else:
         named = next((key for key in ("clusters", "topics", "consumers") if isinstance(answer.get(key), list)), None)
         if named and not answer["error"]:
@@ -94,23 +94,25 @@ def group(document: Document, status: dict[str, Any], now: Time) -> Iterator[Row
         partitions = [status["maxlag"]]
     for part in partitions:
         known = {**labels, **texts(part, topic="topic", partition="partition")}
-        yield from group_partition(part, known, (part.get("start"), part.get("end")), document.offset, now)
+        yield from group_partition(part, known, (part.get("start"), part.get("end")), document, now)
 
 
-def group_partition(part: dict[str, Any], labels: dict[str, str], window: Iterable[Any], offset: int, now: Time) -> Iterator[Row | Sample]:
+def group_partition(
+    part: dict[str, Any], labels: dict[str, str], window: Iterable[Any], document: Document, now: Time
+) -> Iterator[Row | Sample]:
     """A partition of a group: commits of the window, then the present lag."""
     lag = part.get("current_lag", part.get("current-lag"))
     extra = texts(part, status="status", complete="complete", owner="owner", client_id="client_id")
     fields = {**labels, **extra, **({"current_lag": str(lag)} if lag is not None else {})}
-    yield Row("burrow_group_partition", offset, json.dumps(part, ensure_ascii=False), fields, now[0], now[1], warnings=now[2])
+    yield Row("burrow_group_partition", document.offset, document.beginning, fields, now[0], now[1], warnings=now[2])
     for commit in window:
         at = instant(number(commit.get("timestamp"))) if isinstance(commit, dict) else None
         if at is not None:
-            yield sample(COMMITTED, labels, commit.get("offset"), offset, (at, "content", ()))
+            yield sample(COMMITTED, labels, commit.get("offset"), document.offset, (at, "content", ()))
             if isinstance(commit.get("lag"), int):
-                yield sample(LAG, labels, commit["lag"], offset, (at, "content", ()))
+                yield sample(LAG, labels, commit["lag"], document.offset, (at, "content", ()))
     if isinstance(lag, int):
-        yield sample(LAG, labels, lag, offset, now)
+        yield sample(LAG, labels, lag, document.offset, now)
 
 
 def sample(name: str, labels: dict[str, str], value: Any, offset: int, time: Time) -> Sample:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
+from ingestion.captures._documents import BEGINNING
 from ingestion.captures._metrics import OBJECT_NAME, catalogue, instant, number, of_bean
 
 KINDS = {
@@ -92,7 +93,7 @@ def table(lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
             continue
         poll = polled(time, about)
         for (mbean, attribute), value in zip(columns, values, strict=True):
-            yield from reading(mbean, attribute, value, line.offset, poll)
+            yield from reading(mbean, attribute, value, line, poll)
 
 
 def report(lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
@@ -110,7 +111,7 @@ def report(lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
             if match["mbean"] is None:
                 poll = polled(value, about)
             else:
-                yield from reading(match["mbean"], match["attribute"], value, line.offset, poll)
+                yield from reading(match["mbean"], match["attribute"], value, line, poll)
 
 
 def errors(lines: Iterable[Line], about: About) -> Iterator[Row]:
@@ -143,21 +144,21 @@ def connected(line: Line, match: re.Match[str], about: About) -> Row:
     return Row("jmx_connection", line.offset, line.text, {"url": match["url"]}, at, known_by, warnings=warnings)
 
 
-def reading(mbean: str, attribute: str, value: str, offset: int, poll: Poll) -> Iterator[Row | Sample]:
+def reading(mbean: str, attribute: str, value: str, line: Line, poll: Poll) -> Iterator[Row | Sample]:
     """One attribute as samples or, where it is no number, as a row."""
     if attribute in catalogue().decoration or value == "null":
         return
     if value.startswith(COMPOSITE) and value.endswith("})") and attribute.count(".") < DEEPEST:
         for part in split(value.partition(CONTENTS)[2][:-2]):
             key, _, inner = part.strip().partition("=")
-            yield from reading(mbean, f"{attribute}.{key}", inner, offset, poll)
+            yield from reading(mbean, f"{attribute}.{key}", inner, line, poll)
         return
-    sample = None if value.startswith("[") else of_bean(mbean, attribute).sample(offset, value, *poll)
+    sample = None if value.startswith("[") else of_bean(mbean, attribute).sample(line.offset, value, *poll)
     if sample is not None:
         yield sample
     else:
         fields = {"mbean": mbean, "attribute": attribute, "value": value}
-        yield Row("mbean_attribute", offset, f"{mbean}:{attribute}={value}", fields, poll.at, poll.known_by, warnings=poll.warnings)
+        yield Row("mbean_attribute", line.offset, line.text[:BEGINNING], fields, poll.at, poll.known_by, warnings=poll.warnings)
 
 
 def cells(text: str, columns: list[tuple[str, str]]) -> list[str]:

@@ -55,21 +55,21 @@ def answer(document: Document, fallback: Time) -> Iterator[Row | Sample]:
         yield Row("jolokia_response", document.offset, document.text, fields, at, known_by, warnings=warnings)
     else:
         for mbean, attribute, value in values(request, said.get("value")):
-            yield from reading(mbean, attribute, value, document.offset, (at, known_by, warnings))
+            yield from reading(mbean, attribute, value, document, (at, known_by, warnings))
 
 
-def reading(mbean: str, attribute: str, value: Any, offset: int, time: Time) -> Iterator[Row | Sample]:
+def reading(mbean: str, attribute: str, value: Any, document: Document, time: Time) -> Iterator[Row | Sample]:
     """One attribute as a sample or, where it is no number, as a row.  Null is a number that is not known yet, if a number at all."""
     metric = of_bean(mbean, attribute)
     if attribute.split(".")[0] in catalogue().decoration or (value is None and metric.kind is None):
         return
-    sample = None if isinstance(value, list) else metric.sample(offset, value, *time)
+    sample = None if isinstance(value, list | dict) else metric.sample(document.offset, value, *time)
     if sample is not None:
         yield sample
     else:
         text = value if isinstance(value, str) else json.dumps(value)
         fields = {"mbean": mbean, "attribute": attribute, "value": text}
-        yield Row("mbean_attribute", offset, f"{mbean}:{attribute}={text}", fields, time[0], time[1], warnings=time[2])
+        yield Row("mbean_attribute", document.offset, document.beginning, fields, time[0], time[1], warnings=time[2])
 
 
 def values(request: dict[str, Any], value: Any) -> Iterator[tuple[str, str, Any]]:

@@ -92,16 +92,17 @@ def answered(document: Document, now: tuple[dt.datetime | None, str | None, tupl
         for name, entries in data.items():
             for entry in entries if isinstance(entries, list) else ():
                 fields = {"metric": name, **{key: str(entry[key]) for key in ("type", "unit", "help") if entry.get(key)}}
-                yield Row("prometheus_metadata", document.offset, json.dumps({name: entry}), fields, at, known_by, warnings=warnings)
+                yield Row("prometheus_metadata", document.offset, document.beginning, fields, at, known_by, warnings=warnings)
     elif isinstance(data, list):
         for labels in data:
             if isinstance(labels, dict):
-                text = json.dumps(labels)
                 metric = of_series(str(labels.pop("__name__", "")), {key: str(value) for key, value in labels.items()})
                 fields = {**metric.labels, "metric": metric.metric}
-                yield Row("prometheus_series", document.offset, text, fields, at, known_by, warnings=warnings)
+                yield Row("prometheus_series", document.offset, document.beginning, fields, at, known_by, warnings=warnings)
             else:
-                yield Row("prometheus_series", document.offset, str(labels), {"metric": str(labels)}, at, known_by, warnings=warnings)
+                yield Row(
+                    "prometheus_series", document.offset, document.beginning, {"metric": str(labels)}, at, known_by, warnings=warnings
+                )
 
 
 def results(data: dict[str, Any], document: Document) -> Iterator[Row | Sample]:
@@ -114,7 +115,7 @@ def results(data: dict[str, Any], document: Document) -> Iterator[Row | Sample]:
         result = [{"metric": {}, "value": result}]
     for series in result if isinstance(result, list) else ():
         if not isinstance(series, dict) or not isinstance(series.get("metric"), dict):
-            yield Row(UNREAD, document.offset, json.dumps(series), warnings=("no series",))
+            yield unread_part(document, series, "no series")
             continue
         labels = {str(key): str(value) for key, value in series["metric"].items()}
         name = labels.pop("__name__", "")
@@ -127,6 +128,11 @@ def results(data: dict[str, Any], document: Document) -> Iterator[Row | Sample]:
             if sample is not None:
                 yield sample
             else:
-                yield Row(UNREAD, document.offset, json.dumps(pair), warnings=("no time and value",))
+                yield unread_part(document, pair, "no time and value")
         if "histogram" in series or "histograms" in series:
-            yield Row(UNREAD, document.offset, json.dumps(series), warnings=("a native histogram is no number",))
+            yield unread_part(document, series, "a native histogram is no number")
+
+
+def unread_part(document: Document, part: Any, warning: str) -> Row:
+    """A part of an answer that could not be made out, in the field `part`."""
+    return Row(UNREAD, document.offset, document.beginning, {"part": json.dumps(part)}, warnings=(warning,))
