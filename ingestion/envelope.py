@@ -49,14 +49,15 @@ class Envelope:
         spans = {name: head.span(name) for name in head.groupdict() if name != "time"}
         end = None
         if self.tail is not None:
-            tail = self.tail.search(record, head.end())
+            # From the blank before the message on: a message may be empty (a stack trace alone, a line of a banner).
+            tail = self.tail.search(record, head.end() - 1)
             if tail is not None:
                 spans |= {name: tail.span(name) for name in tail.groupdict()}
-                end = tail.start()
+                end = max(head.end(), tail.start())
         if end is None:
             trace = TRACE.search(record, head.end())
             end = trace.start() if trace else len(record)
-        spans["message"] = (head.end(), max(head.end(), end))
+        spans["message"] = (head.end(), end)
         return spans
 
 
