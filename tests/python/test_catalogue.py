@@ -132,6 +132,46 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "fetcher_removed",
             {},
         ),
+        # The same where a collector took the blank away.
+        ("kafka.controller.KafkaController", "[Controller id=1] ", "List of topics to be deleted:", "topic_deletion_advanced", {}),
+        # 0.8: only a stack trace follows.
+        ("kafka.Kafka$", "", "", "node_start_failed", {}),
+        (
+            "kafka.server.ClientQuotaManager",
+            "",
+            "Changing PRODUCE quota for user alice client-id app 1 to 1048576.0",
+            "quota_changed",
+            {"quota_type": "PRODUCE", "quota_entity": "user alice client-id app 1", "quota": "1048576.0"},
+        ),
+        (
+            "kafka.server.DelegationTokenManager",
+            "[Token Manager on Broker 2]: ",
+            "Delegation token renewed for token : Lg2i2gPjTGKxbnsMNqWVGg for owner :User:alice",
+            "delegation_token_changed",
+            {"token_id": "Lg2i2gPjTGKxbnsMNqWVGg", "principal": "User:alice", "node": "2"},
+        ),
+        (
+            "org.apache.kafka.common.utils.KafkaThread",
+            "",
+            "Uncaught exception in thread 'kafka-admin-client-thread | adminclient-1':",
+            "thread_died",
+            {"thread_name": "kafka-admin-client-thread | adminclient-1"},
+        ),
+        # 3.6: a principal without a name is printed as null.
+        (
+            "org.apache.kafka.common.security.kerberos.KerberosLogin",
+            "[Principal=null]: ",
+            "TGT expires: Sat May 16 12:00:00 CEST 2020",
+            "kerberos_ticket_observed",
+            {"principal": "null", "ticket_time": "Sat May 16 12:00:00 CEST 2020"},
+        ),
+        (
+            "org.apache.kafka.coordinator.common.runtime.CoordinatorOperationExceptionHelper",
+            "[GroupCoordinator id=1] ",
+            "Operation share-group-heartbeat with ShareGroupHeartbeatRequestData(groupId='a b', memberId='x') hit an unexpected exception: Cannot invoke \"Object.hashCode()\".",
+            "coordinator_event_failed",
+            {"operation": "share-group-heartbeat", "error": 'Cannot invoke "Object.hashCode()"', "node": "1"},
+        ),
         ("kafka.server.ZookeeperLeaderElector", "", "2 successfully elected as leader", "controller_elected", {"controller": "2"}),
         (
             "org.apache.zookeeper.ClientCnxn",
