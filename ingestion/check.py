@@ -77,6 +77,12 @@ def problems(catalogue: Catalogue) -> list[str]:
             out.append(
                 f"{form.path}:{form.at_line}: {form.event}: its line is taken by '{other.event}' ({other.path}:{other.at_line}); make one of them more exact"
             )
+    homes: dict[str, Form] = {}
+    for form in catalogue.forms:
+        home = homes.setdefault(form.event, form)
+        if home.path != form.path:
+            out.append(f"{form.path}:{form.at_line}: {form.event}: it stands in {home.path}:{home.at_line} too; put its forms into one entry")
+            homes[form.event] = form
     used = {mark[1] for form in catalogue.forms + catalogue.contexts for mark in MARK.finditer(form.text)}
     used |= {part for name in used for part in catalogue.vocabulary.tokens[catalogue.vocabulary.fields[name]["token"]].parts}
     for name, entry in catalogue.vocabulary.fields.items():
