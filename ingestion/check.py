@@ -81,7 +81,9 @@ def problems(catalogue: Catalogue) -> list[str]:
     for form in catalogue.forms:
         home = homes.setdefault(form.event, form)
         if home.path != form.path:
-            out.append(f"{form.path}:{form.at_line}: {form.event}: it stands in {home.path}:{home.at_line} too; put its forms into one entry")
+            out.append(
+                f"{form.path}:{form.at_line}: {form.event}: it stands in {home.path}:{home.at_line} too; put its forms into one entry"
+            )
             homes[form.event] = form
     used = {mark[1] for form in catalogue.forms + catalogue.contexts for mark in MARK.finditer(form.text)}
     used |= {part for name in used for part in catalogue.vocabulary.tokens[catalogue.vocabulary.fields[name]["token"]].parts}
