@@ -63,6 +63,7 @@ class Index:
     def __init__(self, forms: list[Form]) -> None:
         """The forms in the order in which they shall be tried."""
         self.forms = forms
+        self.literals = [form.literal for form in forms]
         words = [form.words.split() for form in forms]
         common = Counter(word for some in words for word in some)
         self.by_word: dict[bytes, list[int]] = {}
@@ -75,11 +76,11 @@ class Index:
 
     def candidates(self, text: bytes) -> list[Form]:
         """The forms whose words the text has, in their order."""
-        by_word = self.by_word
+        by_word, forms, literals = self.by_word, self.forms, self.literals
         ranks = [rank for word in set(WORD.findall(text)) if word in by_word for rank in by_word[word]]
         ranks += self.always
         ranks.sort()
-        return [self.forms[rank] for rank in ranks if self.forms[rank].literal in text]
+        return [forms[rank] for rank in ranks if literals[rank] in text]
 
 
 class Catalogue:
