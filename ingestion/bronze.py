@@ -26,19 +26,8 @@ import pyarrow.compute as pc
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
 from ingestion.recognise import Catalogue, catalogue
-from ingestion.records import (
-    HIDDEN,
-    LONGEST_RECORD,
-    gather,
-    hide_secrets,
-    local_millis,
-    mask,
-    record_starts,
-    shapes,
-    shown,
-    split,
-    valid_text,
-)
+from ingestion.records import LONGEST_RECORD, gather, local_millis, mask, record_starts, shapes, split, valid_text
+from ingestion.secrets import HIDDEN, hide_secrets, may_hold_secrets, shown
 from ingestion.shapes import Shape, shape_of
 from ingestion.unwrap import Line, Stream, Streams
 from ingestion.write import TIME, WORD, Columns, schema_of
@@ -131,7 +120,7 @@ class Reader:
         readers: dict[str, Reader] = {}
         chunks = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(chunks), b"")):
-            texts = [hide_secrets(valid_text(line.text.encode("utf-8", "replace"))) + b"\n" for line in lines]
+            texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
             reader = readers.get(stream.name)
             if reader is None:
                 reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
@@ -140,7 +129,7 @@ class Reader:
                 np.cumsum(lengths) - lengths,
                 np.array([line.start for line in lines], np.int64),
                 np.array([line.end - line.start for line in lines], np.int64),
-                [hide_secrets(valid_text(line.raw)) for line in lines],
+                [valid_text(line.raw) for line in lines],
             )
             yield Piece(reader, b"".join(texts), 0, physical)
         self.end = streams.end
@@ -159,7 +148,7 @@ class Reader:
                     # One record that is longer than any: cut in pieces, for it must not fill the memory.
                     keep = len(data) // LONGEST_RECORD * LONGEST_RECORD
             if keep:
-                yield Piece(self, hide_secrets(valid_text(data[:keep])), self.end)
+                yield Piece(self, valid_text(data[:keep]), self.end)
                 self.end += keep
                 self.tail = (self.tail + data[max(0, keep - FINGERPRINT) : keep])[-FINGERPRINT:]
             if is_last:
@@ -199,7 +188,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Piece:
-    """Whole records of one source: valid UTF-8 in which hidden values are runs of HIDDEN; `offset`: where it begins there."""
+    """Whole records of one source, in valid UTF-8; `offset`: where it begins there."""
 
     reader: Reader
     text: bytes
@@ -302,7 +291,6 @@ class Batch:
         self.text = b"".join(texts)
         self.padded = self.text + b"\n" * 16
         self.raw = np.frombuffer(self.padded, np.uint8)
-        self.hidden = np.flatnonzero(self.raw == HIDDEN[0])
         masked = mask(self.padded)
         self.bounds, self.heads = split(self.text, np.frombuffer(masked, np.uint8)[: len(self.text)], self.envelope, self.begins)
         self.starts, self.ends = self.bounds[:-1], self.bounds[1:]
@@ -387,7 +375,8 @@ class Batch:
         last = np.append(first[1:], len(begins))
         lengths = np.add.reduceat(np.concatenate([part.lengths for part in lines]), first)
         texts = [b"\n".join(raw[a:b]) for a, b in zip(first.tolist(), np.maximum(last, first + 1).tolist(), strict=True)]
-        return np.concatenate([part.starts for part in lines])[first], lengths, pa.array([shown(text) for text in texts], pa.string())
+        raw_text = pa.array([shown(hide_secrets(text)) for text in texts], pa.string())
+        return np.concatenate([part.starts for part in lines])[first], lengths, raw_text
 
     def _texts(self, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
         """Slices of the text, hidden values as `[redacted]`; null where `missing`."""
@@ -408,6 +397,17 @@ class Batch:
     def _record(self, number: int) -> bytes:
         return self.text[self.starts[number] : self.ends[number]].rstrip(b"\r\n")
 
+    def _hide(self, records: np.ndarray) -> None:
+        """Hide the secrets of some records; `hidden`: where in the text there are any."""
+        text = bytearray(self.padded) if len(records) else b""
+        for record in records:
+            start, end = int(self.starts[record]), int(self.ends[record])
+            text[start:end] = hide_secrets(self.text[start:end])
+        if len(records):
+            self.padded = bytes(text)
+            self.text, self.raw = self.padded[: len(self.text)], np.frombuffer(self.padded, np.uint8)
+        self.hidden = np.flatnonzero(self.raw == HIDDEN[0]) if len(records) else np.zeros(0, np.int64)
+
     def _plans(self, numbers: np.ndarray, distinct: pa.Array) -> tuple[np.ndarray, list[Shape]]:
         """For each record the number of its plan, and the plans: one a shape, one a record where a literal digit decides."""
         _, first = np.unique(numbers, return_index=True)
@@ -417,10 +417,14 @@ class Batch:
             key = (self.envelope.name, has_head, distinct[number].as_py())
             plan = self.cache.get(key)
             if plan is None:
-                plan = shape_of(self._record(record), has_head, self.envelope, self.known)
+                text = self._record(record)
+                hides = may_hold_secrets(text)
+                plan = shape_of(hide_secrets(text) if hides else text, has_head, self.envelope, self.known)
+                plan.hides = hides
                 if len(self.cache) < 200_000 and len(key[2]) < 20_000:
                     self.cache[key] = plan
             plans.append(plan)
+        self._hide(np.flatnonzero(np.array([plan.hides for plan in plans])[numbers]))
         doubtful = np.flatnonzero(np.array([plan.recheck for plan in plans])[numbers])
         if len(doubtful):
             numbers = numbers.copy()

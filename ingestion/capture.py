@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from ingestion.bronze import Counted, Task, open_bytes
 from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of
-from ingestion.records import hide_secrets, shown, valid_text
+from ingestion.records import valid_text
+from ingestion.secrets import hide_secrets, shown
 from ingestion.write import TIME, WORD, Columns, schema_of
 from ingestion.zones import zone_of
 
@@ -111,6 +112,9 @@ class Text:
                         break
                     data = carry + chunk
                     cut = data.rfind(b"\n") + 1 or (len(data) if len(data) >= LONGEST_LINE else 0)
+                    # A key that goes over many lines is hidden whole.
+                    key = data.rfind(b"-----BEGIN ")
+                    cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 and cut - key < CHUNK else cut
                     yield from self._lines(data[:cut])
                     carry = data[cut:]
         except (OSError, EOFError) as error:

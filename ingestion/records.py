@@ -6,62 +6,15 @@ No Spark here.  A record is a line that the layout's frame fits, with every line
 from __future__ import annotations
 
 import codecs
-import re
 
 import numpy as np
 import pyarrow as pa
 
 from ingestion.envelope import DIGITS, Envelope
+from ingestion.secrets import HIDDEN
 
 # Longer records are cut into pieces of this size: a binary or torn file must not fill the memory.
 LONGEST_RECORD = 1 << 20
-# Stands for each byte of a hidden value: offsets stay right; where texts are cut out, a run of it becomes [redacted].
-HIDDEN = b"\x01"
-HIDDEN_RUN = re.compile(HIDDEN + b"+")
-SECRET = re.compile(
-    rb"(?i)(?:(?:password|passwd|passphrase|secret|credentials?|access\.key|jaas\.config|auth\.token|api\.key)[\w.\-]*\"?(?: = | is overridden to )(?!null\b|\[hidden\])([^\n]+)"
-    rb"|(?:password|passwd|passphrase|secret|access[._]key|auth[._]token|api[._]key)[\w.\-]*\"?[=:]\s*(?!null\b|\[hidden\])(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&)\]}]+))"
-)
-SECRET_WORDS = (
-    b"passw",
-    b"passphrase",
-    b"secret",
-    b"credential",
-    b"jaas.config",
-    b"access.key",
-    b"access_key",
-    b"auth.token",
-    b"api.key",
-    b"api_key",
-)
-
-
-def hide_secrets(data: bytes) -> bytes:
-    """The same bytes, same length, with every byte of the values of secret settings as HIDDEN.
-
-    Only lines that name a secret are looked at closely: a search for the words is a hundred times faster than the pattern.
-    """
-    small = data.lower()
-    lines: set[tuple[int, int]] = set()
-    for word in SECRET_WORDS:
-        at = small.find(word)
-        while at >= 0:
-            end = small.find(b"\n", at)
-            end = len(small) if end < 0 else end
-            lines.add((small.rfind(b"\n", 0, at) + 1, end))
-            at = small.find(word, end)
-    out: bytearray | None = None
-    for begin, stop in lines:
-        for match in SECRET.finditer(data, begin, stop):
-            start, end = match.span(1 if match[1] is not None else 2)
-            out = out if out is not None else bytearray(data)
-            out[start:end] = HIDDEN * (end - start)
-    return bytes(out) if out is not None else data
-
-
-def shown(data: bytes) -> str:
-    """A text with each hidden value as [redacted]."""
-    return (HIDDEN_RUN.sub(b"[redacted]", data) if HIDDEN in data else data).decode()
 
 
 def valid_text(data: bytes) -> bytes:

@@ -29,6 +29,7 @@ class Shape:
     spans: list[tuple[int, int]] = field(default_factory=list)
     picked: list[Form | None] = field(default_factory=list)
     recheck: bool = False
+    hides: bool = False
 
 
 def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
