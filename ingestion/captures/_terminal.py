@@ -235,6 +235,10 @@ class Page:
 
     def __post_init__(self) -> None:
         self.at, self.known_by, self.warnings = time_of(self.about)
+        # A sosreport names its files after the commands: `free_-m`, `netstat_-W_-neopa`.
+        name = self.about.name.rsplit("/", 1)[-1]
+        if re.fullmatch(r"[a-z]+(?:_-{1,2}\w[\w.=-]*)*(?:_\S+)?", name) and name.split("_")[0] in PROGRAMS:
+            self.command = Command(name.replace("_", " "))
 
     def passes(self, line: Line) -> bool:
         """Whether a line is blank, a date or a command; the last two are kept for the rows that follow."""

@@ -33,7 +33,7 @@ LSOF = re.compile(
 WARNING = re.compile(r"lsof: (?:WARNING|status error|no pwd entry).*|\s+Output information may be incomplete\.\s*|\s+assuming \"dev=.*")
 FD_LONG = re.compile(r"(?P<permissions>l[rwx-]{9})[.+@]?\s+\d+\s+(?P<user>\S+)\s+\S+\s+\d+\s+\S.*?\s(?P<fd>\d+) -> (?P<name>.+)")
 FD_SHORT = re.compile(r"(?:/proc/(?P<process_id>\d+)/fd/)?(?P<fd>\d+) -> (?P<name>(?:/|socket:|pipe:|anon_inode:|inotify|\().*)")
-FD_FOLDER = re.compile(r"(?:\./?|/proc/(?P<process_id>\d+|self)(?:/task/\d+)?/fd/?):\s*|total \d+\s*")
+FD_FOLDER = re.compile(r"(?:\./?|/proc/(?P<process_id>\d+|self)(?:/task/\d+)?/fd/?):\s*|total \d+\s*|d[rwx-]{9}[.+@]?\s+\d+\s.*\s\.\.?\s*")
 PAIR = re.compile(r"\s*(?P<process_id>\d+)[\s:=,]+(?P<count>\d+)\s*")
 PROCESS = re.compile(r"\s-p\s*(\d+)|/proc/(\d+)/")
 

@@ -3,12 +3,13 @@
 Rows:
 - `process`: process_id, thread_id, parent_process_id, user, state, priority, nice, virtual_bytes, resident_bytes, shared_bytes,
   cpu_percent, memory_percent, cpu_time, started, command; of `top -H` the number is the thread's;
+  `process_thread`: the same of a thread that `ps m` lists below its process;
 - `load_average`: load_1m, load_5m, load_15m, up, users;
 - `task_count`: total, running, sleeping, stopped, zombie, counted (tasks or threads);
 - `cpu_usage`: cpu (where each has a line), user_percent, nice_percent, system_percent, idle_percent, iowait_percent, steal_percent …;
 - `memory`: of (memory, swap), total_bytes, used_bytes, free_bytes, shared_bytes, cached_bytes, buffers_bytes, available_bytes; without
   `_bytes` where free printed no unit and its options are not known;
-- `memory_item`: name, value_bytes (/proc/meminfo);
+- `memory_item`: name, value_bytes or value (/proc/meminfo, `vmstat -s`);
 - `virtual_memory`: runnable, blocked, swapped_out_bytes, free_bytes, swap_in_per_second …, the columns of vmstat;
 - `device_io`: device, reads_per_second, writes_per_second, read_bytes_per_second, read_await_ms, write_await_ms, await_ms, queue_size,
   utilised_percent …, the columns of iostat of both layouts;
@@ -52,7 +53,7 @@ BUSYBOX_CPU = re.compile(
 FREE_HEADING = re.compile(r"\s+total\s+used\s+free\s+(?:shared|gemeinsam).*")
 FREE = re.compile(r"(?P<of>Mem|Swap|-/\+ buffers/cache|Low|High|Total)\s*:\s+(?P<numbers>\d.*?)\s*")
 MEMINFO = re.compile(r"(?P<name>[A-Z]\w*(?:\(\w+\))?):\s+(?P<value>\d+)(?P<unit> kB)?\s*")
-VMSTAT_GROUP = re.compile(r"\s*procs\s+-+\s*memory.*")
+VMSTAT_GROUP = re.compile(r"[\s-]*procs[\s-]+memory.*")
 VMSTAT_HEADING = re.compile(r"\s*r\s+b\s+(?:swpd|avm).*")
 VMSTAT = re.compile(r"\s*\d+\s+\d+(?:\s+\d+){10,18}(?:\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?\s*")
 VMSTAT_KEYS = {
@@ -61,6 +62,7 @@ VMSTAT_KEYS = {
     "in": "interrupts_per_second", "cs": "context_switches_per_second", "us": "user_percent", "sy": "system_percent", "id": "idle_percent",
     "wa": "iowait_percent", "st": "steal_percent", "gu": "guest_percent",
 }  # fmt: skip
+VMSTAT_SUMMARY = re.compile(r"\s*(?P<value>\d+)(?P<unit> K)? (?P<name>[A-Za-z][A-Za-z /()-]+)\s*")
 IOSTAT_HEADING = re.compile(r"Device:?\s+(?=.*(?:%util|tps|r/s)).*")
 IOSTAT = re.compile(r"(?P<device>[A-Za-z][\w\-.!/]*)(?P<numbers>(?:\s+\d+[.,]\d+)+)\s*")
 IOSTAT_CPU_HEADING = re.compile(r"avg-cpu:\s+%user.*")
@@ -119,10 +121,13 @@ def process_of(text: str, columns: list[str]) -> dict[str, str | None] | None:
         return None
     found = dict(zip(columns, words, strict=True))
     number = found.get("PID", "")
-    if not number.isdigit():
+    # `ps m` prints the threads below their process, with - for what they share.
+    if not number.isdigit() and not (number == "-" and words.count("-") >= 3):
         return None
     fields: dict[str, str | None] = {}
     for column, value in found.items():
+        if value == "-":
+            continue
         key = TABLE_KEYS.get(column, re.sub(r"\W+", "_", column.lower()).strip("_"))
         if key.endswith("_bytes"):
             fields[key] = bytes_of(value, 1024)
@@ -194,6 +199,8 @@ def kind_of(sample: str, name: str) -> str | None:
         load_of(line) or FREE_HEADING.fullmatch(line) or VMSTAT_HEADING.fullmatch(line) or IOSTAT_HEADING.fullmatch(line) for line in lines
     ):
         return "host_load"
+    if re.search(r"^\s*\d+ K total memory$", sample, re.M) and mostly(lines, VMSTAT_SUMMARY.fullmatch):
+        return "host_load"
     return "host_load" if re.search(r"^MemTotal:\s+\d+ kB$", sample, re.M) and mostly(lines, MEMINFO.fullmatch) else None
 
 
@@ -251,7 +258,7 @@ def table_row(text: str, columns: list[str], page: Page) -> tuple[str, dict[str,
     """(kind of row, fields) of a line under the heading that was read last."""
     if "PID" in columns:
         fields = process_of(text, columns)
-        return ("process", fields) if fields else None
+        return ("process" if fields and "process_id" in fields else "process_thread", fields) if fields else None
     match = FREE.fullmatch(text)
     if match:
         # The unit of free is only in its options: without it the numbers keep names without a unit.
@@ -279,15 +286,11 @@ def table_row(text: str, columns: list[str], page: Page) -> tuple[str, dict[str,
         return "virtual_memory", {
             key: str(int(value) * 1024) if "_bytes" in key and kib and value.isdigit() else value for key, value in fields.items()
         }
-    match = MEMINFO.fullmatch(text)
-    return (
-        (
-            "memory_item",
-            {"name": match["name"], ("value_bytes" if match["unit"] else "value"): bytes_of(match["value"], 1024 if match["unit"] else 1)},
-        )
-        if match
-        else None
-    )
+    match = MEMINFO.fullmatch(text) or VMSTAT_SUMMARY.fullmatch(text)
+    if match is None:
+        return None
+    key, factor = ("value_bytes", 1024) if match["unit"] else ("value", 1)
+    return "memory_item", {"name": match["name"], key: bytes_of(match["value"], factor)}
 
 
 def free_fields(match: re.Match[str], columns: list[str], page: Page) -> dict[str, str | None]:
@@ -309,7 +312,8 @@ def free_fields(match: re.Match[str], columns: list[str], page: Page) -> dict[st
     option = (
         re.search(r"\bfree\s+(?:-\w+\s+)*?-?-(?P<unit>[bkmg]|bytes|kilo|mega|gibi|mebi|kibi)", page.command.text) if page.command else None
     )
-    unit = 1024 ** ("bkmg".index(option["unit"][0])) if option else None
+    is_plain = page.command is not None and page.command.program == "free"
+    unit = 1024 ** ("bkmg".index(option["unit"][0])) if option else 1024 if is_plain else None
     fields: dict[str, str | None] = {"of": {"Mem": "memory", "Swap": "swap"}.get(match["of"], match["of"])}
     for key, value in zip(keys, match["numbers"].split(), strict=False):
         letters = value[-1].isalpha()

@@ -6,7 +6,8 @@ Rows:
   of a Unix socket: proto, state, socket_type, inode, path;
 - `socket_count`: state, count (`sort | uniq -c`, `awk`), or command, filter, count (`netstat … | wc -l`);
 - `socket_detail`: of_offset (what `ss -i`, `-o`, `-m` print under a socket);
-- `socket_summary`: proto, total, established, closed, orphaned, syn_recv, time_wait, ipv4, ipv6 (`ss -s`).
+- `socket_summary`: proto, total, established, closed, orphaned, syn_recv, time_wait, ipv4, ipv6 (`ss -s`), in_use,
+  allocated, memory_pages (/proc/net/sockstat).
 
 Samples: `sockets` by label `state` (and `proto`): counted where a list is whole (it has its heading), else as printed.
 
@@ -52,6 +53,7 @@ KNOWN_STATES = frozenset(
         "BOUND_INACTIVE",
     ]
 )
+UNIX_STATES = frozenset(("CONNECTED", "CONNECTING", "DISCONNECTING", "LISTENING", "FREE"))
 INET = r"(?:tcp|udp|udplite|sctp|raw|icmp)(?:4|6|46)?|icm4|icm6|mptcp|dccp|v_str|xdp"
 NETSTAT = re.compile(
     rf"(?P<proto>{INET})\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+)\s+(?P<peer>\S+)(?:\s+(?P<state>[A-Z][A-Z_0-9]+))?(?P<rest>(?:\s.*)?)"
@@ -79,13 +81,25 @@ COUNT = re.compile(
 )
 # What `awk '{print $6}'` makes of the headings of netstat.
 COUNT_OF_HEADING = re.compile(
-    r"\s*\d+\s+(?:Foreign|established\)|State|and|\(servers|Address|servers\)|Local)\s*|\s*(?:Foreign|established\)|State)\s+\d+\s*"
+    r"\s*\d+(?:\s+(?:Foreign|established\)|State|and|\(servers|Address|servers\)|Local|I-Node|Path|Type|Flags|\[|\]|ACC|DGRAM|STREAM|SEQPACKET|\d+))?\s*"
+    r"|\s*(?:Foreign|established\)|State|I-Node)\s+\d+\s*"
 )
 SUMMARY = re.compile(
     r"TCP:\s+(?P<total>\d+)\s+\(estab (?P<established>\d+), closed (?P<closed>\d+), orphaned (?P<orphaned>\d+)(?:, synrecv (?P<syn_recv>\d+))?, timewait (?P<time_wait>\d+)(?:/\d+)?\).*"
 )
 SUMMARY_TOTAL = re.compile(r"Total: (?P<total>\d+)(?: \(kernel (?P<kernel>\d+)\))?\s*")
 TRANSPORT = re.compile(r"(?P<proto>\*|RAW|UDP|TCP|INET|FRAG|MPTCP|SCTP)\s+(?P<total>-|\d+)\s+(?P<ipv4>-|\d+)\s+(?P<ipv6>-|\d+)\s*")
+# /proc/net/sockstat
+SOCKSTAT = re.compile(r"(?P<proto>sockets|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?): (?P<rest>(?:used|inuse) \d+(?: \w+ \d+)*)\s*")
+SOCKSTAT_KEYS = {
+    "used": "total",
+    "inuse": "in_use",
+    "orphan": "orphaned",
+    "tw": "time_wait",
+    "alloc": "allocated",
+    "mem": "memory_pages",
+    "memory": "memory_bytes",
+}
 TRANSPORT_HEADING = re.compile(r"Transport\s+Total\s+IP\s+IPv6\s*")
 PROCESS = re.compile(r"(?:^|\s)(?:(?P<process_id>\d+)/(?P<process_name>[^\s].*?)|(?P<mac_name>[A-Za-z][\w.\- ]*):(?P<mac_id>\d+))(?=\s|$)")
 SS_PROCESS = re.compile(r'\(\("(?P<process_name>[^"]+)",(?:pid=)?(?P<process_id>\d+),(?:fd=)?(?P<file_descriptor>\d+)\)')
@@ -160,7 +174,7 @@ def socket_of(text: str, may_lack_state: bool = False) -> dict[str, str | None] 
 def count_of(text: str) -> tuple[str, str] | None:
     match = COUNT.fullmatch(text)
     state = canonical(match["after_state"] or match["state"]) if match else None
-    return (state, match["before"] or match["after"]) if match and state in KNOWN_STATES else None
+    return (state, match["before"] or match["after"]) if match and state in KNOWN_STATES | UNIX_STATES else None
 
 
 def summary_of(text: str) -> dict[str, str | None] | None:
@@ -170,6 +184,10 @@ def summary_of(text: str) -> dict[str, str | None] | None:
     match = TRANSPORT.fullmatch(text)
     if match:
         return {key: None if value == "-" else value for key, value in match.groupdict().items()}
+    match = SOCKSTAT.fullmatch(text)
+    if match:
+        parts = dict(zip(match["rest"].split()[::2], match["rest"].split()[1::2], strict=False))
+        return {"proto": match["proto"].replace("sockets", "*"), **{SOCKSTAT_KEYS.get(name, name): value for name, value in parts.items()}}
     match = SUMMARY_TOTAL.fullmatch(text)
     return {"proto": "*", "total": match["total"]} if match else None
 
@@ -211,18 +229,19 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 whole, first = not page.is_piped, line.offset
             lacks_state = NO_STATE_HEADING.match(text) is not None
             continue
-        if COUNT_OF_HEADING.fullmatch(text) or TRANSPORT_HEADING.fullmatch(text):
-            continue
         if page.command is not None and page.command.counts and number_of(text):
             labels = {"filter": " & ".join(page.command.filters)} if page.command.filters else {}
             yield from page.count(
                 "socket_count", line, "sockets", labels, "sockets", *(() if labels else ("the headings are counted too",))
             )
             continue
+        if COUNT_OF_HEADING.fullmatch(text) or TRANSPORT_HEADING.fullmatch(text):
+            continue
         count, summary = count_of(text), summary_of(text)
         if count is not None:
             yield page.row("socket_count", line, {"state": count[0], "count": count[1]})
-            yield page.sample("sockets", line.offset, float(count[1]), {"state": count[0]}, "sockets")
+            if count[0] in KNOWN_STATES:
+                yield page.sample("sockets", line.offset, float(count[1]), {"state": count[0]}, "sockets")
         elif summary is not None:
             yield page.row("socket_summary", line, summary)
             for state in ("established", "syn_recv", "time_wait"):

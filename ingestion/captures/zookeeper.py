@@ -6,6 +6,7 @@ Rows:
 - `zookeeper_connection`: client_address, client_port, queued, received, sent, session_id, last_operation, established_at, timeout_ms,
   last_cxid, last_zxid, latency_min_ms, latency_avg_ms, latency_max_ms;
 - `zookeeper_session`: session_id, expires (as printed), timeout_ms; `ephemeral_node`: session_id, path (dump);
+- `zookeeper_watch`: session_id, path (wchc, wchp);
 - `zookeeper_setting`: name, value (conf); `environment_entry`: name, value (envi); `zookeeper_watches`: connections, paths, watches (wchs);
 - `znode`: path, data, created_at, modified_at (created_printed, modified_printed where the letters of the zone mean several), czxid, mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none),
   data_length, children; of what Kafka keeps there: broker_id, controller_epoch, topic_name, partition_id, leader_id, leader_epoch, isr,
@@ -91,9 +92,17 @@ def kind_of(sample: str, name: str) -> str | None:
         return "zookeeper_nodes" if mostly(lines, node_line, 0.6) else None
     if not lines:
         return None
+    # `zookeeper-shell.sh HOST get PATH` from ZooKeeper 3.5 on prints the data without a stat.
+    if re.search(r"^WatchedEvent state:", sample, re.M) and mostly(lines, node_line, 0.9) and not LOG.fullmatch(lines[-1]):
+        return "zookeeper_nodes"
     if FIRST.match(lines[0]) and mostly(lines, status_line, 0.7):
         return "zookeeper_status"
     if mostly(lines, lambda line: CONNECTION.fullmatch(line) or MNTR.fullmatch(line)) or [line.strip() for line in lines] == ["imok"]:
+        return "zookeeper_status"
+    # wchc, wchp: sessions with the paths that they watch, and paths with the sessions that watch them.
+    if re.match(r"(?:0x[0-9a-f]{6,16}\n\t/|/\S*\n\t0x[0-9a-f]{6,16}$)", sample, re.M) and mostly(
+        lines, lambda line: re.fullmatch(r"\t?(?:0x[0-9a-f]+|/\S*)", line)
+    ):
         return "zookeeper_status"
     if lines[0] == "Environment:" and mostly(lines[1:], lambda line: re.match(r"(?:zookeeper|java|os|host|user|jvm)\.", line)):
         return "zookeeper_status"
@@ -127,7 +136,7 @@ def read_status(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
     """Answers to four-letter words, one after the other."""
     server: dict[str, str | None] = {}
     said: list[Line] = []
-    section, session, expires = "", None, None
+    section, session, expires, watched = "", None, None, ""
     for line in lines:
         text = line.text.rstrip()
         connection = CONNECTION.fullmatch(text)
@@ -162,13 +171,18 @@ def read_status(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
             section, session, expires = text, None, None
         elif EXPIRES.fullmatch(text):
             expires = EXPIRES.fullmatch(text)["expires"]  # type: ignore[index]
-        elif SESSION.fullmatch(text):
+        elif SESSION.fullmatch(text) and not watched:
             match = SESSION.fullmatch(text)
             session = match["session_id"]  # type: ignore[index]
             if not section.startswith(("ephemeral", "Sessions with")):
                 yield page.row("zookeeper_session", line, {**match.groupdict(), "expires": expires})  # type: ignore[union-attr]
         elif text.startswith("\t/") and session:
-            yield page.row("ephemeral_node", line, {"session_id": session, "path": text.strip()})
+            row_kind = "ephemeral_node" if section.startswith(("ephemeral", "Sessions with")) else "zookeeper_watch"
+            yield page.row(row_kind, line, {"session_id": session, "path": text.strip()})
+        elif SESSION.fullmatch(text) and watched:
+            yield page.row("zookeeper_watch", line, {"session_id": text.strip(), "path": watched})
+        elif text.startswith("/") and not section:
+            watched = text
         elif re.fullmatch(r"\s*ip: /.*sessionId: 0x[0-9a-f]+", text):
             address, _, identifier = text.strip().removeprefix("ip: /").partition(" sessionId: ")
             yield page.row(
@@ -259,7 +273,7 @@ def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Ite
                 continue
             value = at.isoformat()
         fields[STAT_KEYS[stat["name"]]] = value
-    if len(fields) == 1 and not (path and data):
+    if len(fields) == 1 and not (data and (path or data[0].startswith("{"))):
         yield from unread(answer, "no answer of zkCli")
         return
     fields["data"] = "\n".join(data) or None

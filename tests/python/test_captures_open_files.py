@@ -110,3 +110,10 @@ def test_an_excerpt_is_not_counted() -> None:
 def test_a_listing_of_a_directory_is_no_list_of_descriptors() -> None:
     assert open_files.kind_of("lrwxrwxrwx 1 root root 7 Nov 20 10:00 data -> /mnt/a\n", "x") is None
     assert open_files.kind_of("", "lsof.txt") is None
+
+
+def test_ls_with_all_entries_of_proc() -> None:
+    text = "total 0\ndr-x------ 2 root root  6 Nov 21 16:06 .\ndr-xr-xr-x 9 root root  0 Nov 21 16:06 ..\nlr-x------ 1 root root 64 Nov 21 16:06 0 -> /dev/null\nl-wx------ 1 root root 64 Nov 21 16:06 1 -> /tmp/x\n"
+    assert open_files.kind_of(text, "x") == "open_files"
+    found = list(open_files.read("open_files", lines_of(text), About("x")))
+    assert [getattr(row, "value", None) for row in found] == [None, None, 2.0]

@@ -192,3 +192,32 @@ def test_other_texts_are_no_processes() -> None:
         "",
     ):
         assert processes.kind_of(text, "top.txt") is None
+
+
+def test_threads_below_their_process() -> None:
+    process, thread = read("20261121T100000Z-ps-auxm.txt")
+    assert (process.kind, process.fields["process_id"], process.fields["resident_bytes"]) == ("process", "4711", "624541696")
+    assert (thread.kind, thread.fields) == (
+        "process_thread",
+        {"user": "kafka", "cpu_percent": "0.1", "state": "Sl", "started": "11:59", "cpu_time": "0:01"},
+    )
+
+
+def test_vmstat_in_its_other_layouts() -> None:
+    (wide,) = read("20261121T100000Z-vmstat-wide.txt")
+    assert (wide.fields["runnable"], wide.fields["free_bytes"], wide.fields["guest_percent"]) == ("2", "22135820288", "0")
+    rows = read("vmstat_-s")
+    assert [row.fields for row in rows] == [
+        {"name": "total memory", "value_bytes": "25274793984"},
+        {"name": "used memory", "value_bytes": "1622798336"},
+        {"name": "non-nice user cpu ticks", "value": "794932"},
+    ]
+
+
+def test_a_file_that_is_named_after_its_command_has_its_unit() -> None:
+    (memory,) = read("free_-m")
+    assert (memory.fields["total_bytes"], memory.fields["available_bytes"], memory.warnings) == (
+        "25275924480",
+        "22398631936",
+        ("no time in the text, the name or the file",),
+    )

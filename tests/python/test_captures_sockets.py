@@ -158,3 +158,16 @@ def test_other_texts_are_no_sockets() -> None:
         "",
     ):
         assert sockets.kind_of(text, "netstat.txt") is None
+
+
+def test_counts_with_states_of_unix_sockets_give_samples_of_the_others_alone() -> None:
+    rows, samples = read("20261121T100000Z-uniq-unix.txt")
+    assert {row.fields["state"]: row.fields["count"] for row in rows} == {"TIME_WAIT": "19", "LISTEN": "10", "CONNECTED": "4"}
+    assert states(samples) == {"TIME_WAIT": 19.0, "LISTEN": 10.0}
+
+
+def test_sockstat() -> None:
+    rows, samples = read("20261121T100000Z-sockstat.txt")
+    assert rows[0].fields == {"proto": "*", "total": "305"}
+    assert rows[1].fields == {"proto": "TCP", "in_use": "43", "orphaned": "1", "time_wait": "19", "allocated": "45", "memory_pages": "7"}
+    assert states(samples) == {"TIME_WAIT": 19.0}

@@ -163,3 +163,26 @@ def test_other_texts_are_no_zookeeper() -> None:
         "",
     ):
         assert zookeeper.kind_of(text, "zk.txt") is None
+
+
+def test_watches_by_session_and_by_path() -> None:
+    by_session, _ = read("20261121T094700Z-wchc.txt")
+    assert [(row.kind, row.fields["session_id"], row.fields.get("path")) for row in by_session] == [
+        ("zookeeper_session", "0x1000023db750001", None),
+        ("zookeeper_watch", "0x1000023db750001", "/brokers/ids"),
+        ("zookeeper_watch", "0x1000023db750001", "/controller"),
+    ]
+    by_path, _ = read("20261121T094700Z-wchp.txt")
+    assert [(row.fields["path"], row.fields["session_id"]) for row in by_path] == [
+        ("/brokers/ids", "0x1000023db750001"),
+        ("/brokers/ids", "0x1000023db750002"),
+    ]
+
+
+def test_the_shell_of_kafka_names_the_path_in_its_command() -> None:
+    (row,), _ = read("20261121T094700Z-shell-get.txt")
+    assert (row.fields["path"], row.fields["broker_id"], row.fields["data"]) == (
+        "/controller",
+        "3",
+        '{"version":1,"brokerid":3,"timestamp":"1795254373484"}',
+    )
