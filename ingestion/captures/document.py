@@ -11,13 +11,14 @@ Rows: those of the modules, with `piece` (the kind of capture) and `host` (from 
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ingestion import captures
 from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
-from ingestion.captures._terminal import PROMPTS, Command, command_of
+from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 PIECE_LINES = 50_000  # A longer block is read in parts, so that memory stays bounded.
@@ -126,34 +127,69 @@ def cut(line: Line, width: int) -> Line:
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """`document` where no other module knows the text, it is no log, and at least one piece stands between its prose."""
+    """`document` where no other module knows the text, it is no log, and pieces stand between its prose."""
     if "\0" in sample or NO_DOCUMENT.match(sample):
         return None
     lines = [line for line in sample.replace("\xa0", " ").split("\n") if line.strip()]
     timed = sum(bool(re.match(r"\W{0,2}(?:\d{1,4}[-/:]\d\d|[A-Z][a-z]{2} +\d)", line)) for line in lines)
     logged = sum(bool(LOG.fullmatch(line) or TRACE.fullmatch(line)) for line in lines)
-    if not lines or not any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines):
+    if not lines:
         return None
     if LOG.fullmatch(lines[0]) or TRACE.fullmatch(lines[0]) or timed > 0.6 * len(lines) or logged > 0.9 * len(lines):
         return None
     if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
         return None
-    text = captures.lines_of(sample[:LOOK])
-    return (
-        "document"
-        if any(isinstance(row, Sample) or row.kind not in ("prose", "command", UNREAD) for row in read("document", text, About(name)))
-        else None
-    )
+    # Outputs one after the other without a word between them are a document too, from two kinds on.
+    is_prose = any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines)
+    pieces: set[str] = set()
+    for row in read("document", captures.lines_of(sample[:LOOK]), About(name)):
+        if isinstance(row, Row) and row.kind not in ("prose", "command", UNREAD):
+            pieces.add(row.fields.get("piece", row.kind))
+        if pieces and (is_prose or len(pieces) > 1):
+            return "document"
+    return None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+    # A date that stands alone, as a script prints it before its outputs, holds for what follows until the next prose.
+    at: dt.datetime | None = None
     for block in blocks(lines):
         # Web pages print no-break spaces, which no tool does.
         lines_of_block = [Line(line.offset, line.text.replace("\xa0", " ")) for line in dedented(block.lines)]
-        for command, line, piece in segments(lines_of_block):
-            if line is not None and command is not None:
-                yield row(about, "command", [line], {"command": command.text} | ({"host": command.host} if command.host else {}))
-            yield from piece_rows(about, command, line, piece, block.is_code)
+        for date, dated in cut_at_dates(lines_of_block, about):
+            at = date or at
+            for command, line, piece in segments(dated):
+                if line is not None and command is not None:
+                    fields = {"command": command.text} | ({"host": command.host} if command.host else {})
+                    yield timed(row(about, "command", [line], fields), at)
+                for out in piece_rows(about, command, line, piece, block.is_code):
+                    if isinstance(out, Row) and out.kind == "prose" and date_of(out.raw_text, about.zone) is None:
+                        at = None
+                    yield timed(out, at)
+
+
+def cut_at_dates(lines: list[Line], about: About) -> Iterator[tuple[dt.datetime | None, list[Line]]]:
+    """The lines cut before each that is nothing but a date, with that date in UTC."""
+    date, part = None, list[Line]()
+    for line in lines:
+        found = date_of(line.text, about.zone) if zone_doubt(line.text, about.zone) is None else None
+        if found is not None:
+            yield date, part
+            # The date itself is text of its own, so that it hides no piece under it.
+            yield found, [line]
+            date, part = found, []
+        else:
+            part.append(line)
+    yield date, part
+
+
+def timed(out: Row | Sample, at: dt.datetime | None) -> Row | Sample:
+    """A row at the date above it, where it says no time itself."""
+    if at is None or out.at_known_by == "content":
+        return out
+    return replace(
+        out, at=at, at_known_by="content", warnings=tuple(text for text in out.warnings if not text.startswith("no time in the text"))
+    )
 
 
 def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, list[Line]]]:

@@ -134,3 +134,18 @@ def test_html_and_long_gutters_hold_their_block_together() -> None:
         "10.0.0.1\n10.0.0.2",
         "end of all that was said",
     ]
+
+
+def test_a_date_above_the_outputs_is_their_time() -> None:
+    text = "Sat Nov 21 10:00:00 UTC 2026\n=== netstat -an ===\ntcp 0 0 10.0.0.3:9092 10.0.0.1:58837 CLOSE_WAIT -\n\n=== uptime ===\n 10:00:01 up 12 days,  3:04,  1 user,  load average: 9.52, 0.58, 0.59\n\nWe did nothing for an hour then.\n\nvm.max_map_count = 65530\n"
+    assert document.kind_of(text, "x.txt") == "document"
+    rows = {row.kind: row for row in read(text) if isinstance(row, Row)}
+    for kind in ("socket", "load_average"):
+        assert (str(rows[kind].at), rows[kind].at_known_by, rows[kind].warnings) == ("2026-11-21 10:00:00+00:00", "content", ())
+    assert rows["kernel_setting"].at is None
+
+
+def test_outputs_one_after_the_other_are_a_document_without_a_word_between_them() -> None:
+    text = "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/sda1 100 50 50 50% /\n\nMax open files            1024                 4096                 files\nMax processes             10                   10                   processes\n"
+    assert document.kind_of(text, "x.txt") == "document"
+    assert [row.kind for row in read(text) if isinstance(row, Row)] == ["file_system", "limit", "limit"]
