@@ -139,6 +139,9 @@ def kind_of(sample: str, name: str) -> str | None:
         return None
     if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
         return None
+    # Where log lines are, only prose of two paragraphs makes a document: programs print a sentence at their start, too.
+    if logged and sum(prose_of(block) for block in blocks(captures.lines_of(sample))) < 2:
+        return None
     # Outputs one after the other without a word between them are a document too, from two kinds on.
     is_prose = any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines)
     pieces: set[str] = set()
@@ -148,6 +151,16 @@ def kind_of(sample: str, name: str) -> str | None:
         if pieces and (is_prose or len(pieces) > 1):
             return "document"
     return None
+
+
+def prose_of(block: Block) -> bool:
+    """Whether a block is a paragraph that somebody wrote."""
+    texts = [line.text.replace("\xa0", " ") for line in block.lines]
+    return (
+        not block.is_code
+        and any(SENTENCE.search(text) for text in texts)
+        and not any(LOG.fullmatch(text) or TRACE.fullmatch(text) for text in texts)
+    )
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:

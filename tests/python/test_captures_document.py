@@ -105,6 +105,8 @@ def test_every_word_is_in_some_row_or_a_mark() -> None:
         "2020-05-15 12:00:01,123 [myid:1] - WARN  [main:X@3] - no such thing\njava.io.IOException: x\n\tat a.b.C(C.java:1)\n" * 20,
         '{"metrics": [1, 2, 3]}\n',
         "apiVersion: v1\nkind: ConfigMap\ndata:\n  x: the value is not known here\n    Mem: 1 2 3\n",
+        "OpenJDK 64-Bit Server VM warning: the option was ignored here\n"
+        + "[2020-05-15 12:00:01,123] INFO KafkaConfig values: (kafka.server.KafkaConfig)\n\ta = b\n\tc = d\n\te = f\n" * 20,
         "12:00:01 INFO some application said hello there\n12:00:02 WARN and then it stopped again (org.apache.kafka.clients.NetworkClient)\n",
     ],
 )
