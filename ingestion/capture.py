@@ -57,7 +57,7 @@ SAMPLE_COLUMNS: Columns = [
     ("labels", pa.map_(pa.string(), pa.string()), "what the value is of: topic, partition, listener …"),
     ("value", pa.float64(), "the value; null where it is no number"),
     ("unit", WORD, "unit of the value, where it is known"),
-    ("kind", WORD, "gauge, counter, histogram or summary, where it is known"),
+    ("kind", WORD, "counter, gauge, rate, quantile or info, where it is known"),
     ("warnings", pa.list_(pa.string()), "what is doubtful"),
 ]
 

@@ -16,6 +16,9 @@ from ingestion.captures import UNREAD, Line, Row, Sample
 DECODER = json.JSONDecoder()
 BLANK = re.compile(r"[\s,]*")
 BEGINNING = 500
+# A hidden value may have taken its quotes, or the one behind it, with it.
+HIDDEN_VALUE = re.compile(r'("\s*:\s*)\[redacted\]')
+HIDDEN_END = re.compile(r"(=\[redacted\])(?=\s*[,}\]])")
 NEXT = re.compile(r"(?m)^[{\[]")
 
 
@@ -57,7 +60,13 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
             in_list, at = not in_list, at + 1
             continue
         try:
-            value, end = DECODER.raw_decode(text, at)
+            try:
+                value, end = DECODER.raw_decode(text, at)
+            except ValueError:
+                if "[redacted]" not in text:
+                    raise
+                text = text[:at] + HIDDEN_END.sub(r'\1"', HIDDEN_VALUE.sub(r'\1"[redacted]"', text[at:]))
+                value, end = DECODER.raw_decode(text, at)
             yield Document(offset(at), text[at:end], value)
         except (ValueError, RecursionError) as error:
             found = NEXT.search(text, at + 1)

@@ -150,6 +150,8 @@ def spellings(bean: str, entry: dict[str, Any], attribute: str, endings: list[st
         out += [stem + plain(own) + ending for ending in endings]
     for name in as_list(entry.get("name")):
         out += [stem + plain(name) + ending for ending in endings]
+        if bean.startswith("kafka.server:"):  # the rules of Bitnami's chart for beans without further keys
+            out += [f"{stem}total{plain(name)}{plain(attribute)}"]
         # jmx_exporter without rules: domain, type and attribute make the name, the bean's name is a label.
         out.append(f"{stem}{plain(attribute)}|{plain(name)}")
         if name.endswith("PerSec") and attribute == "Count":
@@ -197,6 +199,9 @@ def of_series(name: str, labels: Mapping[str, str], bean: str = "") -> Metric:
         target, dropped = metrics.derived.get(plain(name)), ()
     if target is None and bean:
         target = metrics.derived.get(bean)
+        # A rule may have put a key of the bean into the name: without it the series could not be told apart.
+        if target is not None and not target.takes <= {metrics.label(key) for key in labels}:
+            target = None
     if target is None:
         return Metric(name, canonical_labels(labels))
     kept = {key: value for key, value in labels.items() if key not in dropped}

@@ -3,6 +3,9 @@
 Samples: one per line.  Exemplars are left out.  Rows, with their keys:
 - `scrape_time`: time (a line between scrapes that says when: ISO 8601, `date`, epoch, or the `Date:` of an HTTP answer).
 
+`process_…` and `jvm_…` of an exporter that is no agent of the broker (it shows metrics of Go, or says that it stands alone) keep their
+own names, for the catalogue's mean the broker.
+
 Time: the timestamp of the sample, else the line before the scrape that says it, else the text's.
 """
 
@@ -95,6 +98,7 @@ class Scrape:
         self.beans: dict[str, str] = {}
         self.units: dict[str, str] = {}
         self.helps: set[str] = set()
+        self.is_beside = False
 
     def has(self, match: re.Match[str]) -> bool:
         """Whether a comment stood already: then another scrape begins."""
@@ -126,6 +130,9 @@ class Scrape:
         metric = metric_of(name, match["labels"] or "", self.beans.get(name, ""))
         if metric is None:
             return None
+        self.is_beside = self.is_beside or is_other_process(name, metric)
+        if self.is_beside and name.startswith(("jvm_", "process_")):
+            metric = Metric(name, metric.labels)
         if metric.kind is None:
             family = name if name in self.types else ENDS.sub("", name)
             metric = metric._replace(
@@ -137,6 +144,13 @@ class Scrape:
             found = instant(number(match["stamp"]))
             at, known_by, warnings = (found, "content", ()) if found else (at, known_by, (*warnings, "the timestamp is none"))
         return metric.sample(line.offset, number(match["value"]), at, known_by, warnings)
+
+
+def is_other_process(name: str, metric: Metric) -> bool:
+    """Whether a sample shows that the exporter is a process of its own: then its `process_…` and `jvm_…` say nothing of the broker."""
+    if name == "jmx_exporter_build_info":
+        return "javaagent" not in metric.labels.get("name", "javaagent")
+    return name.startswith("go_")
 
 
 def kind_of_sample(name: str, family_type: str | None, metric: Metric) -> str | None:

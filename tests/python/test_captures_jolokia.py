@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.captures import About, Row, Sample, jolokia, lines_of
+from ingestion.records import hide_secrets, shown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures" / "jolokia"
 AT = dt.datetime(2026, 11, 21, 9, 32, 20, tzinfo=dt.UTC)
@@ -98,3 +99,20 @@ def test_foreign_and_torn_texts_do_not_raise(text: str) -> None:
 @pytest.mark.parametrize("text", ['{"request":{"url":"/v3/kafka"},"error":false}', '{"message":"request"}', '[{"type":"read"}]', ""])  # fmt: skip
 def test_other_json_is_not_taken(text: str) -> None:
     assert jolokia.kind_of(text, "x.json") is None
+
+
+def test_hidden_secrets_do_not_break_an_answer() -> None:
+    text = (
+        '[{"request":{"mbean":"java.lang:type=Runtime","type":"read"},"value":{"SystemProperties":{"ssl.keyStorePassword":"abc","a":"b"},'
+        '"InputArguments":["-Dkeystore.password=abc","-Xmx1g"],"Uptime":5000},"status":200,"timestamp":1795253540},'
+        '{"request":{"mbean":"java.lang:type=Threading","attribute":"ThreadCount","type":"read"},"value":64,"status":200,"timestamp":1795253540}]'
+    )
+    hidden = shown(hide_secrets(text.encode()))
+    assert "abc" not in hidden
+    found = list(jolokia.read("jolokia_json", lines_of(hidden), About("x")))
+    assert [(one.metric, one.value) for one in found if isinstance(one, Sample)] == [("jvm_uptime_seconds", 5.0), ("jvm_threads", 64.0)]
+    assert [row.fields["value"] for row in found if isinstance(row, Row)] == [
+        "[redacted]",
+        "b",
+        '["-Dkeystore.password=[redacted]", "-Xmx1g"]',
+    ]

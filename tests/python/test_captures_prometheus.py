@@ -113,7 +113,22 @@ def test_names_without_rules_and_the_help_of_an_unknown_name() -> None:
         ("request_queue_time_ms", "99thPercentile", 12.0, {"request": "FetchFollower"}),
         ("jvm_gc_collection_seconds", "Sum", 0.576, {"gc": "G1 Young Generation"}),
         ("process_open_files", "Value", 212.0, {}),
+        ("messages_in", "Count", 7213.0, {}),
+        ("leaders", "Value", 13.0, {}),
     ]
+
+
+def test_an_exporter_beside_the_broker_speaks_of_itself() -> None:
+    samples, _ = read("standalone.prom")
+    assert [(one.metric, one.attribute, one.value) for one in samples] == [
+        ("jmx_exporter_info", "Value", 1.0),
+        ("process_open_files", "Value", 26639.0),
+        ("process_open_fds", None, 31.0),
+        ("kafka_server_delayedoperationpurgatory_purgatorysize_produce_value", None, 663.0),
+    ]
+    text = "# TYPE go_goroutines gauge\ngo_goroutines 9\n# TYPE process_open_fds gauge\nprocess_open_fds 12\n"
+    found = list(prometheus.read("prometheus_text", lines_of(text), About("x")))
+    assert [one.metric for one in found if isinstance(one, Sample)] == ["go_goroutines", "process_open_fds"]
 
 
 def test_the_rules_of_confluent() -> None:
