@@ -1,0 +1,215 @@
+"""What the outputs of Kafka's command line tools have in common: the command that was typed before them, lines of the tool's
+own log between them, traces below them, tables, JSON.
+
+Rows that every module of a tool may give:
+
+- `command`: command, tool;
+- `log_line`: level, message, logger (the tool's own log, its time is content);
+- `remark`: message (a sentence of the tool that no other row takes).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ingestion.captures import UNREAD, About, Line, Row, time_of
+
+COMMAND = re.compile(
+    r"(?:^|[\s/\\])(?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*(?:\.sh|\.bat)?\s+(?:-|describe\b|list\b|format\b|info\b|kafka\.)"
+    r"|^\s*\[[^\]\s]+@[^\]]*\]\s*[#$%]|^[\w.-]+@[\w.-]+:\S*\s*[#$%]\s|^\$ \S|^\s*--[a-z][a-z-]+(?:[ =]|$)"
+)
+TOOL = re.compile(r"(?:^|[\s/\\])((?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*)(?:\.sh|\.bat)?(?=\s)")
+LOG_LINE = re.compile(
+    r"^\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?P<message>.*?)"
+    r"(?: \((?P<logger>[\w.$]+)\))?$"
+)
+NOTICE = re.compile(r"^(?:SLF4J: |log4j:|Picked up |OpenJDK |Java HotSpot|Defaulted container|Defaulting container|DEPRECATED:)")
+TRACE = re.compile(
+    r"^\s+at [\w.$/@<>]+\(|^Caused by: |^\s*Suppressed: |^\s+\.\.\. \d+ (?:more|common)|^[a-z][\w.]+\.[A-Z]\w*(?:Exception|Error)\b"
+)
+DECORATION = re.compile(r"^[\s`~=*_+|.…-]*$|^\s*```\w*$")
+JSON_START = re.compile(r"^\s*(?:\{\s*(?:\"|$)|\[\s*\{)")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# What a line is shows in its beginning; a line of JSON may have megabytes.
+LONGEST_LINE = 4000
+LONGEST_DOCUMENT = 200_000
+GROUP_NAME = re.compile(r"\(\?P<\w+>")
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+TOPIC_PARTITION = re.compile(r"^(?P<topic>[\w.-]+)-(?P<partition>\d+)$|^\[(?P<old_topic>[\w.-]+),(?P<old_partition>\d+)\]$")
+
+
+@dataclass
+class Stamp:
+    """When the rows of a text were true; a line of the tool's own log says it better than the change of the file."""
+
+    about: About
+    at: dt.datetime | None = None
+    known_by: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.at, self.known_by, self.warnings = time_of(self.about)
+
+    def says(self, at: dt.datetime | None) -> None:
+        """The text itself says when it was written."""
+        if at is not None:
+            self.at, self.known_by, self.warnings = at, "content", ()
+
+    def row(
+        self, kind: str, line: Line, fields: Mapping[str, str | None], node_id: int | None = None, warnings: tuple[str, ...] = ()
+    ) -> Row:
+        """A row of this text.  A value that is None is not known and is left out."""
+        known = {name: value for name, value in fields.items() if value is not None}
+        return Row(kind, line.offset, line.text, known, self.at, self.known_by, node_id, self.warnings + warnings)
+
+    def common(self, line: Line) -> Row | None:
+        """The row of a line that any tool may print, or that was typed."""
+        log = LOG_LINE.match(line.text)
+        if log:
+            at = local_time(log["at"], self.about)
+            if self.known_by not in ("name", "content"):
+                self.says(at)
+            fields = {"level": log["level"], "message": log["message"], "logger": log["logger"]}
+            return replace(self.row("log_line", line, fields), at=at, at_known_by="content", warnings=())
+        command = COMMAND.search(line.text)
+        if command:
+            tool = TOOL.search(line.text)
+            return self.row("command", line, {"command": line.text.strip(), "tool": tool[1] if tool else None})
+        if NOTICE.match(line.text) or TRACE.match(line.text):
+            return self.row("remark", line, {"message": line.text.strip()})
+        return None
+
+    def unread(self, line: Line, warning: str) -> Row:
+        return self.row(UNREAD, line, {}, warnings=(warning,))
+
+
+def local_time(text: str, about: About) -> dt.datetime | None:
+    """`2026-11-21 09:33:22,802` in the text's zone, as UTC; None for a day that does not exist."""
+    try:
+        return dt.datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f").replace(tzinfo=about.zone).astimezone(dt.UTC)
+    except ValueError:
+        return None
+
+
+def millis_time(text: str | None) -> dt.datetime | None:
+    """Milliseconds since 1970 as UTC; None where there is none (-1) or it is no time of this world."""
+    if text is None or not text.isdigit() or not 0 < int(text) < 1 << 47:
+        return None
+    return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=int(text))
+
+
+@lru_cache(maxsize=4)
+def significant(sample: str) -> tuple[str, ...]:
+    """The lines of a sample by which its kind can be told: no blanks, no commands, no lines of a log, no traces."""
+    lines = (line.rstrip("\r") for line in sample.split("\n"))
+    neutral = (DECORATION.match, LOG_LINE.match, NOTICE.match, TRACE.match, COMMAND.search)
+    return tuple(line for line in lines if not any(form(line) for form in neutral))
+
+
+def mostly(lines: Sequence[str], own: re.Pattern[str]) -> bool:
+    """Whether at least half of the lines are of a tool's forms."""
+    return bool(lines) and 2 * sum(bool(own.search(line[:LONGEST_LINE])) for line in lines) >= len(lines)
+
+
+def any_of(*forms: re.Pattern[str]) -> re.Pattern[str]:
+    """One pattern for several, their groups without names."""
+    return re.compile("|".join(f"(?:{GROUP_NAME.sub('(?:', form.pattern)})" for form in forms))
+
+
+def typed(sample: str, tool: str, option: str = "") -> bool:
+    """Whether the sample begins with a command line of a tool (and an option in it)."""
+    for line in sample.split("\n")[:20]:
+        named = TOOL.search(line) if COMMAND.search(line) else None
+        if named and named[1] == tool and option in line:
+            return True
+    return False
+
+
+def whole(lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines without blanks and fences; a trace belongs to the line above it."""
+    held: Line | None = None
+    for line in lines:
+        if DECORATION.match(line.text):
+            continue
+        if held is not None and TRACE.match(line.text):
+            held = Line(held.offset, f"{held.text}\n{line.text}")
+            continue
+        if held is not None:
+            yield held
+        held = line
+    if held is not None:
+        yield held
+
+
+def documents(lines: Iterable[Line]) -> Iterator[tuple[Line, object | None]]:
+    """Lines with None, and JSON documents (on one line or over several) with their value; a torn document comes with None."""
+    held: list[Line] = []
+    depth = 0
+    for line in lines:
+        if not held and not JSON_START.match(line.text):
+            yield line, None
+            continue
+        held.append(line)
+        bare = STRING.sub("", line.text)
+        depth += bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
+        if depth <= 0 or len(held) >= LONGEST_DOCUMENT:
+            yield document(held)
+            held, depth = [], 0
+    if held:
+        yield document(held)
+
+
+def document(held: list[Line]) -> tuple[Line, object | None]:
+    """The lines of one document as one, with its value."""
+    text = "\n".join(line.text for line in held)
+    try:
+        return Line(held[0].offset, text), json.loads(text)
+    except (ValueError, RecursionError):
+        return Line(held[0].offset, text), None
+
+
+def slices(line: Line, form: re.Pattern[str]) -> Iterator[Line]:
+    """The parts of a line that a form takes, each with its own offset."""
+    offset, position = line.offset, 0
+    for found in form.finditer(line.text):
+        offset += len(line.text[position : found.start()].encode())
+        position = found.start()
+        yield Line(offset, found[0])
+
+
+def snake(name: str) -> str:
+    """`currentTxnFirstOffset`, `TARGET-EPOCH` → snake case."""
+    return re.sub(r"[^\w]+", "_", CAMEL.sub("_", name)).strip("_").lower()
+
+
+def flat(value: object, prefix: str = "") -> dict[str, str]:
+    """A JSON object as fields: names in snake case, nested ones joined; lists stay JSON; null is left out."""
+    if not isinstance(value, dict):
+        return {prefix.rstrip("_"): plain(value)} if value is not None else {}
+    fields: dict[str, str] = {}
+    for name, part in value.items():
+        fields |= flat(part, f"{prefix}{snake(name)}_")
+    return fields
+
+
+def plain(value: object) -> str:
+    """One JSON value as it is printed."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def partition_of(text: str) -> dict[str, str]:
+    """topic_name, partition_id of `orders-3`, of `[orders,3]` before 1.0."""
+    match = TOPIC_PARTITION.match(text.strip())
+    if not match:
+        return {}
+    return {"topic_name": match["topic"] or match["old_topic"], "partition_id": match["partition"] or match["old_partition"]}
+
+
+def number(text: str | None) -> int | None:
+    """A node's id; None for none."""
+    return int(text) if text is not None and text.isdigit() and len(text) < 10 else None
