@@ -26,7 +26,7 @@ KINDS = {
 }
 HEADING = re.compile(r"COMMAND\s+PID\s+.*\bFD\b.*\bNAME\s*")
 LSOF = re.compile(
-    r"(?P<process_name>\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:(?P<thread_name>\S+)\s+)?)??(?P<user>[A-Za-z_][\w.\-+$]*|\d+)\s+"
+    r"(?P<process_name>(?!\d+\s)\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:(?P<thread_name>\S+)\s+)?)??(?P<user>[A-Za-z_][\w.\-+$]*|\d+)\s+"
     r"(?P<fd>cwd|rtd|txt|mem|mmap|DEL|NOFD|err|ltx|pd|tr|twd|jld|v86|m86|ctty|fp\.|L\d\d|\d+(?=[rwu\- ]))(?P<mode>[rwu\-])?(?P<lock>[NrRwWuUxX])?\s+"
     r"(?P<file_type>[A-Za-z_][\w\-]*)(?:\s+(?P<rest>\S.*))?"
 )
