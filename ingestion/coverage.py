@@ -36,6 +36,12 @@ PRINTED = {
     r"segment$": "LogSegment(baseOffset=0, size=7, lastModifiedTime=7, largestRecordTimestamp=Some(7))",
     r"\bisr\b|isr\)?$|elr\)?$": "[1, 2]",
     r"configresource$": "ConfigResource(type=TOPIC, name='orders')",
+    r"generation(snapshot)?$": "Generation{generationId=7, memberId='billing-1', protocol='range'}",
+    r"^memberstate\.fatal$": "FATAL",
+    r"^state\.abortable_error$": "ABORTABLE_ERROR",
+    r"nextmetadata$": "(sessionId=7, epoch=7)",
+    r"\bsignals\b": "TERM, INT, HUP",
+    r"^message$": "ConsumerGroupHeartbeatRequest failed because the group coordinator is still loading. Will retry",
 }
 # Lines that are tried for one statement at most, where the guess by the names of its expressions does not fit.
 TRIES = 400
