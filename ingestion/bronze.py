@@ -375,8 +375,14 @@ class Batch:
         last = np.append(first[1:], len(begins))
         lengths = np.add.reduceat(np.concatenate([part.lengths for part in lines]), first)
         texts = [b"\n".join(raw[a:b]) for a, b in zip(first.tolist(), np.maximum(last, first + 1).tolist(), strict=True)]
-        raw_text = pa.array([shown(hide_secrets(text)) for text in texts], pa.string())
-        return np.concatenate([part.starts for part in lines])[first], lengths, raw_text
+        offsets = np.concatenate([part.starts for part in lines])[first]
+        # A record that had to be cut within a line: its lines are those of the first piece.
+        again = np.flatnonzero(np.append(False, first[1:] == first[:-1]))
+        offsets[again] += self.starts[again] - begins[first[again]]
+        lengths[again] = 0
+        for number in again:
+            texts[number] = b""
+        return offsets, lengths, pa.array([shown(hide_secrets(text)) for text in texts], pa.string())
 
     def _texts(self, starts: np.ndarray, ends: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
         """Slices of the text, hidden values as `[redacted]`; null where `missing`."""

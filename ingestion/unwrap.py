@@ -334,7 +334,8 @@ class Streams:
     def _add(self, data: bytes, offset: int) -> None:
         at = 0
         while at < len(data):
-            end = data.find(b"\n", at) + 1 or len(data)
+            # A line that is longer than any is taken in parts, and stands as it is.
+            end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
             raw = data[at:end].rstrip(b"\r\n")
             inner = unwrap(self.names, raw.decode("utf-8", "replace"))
             stream = self.streams.get(inner.stream)
