@@ -15,7 +15,9 @@ from ingestion.forms import WORD, Form, Vocabulary
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 # A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
-DISTINCTIVE = 24
+DISTINCTIVE = 28
+# Where the package of a logger begins so, its third part tells whose it is: org.apache.kafka, com.example.billing.
+DOMAINS = ("com", "dev", "io", "net", "org")
 # In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
 DISTINCTIVE_BEHIND_PREFIX = 16
 
@@ -96,6 +98,7 @@ class Catalogue:
         self.version = compiled.version
         self._contexts = Index(self.contexts)
         self._bodies = Index(sorted(compiled.forms, key=lambda form: -form.weight))
+        self._owners = {owner_of(logger) for loggers in {form.loggers for form in compiled.forms} for logger in loggers}
 
     def context(self, logger: bytes | None, message: bytes) -> Recognised | None:
         """The prefix that says which component and partition speaks (the longest wording that fits), if there is one."""
@@ -123,21 +126,30 @@ class Catalogue:
         return found
 
     def _find(self, logger: bytes | None, body: bytes, least: int) -> Recognised | None:
-        """As `recognise`; a wording of this length counts under any logger."""
-        names = class_names(logger or b"")
+        """As `recognise`; a wording of this length counts under any logger but those of other people's programs."""
+        owner = owner_of((logger or b"").decode("utf-8", "replace"))
+        is_foreign = owner is not None and owner not in self._owners
+        names = () if is_foreign else class_names(logger or b"")
         others = []
         for form in self._bodies.candidates(body):
             if not form.logger_names.isdisjoint(names):
                 found = spans_of(form, body)
                 if found:
                     return found
-            elif form.weight >= least or not form.loggers:
+            elif not form.loggers or (form.weight >= least and not is_foreign):
                 others.append(form)
         for form in others:
             found = spans_of(form, body)
             if found:
                 return found
         return None
+
+
+@lru_cache(maxsize=1024)
+def owner_of(logger: str) -> str | None:
+    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None where the package was cut off or shortened, or is Kafka's own."""
+    parts = logger.split(".")
+    return ".".join(parts[:3]) if parts[0] in DOMAINS and len(parts) > 3 else None
 
 
 @lru_cache(maxsize=1024)

@@ -273,3 +273,23 @@ def test_a_blank_that_a_collector_stripped_is_not_missed() -> None:
         assert found.form.event == "fetcher_removed"
         assert found.end == len(text)
         assert all(span.start <= span.end <= len(text) for span in found.spans)
+
+
+@pytest.mark.parametrize(
+    ("logger", "event"),
+    [
+        ("org.apache.kafka.storage.internals.log.LogManager", "log_dir_failed"),
+        # A class that has moved, a shortened package, no package, no logger.
+        ("org.apache.kafka.storage.disks.Directories", "log_dir_failed"),
+        ("o.a.k.s.internals.log.LogManager", "log_dir_failed"),
+        ("log.LogManager", "log_dir_failed"),
+        ("LogManager", "log_dir_failed"),
+        (None, "log_dir_failed"),
+        # Somebody else's program may say the same of its own directories.
+        ("com.example.storage.LogManager", None),
+        ("org.apache.flume.source.LogManager", None),
+    ],
+)
+def test_a_wording_counts_under_loggers_of_kafka_alone(logger: str | None, event: str | None) -> None:
+    found = catalogue().recognise(logger.encode() if logger else None, b"Stopping serving logs in dir /var/kafka")
+    assert (found.form.event if found else None) == event
