@@ -93,11 +93,14 @@ def test_two_entries_with_one_spelling_are_a_problem() -> None:
 
 
 def test_the_catalogue_is_read_fast() -> None:
-    # 0.1 s on an idle core; three times that where others use it too
-    catalogue.cache_clear()
-    start = time.process_time()
-    catalogue()
-    assert time.process_time() - start < 0.3
+    # 0.1 s on an idle core; the best of some tries, and four times that, where others use the machine too
+    taken = []
+    for _ in range(4):
+        catalogue.cache_clear()
+        start = time.process_time()
+        catalogue()
+        taken.append(time.process_time() - start)
+    assert min(taken) < 0.4, taken
 
 
 @pytest.mark.parametrize(
