@@ -116,6 +116,10 @@ class Table:
 
     def by_words(self, text: str) -> dict[str, str] | None:
         words = COORDINATOR.sub(lambda found: f"{found['host']}({found['id']})", text).split()
+        # An empty group has no strategy.
+        place = self.names.index("assignment_strategy") if "assignment_strategy" in self.names else None
+        if place is not None and len(words) == len(self.columns) - 1 and words[place] in ("Empty", "Dead"):
+            words.insert(place, "")
         return self.sound(words) if len(words) == len(self.columns) else None
 
     def by_position(self, text: str) -> dict[str, str] | None:

@@ -182,6 +182,7 @@ def slices(line: Line, form: re.Pattern[str]) -> Iterator[Line]:
         yield Line(offset, found[0])
 
 
+@lru_cache(maxsize=4096)
 def snake(name: str) -> str:
     """`currentTxnFirstOffset`, `TARGET-EPOCH` → snake case."""
     return re.sub(r"[^\w]+", "_", CAMEL.sub("_", name)).strip("_").lower()

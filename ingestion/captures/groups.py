@@ -39,18 +39,19 @@ STATE = re.compile(
     r"^\s*(?:\S+\s+)?[^\s:]+:\d+\s+\(-?\d+\)\s|^\s*\S+\s+(?:\S+\s+)?(?:Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|Assigning|Reconciling|NotReady|Unknown)\s*$"
 )
 TOOLS = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups", "kafka-groups")
+FIRST_SAID = ("Deletion of ", "Error: Executing consumer group command failed", "Consumer group `")
 # What a line is shows in its beginning; some of JSON have megabytes.
 LONGEST = 1000
 # Rows that tell what they are without a header: a member's id before its host, or an owner of 0.10.
 UNMISTAKABLE = re.compile(rf"^\s*\S+\s.*(?:-{UUID}\s+/\S|\s\d+\s+\d+\s+\d+\s+\d+\s+\S+_/[\d.]+\s*$)")
 SENTENCE = re.compile(
-    r"^(?:Warning: |Error: )?(?:The )?(?:[Cc]onsumer|[Ss]hare|[Ss]treams) group [`'\"]?(?P<group>.+?)[`'\"]? (?:(?P<Empty>has no active members)"
-    r"|(?P<Rebalancing>is rebalancing)|(?P<Dead>does not exist))\b"
+    r"^(?:Warning: |Error: )?(?:The )?(?:[Cc]onsumer|[Ss]hare|[Ss]treams) group (?P<quote>[`'\"])(?P<group>.+?)(?P=quote) (?:(?P<Empty>has no active members)"
+    r"|(?P<Rebalancing>is rebalancing)|(?P<Dead>does not exist(?! or )))\b"
 )
 SAID = re.compile(
     r"^Note: This will (?:not )?(?:only )?show information about|^(?:Warning|Error): |^Deletion of (?:requested|some)|^These .*groups were deleted"
     r"|^Exiting due to: |^BROKER INFO$|^\d+ -> \S+:\d+$|^\* Group '|^Request succeed for deleting offsets|^(?:Share|Consumer|Streams) group '.*' has no"
-    r"|^Could not fetch offset|^No topic available for consumer group"
+    r"|^Consumer group [`'].*[`'] does not exist or is rebalancing|^Could not fetch offset|^No topic available for consumer group"
 )
 GROUP_NAMED = re.compile(r"--group[= ]+(?P<quote>['\"]?)(?P<group>[^'\"\s]+)(?P=quote)|groupId=(?P<client>[^\s\],]+)")
 # By the number of words, where the header was not copied: that of 2.1, of 0.11, of 0.10.
@@ -77,7 +78,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
     ):
         if any(line.startswith("Exiting due to: ") and "/consumers/" in line for line in lines):
             return CHECKER
-        if any(SENTENCE.match(line) or UNMISTAKABLE.match(line) or line.startswith("Deletion of ") for line in lines):
+        if any(SENTENCE.match(line) or UNMISTAKABLE.match(line) or line.startswith(FIRST_SAID) for line in lines):
             return DESCRIBE
     if lines and all(len(line.split()) == 1 for line in lines):
         base = name.rsplit("/", 1)[-1]

@@ -5,7 +5,7 @@ Rows (beside those of `_tools`):
 - `assignment`: topic_name, partition_id, replicas, log_dirs (with commas), plan (current, proposed; left out of a plan that stands alone);
 - `reassignment`: topic_name, partition_id, state (started, in_progress, completed, not_active, failed, cancelled), replicas,
   target_replicas, adding_replicas, removing_replicas, message;
-- `replica_move`: topic_name, partition_id, node_id, state (in_progress, completed, not_active, missing, elsewhere), log_dir, message;
+- `replica_move`: topic_name, partition_id, node_id, state (started, in_progress, completed, not_active, missing, elsewhere, cancelled), log_dir, message;
 - `topic_to_move`: topic_name (the input of `--generate`);
 - `throttle`: bytes_per_second, throttle_kind (inter_broker, log_dir), message; `throttle_cleared`: message.
 
@@ -49,8 +49,9 @@ LISTED = re.compile(
     r"replicas: (?P<replicas>[\d,]*)\.(?: adding: (?P<adding_replicas>[\d,]*)\.)?(?: removing: (?P<removing_replicas>[\d,]*)\.)?"
 )
 STARTED = re.compile(
-    r"^Successfully (?P<state>started|cancelled) (?:partition |log directory )?reassignments? (?:of partitions |for |for: ?)?(?P<partitions>.*)$"
+    r"^Successfully (?P<state>started|cancelled) (?:partition )?reassignments? (?:of partitions |for |for: ?)?(?P<partitions>.*)$"
 )
+MOVING = re.compile(r"^Successfully (?P<state>started|cancelled) log directory moves? for: (?P<replicas>.*)$")
 OLD_STARTED = re.compile(r"^Successfully started reassignment of partitions (?P<plan>\{.*\})$")
 THROTTLE = re.compile(
     r"^(?:The (?P<kind>inter-broker|replica-alter-dir) throttle limit was set to|The throttle limit was set to) (?P<rate>\d+) B/s"
@@ -63,7 +64,7 @@ SAID = re.compile(
     r"^(?:Save this to use as the --reassignment-json-file option|Warning: You must run --verify|No partition reassignments found|Partitions reassignment failed due to"
     r"|Error: |Cannot execute because|There is an existing assignment running|Failed to reassign partitions|None of the specified partition moves are active)"
 )
-OWN = any_of(*STATES.values(), *MOVES.values(), STARTED, THROTTLE, CLEARED, HEADING)
+OWN = any_of(*STATES.values(), *MOVES.values(), STARTED, MOVING, THROTTLE, CLEARED, HEADING)
 ENTRY = re.compile(r"\{[^{}]*\}")
 PLAN = re.compile(r'^\s*\{(?=.*"(?:partitions|topics)"\s*:\s*\[)(?=.*"(?:replicas|version|topic)"\s*:).*\}\s*$', re.S)
 
@@ -114,6 +115,7 @@ def rows_of(line: Line, stamp: Stamp) -> Iterator[Row]:
     """The rows of one sentence."""
     message = {"message": line.text.strip()}
     started = STARTED.match(line.text)
+    moving = MOVING.match(line.text)
     throttle = THROTTLE.match(line.text)
     old = OLD_STARTED.match(line.text)
     if old:
@@ -122,6 +124,11 @@ def rows_of(line: Line, stamp: Stamp) -> Iterator[Row]:
     elif started:
         for partition in re.findall(r"\[[\w.-]+,\d+\]|[\w.-]+-\d+", started["partitions"]):
             yield stamp.row("reassignment", line, partition_of(partition) | {"state": started["state"]} | message)
+    elif moving:
+        for replica in map(REPLICA.match, moving["replicas"].split(",")):
+            if replica:
+                fields = partition_of(replica["partition"]) | {"node_id": replica["node_id"], "state": moving["state"]}
+                yield stamp.row("replica_move", line, fields | message, number(replica["node_id"]))
     elif throttle:
         kind = {"inter-broker": "inter_broker", "replica-alter-dir": "log_dir"}.get(throttle["kind"] or "inter-broker")
         yield stamp.row("throttle", line, {"bytes_per_second": throttle["rate"], "throttle_kind": kind} | message)

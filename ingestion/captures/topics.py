@@ -9,7 +9,7 @@ Rows (beside those of `_tools`):
 - `topic_change`: topic_name, change (created, marked_for_deletion).
 
 Forms: TopicCommand of 0.8 to 4.x.  Tabs may have become blanks or have gone (a copy out of a web page); `--under-replicated-partitions`
-and its like print partitions without a topic.  Until 2.3 the head of a topic has no blank behind its colons.
+and its like print partitions without a topic.  Until 2.3 the head of a topic has no blank behind its colons; the kafka-list-topic of 0.8.0 writes its names in lower case.
 """
 
 from __future__ import annotations
@@ -59,18 +59,21 @@ IDS = {
     "live_observers",
 }
 NUMBER, ID_LIST = re.compile(r"-?\d+"), re.compile(r"[\d, ]*")
-NAME = re.compile(rf"(?:^|(?<=\s))({'|'.join(sorted(FIELDS, key=len, reverse=True))}):")
+NAME = re.compile(rf"(?:^|(?<=\s))({'|'.join(sorted(FIELDS, key=len, reverse=True))}):", re.I)
+FIELD_OF = {name.lower(): field for name, field in FIELDS.items()}
 # Where the tabs went without a trace the next name follows the value at once; none of a value's characters can begin a name then.
 GLUED = re.compile(
     r"^\s*Topic: ?(?P<topic_name>[\w.-]+?) ?Partition: ?(?P<partition_id>\d+) ?Leader: ?(?P<leader_id>-?\d+|none) ?Replicas: ?(?P<replicas>[\d,]*)"
     r" ?Isr: ?(?P<isr>[\d,]*)(?: ?Adding Replicas: ?(?P<adding_replicas>[\d,]*))?(?: ?Removing Replicas: ?(?P<removing_replicas>[\d,]*))?"
-    r"(?: ?Elr: ?(?P<elr>[\d,]*|N/A))?(?: ?LastKnownElr: ?(?P<last_known_elr>[\d,]*|N/A))?(?: ?Offline: ?(?P<offline_replicas>[\d,]*))?\s*$"
+    r"(?: ?Elr: ?(?P<elr>[\d,]*|N/A))?(?: ?LastKnownElr: ?(?P<last_known_elr>[\d,]*|N/A))?(?: ?Offline: ?(?P<offline_replicas>[\d,]*))?\s*$",
+    re.I,
 )
 GLUED_HEAD = re.compile(
     r"^\s*Topic: ?(?P<topic_name>[\w.-]+?) ?(?:TopicId: ?(?P<topic_id>[\w-]{22}) ?)?PartitionCount: ?(?P<partition_count>\d+)"
-    r" ?ReplicationFactor: ?(?P<replication_factor>\d+) ?Configs:(?P<configs>.*?)\s*$"
+    r" ?ReplicationFactor: ?(?P<replication_factor>\d+) ?Configs:(?P<configs>.*?)\s*$",
+    re.I,
 )
-HEAD_OR_PARTITION = re.compile(r"^\s*Topic: ?\S.*(?:PartitionCount: ?\d|Partition: ?\d+\s*Leader: ?(?:-?\d|none))")
+HEAD_OR_PARTITION = re.compile(r"^\s*Topic: ?\S.*(?:PartitionCount: ?\d|Partition: ?\d+\s*Leader: ?(?:-?\d|none))", re.I)
 TOPIC_NAME = re.compile(r"^(?P<name>[\w.-]{1,249})(?P<deleted> - marked for deletion)?$")
 INTERNAL = re.compile(r"^(?:__consumer_offsets|__transaction_state|__share_group_state|\S+ - marked for deletion)$", re.M)
 CHANGED = re.compile(r"^Created topic \"?(?P<created>[\w.-]+?)\"?\.$|^Topic (?P<deleted>[\w.-]+) is (?:already )?marked for deletion\.$")
@@ -84,7 +87,9 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     if mostly(lines, HEAD_OR_PARTITION):
         return DESCRIBE
-    if any(CHANGED.match(line) for line in lines) and all(CHANGED.match(line) or SAID.match(line) for line in lines):
+    if any(CHANGED.match(line) or line.startswith("Error while executing topic command") for line in lines) and all(
+        CHANGED.match(line) or SAID.match(line) for line in lines
+    ):
         return CHANGE
     if lines and all(TOPIC_NAME.match(line) for line in lines[:-1]) and TOPIC_NAME.match(lines[-1]):
         named = "topic" in name.rsplit("/", 1)[-1] and "list" in name.rsplit("/", 1)[-1]
@@ -137,9 +142,9 @@ def fields_of(text: str) -> dict[str, str | None] | None:
             fields |= {"configs": configs.strip(), "is_marked_for_deletion": deleted.strip()}
     else:
         parts = NAME.split(text)
-        if parts[0].strip() or len(parts) < 5 or parts[1] != "Topic":
+        if parts[0].strip() or len(parts) < 5 or parts[1].lower() != "topic":
             return None
-        fields = {FIELDS[name]: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
+        fields = {FIELD_OF[name.lower()]: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
     if fields.get("leader_id") == "none":
         fields["leader_id"] = "-1"
     return {key: value if holds(key, value) else None for key, value in fields.items()}

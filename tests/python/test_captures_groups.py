@@ -165,3 +165,14 @@ def test_what_stands_below_a_table_is_kept_as_unread() -> None:
     rows = rows_in(groups, text)
     assert [row.kind for row in rows] == ["group_offset", "group_offset", "unread"]
     assert rows[2].raw_text == "That is much too slow."
+
+
+def test_a_group_that_is_one_or_the_other_is_neither() -> None:
+    (row,) = rows_in(groups, "Consumer group `mailer` does not exist or is rebalancing.\n")
+    assert (row.kind, row.fields) == ("remark", {"message": "Consumer group `mailer` does not exist or is rebalancing."})
+
+
+def test_an_empty_group_has_no_strategy() -> None:
+    text = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS\nnightly b1:9092 (1) Empty 0\n"
+    (row,) = rows_in(groups, text)
+    assert row.fields == {"group_id": "nightly", "coordinator": "b1:9092", "coordinator_id": "1", "state": "Empty", "member_count": "0"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingestion.captures import reassignment
-from tests.python.capture_rows import fields_of, rows_of
+from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 
 def test_an_execution_and_its_verification() -> None:
@@ -54,3 +54,17 @@ def test_topics_to_move_on_several_lines() -> None:
 
 def test_another_json_is_no_plan() -> None:
     assert reassignment.kind_of('{"version":1,"partitions":[{"id":3,"replicas":[1]}]}') is None
+
+
+def test_moves_between_directories_and_several_partitions_at_once() -> None:
+    rows = rows_in(
+        reassignment,
+        "Successfully started partition reassignments for letters-0,big-topic-12\nSuccessfully started log directory moves for: letters-0-3,letters-1-4\n",
+    )
+    assert [(row.kind, row.fields["topic_name"], row.fields["partition_id"], row.node_id) for row in rows] == [
+        ("reassignment", "letters", "0", None),
+        ("reassignment", "big-topic", "12", None),
+        ("replica_move", "letters", "0", 3),
+        ("replica_move", "letters", "1", 4),
+    ]
+    assert {row.fields["state"] for row in rows} == {"started"}

@@ -100,6 +100,11 @@ def test_tabs_that_have_gone() -> None:
     assert rows[2].fields == {"topic_name": "shop.carts", "partition_id": "1", "leader_id": "5", "replicas": "5,4", "isr": "5"}
 
 
+def test_the_lower_case_of_0_8_0() -> None:
+    (row,) = rows_in(topics, "\t\ttopic: letters\tpartition: 0\tleader: none\treplicas: 1,2\tisr: 2\n")
+    assert row.fields == {"topic_name": "letters", "partition_id": "0", "leader_id": "-1", "replicas": "1,2", "isr": "2"}
+
+
 def test_a_cut_line_gives_what_is_whole_and_says_so() -> None:
     rows = rows_of(topics, "describe-2.1-deleted-cut.txt")
     assert rows[0].fields["is_marked_for_deletion"] == "true"
