@@ -28,6 +28,8 @@ SAMPLE = 64 << 10
 LOOK = 8 << 10
 # Prose in which captures are pasted: what nothing else knows.
 DOCUMENT = "document"
+# Captures that grow and rotate as logs do.
+GROWING = ("gc_log",)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FINGERPRINT = 1024
 TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING = (
@@ -79,8 +81,14 @@ class Source:
     ends_torn: bool = False
 
     def fingerprint(self, length: int = FINGERPRINT) -> str:
-        """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal."""
-        return hashlib.sha256(f"{self.cluster_id}\x1f{self.path_node}\x1f".encode() + self.head[:length]).hexdigest()
+        """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
+
+        Of a capture that is taken once also of its name and folder: the same describe an hour later is another one.
+        """
+        identity = f"{self.cluster_id}\x1f{self.path_node}\x1f"
+        if self.capture is not None and self.capture not in GROWING:
+            identity += "/".join(re.sub(r"\.gz$", "", self.path).split("/")[-2:]) + "\x1f"
+        return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
 
     @property
     def nodes(self) -> tuple[int, ...]:

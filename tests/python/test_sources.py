@@ -183,3 +183,19 @@ def test_only_a_fresh_file_that_is_not_rotated_still_grows(tmp_path: Path) -> No
     assert not may_grow(source, now + 61, 60)
     assert not may_grow(replace(source, path="server.log.2020-05-15-11"), now, 60)
     assert not may_grow(replace(source, compressed=True), now, 60)
+
+
+def test_the_same_capture_at_another_time_is_another_one(tmp_path: Path) -> None:
+    """A describe that says the same an hour later is evidence of that hour; a GC log that was copied is not."""
+    describe = "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    for name in ("20261121T100000Z-describe.txt", "20261121T110000Z-describe.txt"):
+        (tmp_path / name).write_text(describe)
+    for name in ("gc.log", "gc.log.old"):
+        (tmp_path / name).write_text("[2026-11-21T09:34:21.048+0530][gc] Using G1\n")
+    sources = identify([inspect(str(path), str(tmp_path), "c") for path in sorted(tmp_path.iterdir())], [])
+    assert [(source.outcome, source.kind) for source in sources] == [
+        ("read", "kafka_topics_describe"),
+        ("read", "kafka_topics_describe"),
+        ("read", "gc_log"),
+        ("copy", "gc_log"),
+    ]
