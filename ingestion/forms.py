@@ -208,9 +208,9 @@ def compile_form(
     pattern, names, picks = compile_pattern(wording, vocabulary, path, line)
     plain = list(pieces_of(wording))
     longest = max(plain, key=len)
-    # A message may be empty: a stack trace alone, a line of a banner.  Then its logger says what it is.
-    is_blank = text == " " and bool(form.get("loggers"))
-    if not is_blank and not any(part.strip() for part in plain):
+    # A message may be empty (a stack trace alone, a line of a banner) or all of it foreign text: then its logger says what it is.
+    is_known_by_logger = text in (" ", ELLIPSIS) and bool(form.get("loggers"))
+    if not is_known_by_logger and not any(part.strip() for part in plain):
         raise CatalogueError(path, line, f"nothing in '{text[:80]}' is fixed text", "leave some of the wording outside the marks")
     return Form(
         event=event,
