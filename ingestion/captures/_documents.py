@@ -19,6 +19,7 @@ BEGINNING = 500
 # A hidden value may have taken its quotes, or the one behind it, with it.
 HIDDEN_VALUE = re.compile(r'("\s*:\s*)\[redacted\]')
 HIDDEN_END = re.compile(r"(=\[redacted\])(?=\s*[,}\]])")
+REPAIRS = 20  # each looks at all that is left
 NEXT = re.compile(r"(?m)^[{\[]")
 
 
@@ -45,11 +46,17 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
         starts.append(place)
         place += len(line.text) + 1
 
-    def offset(at: int) -> int:
-        index = bisect.bisect_right(starts, at) - 1
-        return kept[index].offset + len(kept[index].text[: at - starts[index]].encode("utf-8", "replace"))
+    known = (-1, 0, 0)  # line, place in it and offset of the last answer: a line of many megabytes is not measured from its start again
 
-    at, in_list = 0, False
+    def offset(at: int) -> int:
+        nonlocal known
+        index = bisect.bisect_right(starts, at) - 1
+        place = at - starts[index]
+        line, before, bytes_before = known if known[0] == index and known[1] <= place else (index, 0, kept[index].offset)
+        known = (line, place, bytes_before + len(kept[index].text[before:place].encode("utf-8", "replace")))
+        return known[2]
+
+    at, in_list, repairs = 0, False, REPAIRS
     while True:
         at = BLANK.match(text, at).end()  # type: ignore[union-attr]  # matches the empty text
         if at >= len(text):
@@ -63,10 +70,12 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
             try:
                 value, end = DECODER.raw_decode(text, at)
             except ValueError:
-                if "[redacted]" not in text:
+                if "[redacted]" not in text or not repairs:
                     raise
-                text = text[:at] + HIDDEN_END.sub(r'\1"', HIDDEN_VALUE.sub(r'\1"[redacted]"', text[at:]))
-                value, end = DECODER.raw_decode(text, at)
+                repairs -= 1
+                repaired = text[:at] + HIDDEN_END.sub(r'\1"', HIDDEN_VALUE.sub(r'\1"[redacted]"', text[at:]))
+                value, end = DECODER.raw_decode(repaired, at)
+                text = repaired
             yield Document(offset(at), text[at:end], value)
         except (ValueError, RecursionError) as error:
             found = NEXT.search(text, at + 1)
