@@ -107,6 +107,18 @@ def test_an_excerpt_is_not_counted() -> None:
     assert [row.kind for row in open_files.read("open_files", lines_of(text), About("x"))] == ["open_file", "open_file"]
 
 
+def test_tables_of_numbers_are_no_lsof() -> None:
+    assert (
+        open_files.kind_of(
+            "NodeId\tLogEndOffset\tLag\tStatus\n1\t1200\t0\t1795254373484\t1795254373484\tLeader\t\n2\t1200\t0\t1795254373484\t1795254373484\tFollower\n"
+            * 3,
+            "x",
+        )
+        is None
+    )
+    assert open_files.kind_of("orders 0 10 12 2 consumer-1-5f3a /10.0.0.1 consumer-1\n" * 5, "x") is None
+
+
 def test_a_listing_of_a_directory_is_no_list_of_descriptors() -> None:
     assert open_files.kind_of("lrwxrwxrwx 1 root root 7 Nov 20 10:00 data -> /mnt/a\n", "x") is None
     assert open_files.kind_of("", "lsof.txt") is None
