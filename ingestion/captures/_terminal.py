@@ -179,6 +179,14 @@ def bytes_of(text: str, unit: int = 1) -> str | None:
     return str(round(number * (1024 ** POWERS[match[2].lower()] if match[2] else unit)))
 
 
+def at_millis(text: str) -> str | None:
+    """UTC, ISO 8601, of milliseconds since 1970."""
+    try:
+        return dt.datetime.fromtimestamp(int(text) / 1000, dt.UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def point(text: str) -> str:
     """A number with a decimal point, where the locale printed a comma."""
     return text.replace(",", ".")

@@ -1,4 +1,4 @@
-"""Processes and the load of their host: `top -b`, `top -H`, `ps`, `iostat -x`, `vmstat`, `free`, `uptime`, /proc/meminfo, `dmesg`.
+"""Processes and the load of their host: `top -b`, `top -H`, `ps`, `iostat -x`, `vmstat`, `free`, `uptime`, /proc/meminfo.
 
 Rows:
 - `process`: process_id, thread_id, parent_process_id, user, state, priority, nice, virtual_bytes, resident_bytes, shared_bytes,
@@ -12,11 +12,9 @@ Rows:
 - `memory_item`: name, value_bytes or value (/proc/meminfo, `vmstat -s`);
 - `virtual_memory`: runnable, blocked, swapped_out_bytes, free_bytes, swap_in_per_second …, the columns of vmstat;
 - `device_io`: device, reads_per_second, writes_per_second, read_bytes_per_second, read_await_ms, write_await_ms, await_ms, queue_size,
-  utilised_percent …, the columns of iostat of both layouts;
-- `oom_kill`: process_id, process_name, resident_bytes, virtual_bytes, since_boot_seconds; `oom_choice` (older kernels say first whom they
-  will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds.
+  utilised_percent …, the columns of iostat of both layouts.
 
-Sources: procps (top, free, vmstat, ps, uptime), sysstat (iostat), mm/oom_kill.c of Linux, BusyBox.
+Sources: procps (top, free, vmstat, ps, uptime), sysstat (iostat), BusyBox.
 """
 
 from __future__ import annotations
@@ -26,12 +24,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import MONTHS, Page, bytes_of, lines_in, mostly, point
+from ingestion.captures._terminal import Page, bytes_of, lines_in, mostly, point
 
 KINDS = {
     "process_list": "Processes or threads, as top and ps list them.",
     "host_load": "Load of a host: uptime, free, vmstat, iostat, /proc/meminfo.",
-    "kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer.",
 }
 NO_UNIT = "free prints no unit: KiB unless an option said otherwise"
 LOAD = re.compile(
@@ -94,12 +91,6 @@ TABLE_KEYS = {
     "%CPU": "cpu_percent", "C": "cpu_percent", "%MEM": "memory_percent", "%VSZ": "virtual_percent", "TIME+": "cpu_time", "TIME": "cpu_time", "ELAPSED": "elapsed", "START": "started",
     "STARTED": "started", "STIME": "started", "TTY": "terminal", "TT": "terminal", "CPU": "cpu", "NLWP": "threads", "COMMAND": "command", "CMD": "command", "Command": "command",
 }  # fmt: skip
-DMESG = re.compile(
-    r"(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]|(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
-)
-OOM = re.compile(
-    r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
-)
 
 
 def heading_of(text: str) -> list[str] | None:
@@ -184,9 +175,6 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
 def kind_of(sample: str, name: str) -> str | None:
     """By headings and by lines that stand for themselves."""
     lines = lines_in(sample)
-    messages = [line for line in lines if DMESG.fullmatch(line)]
-    if messages and len(messages) >= 0.8 * len(lines):
-        return "kernel_log"
     if lines and any(heading_of(line) for line in lines):
         columns: list[str] = []
         known = 0
@@ -216,13 +204,6 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
     host = None
     for line in lines:
         text = line.text
-        if kind == "kernel_log":
-            message = DMESG.fullmatch(text)
-            if message:
-                yield kernel_row(page, line, message)
-            elif text.strip():
-                yield from unread([line], "no message of the kernel")
-            continue
         time = IOSTAT_TIME.fullmatch(text)
         if time:
             set_time(page, time)
@@ -336,32 +317,3 @@ def set_time(page: Page, match: re.Match[str]) -> None:
     except ValueError:
         return
     page.at, page.known_by, page.warnings = local.astimezone(dt.UTC), "content", ()
-
-
-def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
-    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
-    message = match["message"]
-    kill = OOM.fullmatch(message) if "ill" in message else None
-    fields: dict[str, str | None] = {"since_boot_seconds": match["since_boot"] or match["since_boot_2"], "host": match["host"]}
-    if kill:
-        fields |= {key: kill[key] for key in ("process_id", "process_name", "score")}
-        fields |= {"virtual_bytes": bytes_of(kill["virtual"] or "", 1024), "resident_bytes": bytes_of(kill["resident"] or "", 1024)}
-    row = page.row("kernel_message" if not kill else "oom_kill" if kill["done"] else "oom_choice", line, fields)
-    at = None
-    try:
-        if match["date"]:
-            month, day, clock, year = match["date"].split()[1:]
-            at = dt.datetime(int(year), MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
-        elif match["syslog"] and page.at is not None:
-            month, day, clock = match["syslog"].split()
-            before = page.at.astimezone(page.about.zone) + dt.timedelta(days=1)
-            year = before.year - ((MONTHS[month.lower()], int(day)) > (before.month, before.day))
-            at = dt.datetime(year, MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
-    except (ValueError, KeyError):
-        at = None
-    if at is not None:
-        return Row(row.kind, row.offset, row.raw_text, row.fields, at.astimezone(dt.UTC), "content", row.node_id)
-    warnings = (
-        (*row.warnings, "the kernel says seconds since boot; the time is the capture's") if fields["since_boot_seconds"] else row.warnings
-    )
-    return Row(row.kind, row.offset, row.raw_text, row.fields, row.at, row.at_known_by, row.node_id, warnings)

@@ -1,4 +1,4 @@
-"""ZooKeeper: the four-letter words (stat, srvr, mntr, cons, dump, envi, conf, ruok, wchs) and `zkCli get, stat, ls` of Kafka's nodes.
+"""A ZooKeeper server about itself: the four-letter words stat, srvr, mntr, cons, dump, envi, conf, ruok, wchs, wchc, wchp.
 
 Rows:
 - `zookeeper_server`: version, mode, latency_min_ms, latency_avg_ms, latency_max_ms, received, sent, connections, outstanding, zxid, nodes,
@@ -7,30 +7,23 @@ Rows:
   last_cxid, last_zxid, latency_min_ms, latency_avg_ms, latency_max_ms;
 - `zookeeper_session`: session_id, expires (as printed), timeout_ms; `ephemeral_node`: session_id, path (dump);
 - `zookeeper_watch`: session_id, path (wchc, wchp);
-- `zookeeper_setting`: name, value (conf); `environment_entry`: name, value (envi); `zookeeper_watches`: connections, paths, watches (wchs);
-- `znode`: path, data, created_at, modified_at (created_printed, modified_printed where the letters of the zone mean several), czxid, mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none),
-  data_length, children; of what Kafka keeps there: broker_id, controller_epoch, topic_name, partition_id, leader_id, leader_epoch, isr,
-  host, port, endpoints, said_at (the timestamp in the data);
-- `znode_children`: path, children (comma-separated).
+- `zookeeper_setting`: name, value (conf); `environment_entry`: name, value (envi); `zookeeper_watches`: connections, paths, watches (wchs).
 
 Samples: every number of mntr, under its own name.
 
-Sources: ZooKeeper's `Commands` of ZooKeeperServer (3.4 to 3.9), `ServerCnxn.dumpConnectionInfo`, `StatPrinter`; Kafka's `ZkData`.
+Sources: ZooKeeper's `Commands` of ZooKeeperServer (3.4 to 3.9), `ServerCnxn.dumpConnectionInfo`.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, command_of, date_of, lines_in, mostly, zone_doubt
+from ingestion.captures._terminal import Page, at_millis, command_of, date_of, lines_in, mostly
 
 KINDS = {
     "zookeeper_status": "What a ZooKeeper server says of itself: the four-letter words.",
-    "zookeeper_nodes": "Nodes of ZooKeeper with their data and their stat, as zkCli prints them.",
 }
 FIRST = re.compile(
     r"Zookeeper version: |zk_version\t|SessionTracker dump:|ephemeral nodes dump:|This ZooKeeper instance is not currently serving requests"
@@ -64,37 +57,15 @@ DUMP_HEADING = re.compile(
     r"SessionTracker dump:|Session Sets \(\d+\)(?:/\(\d+\))?:|ephemeral nodes dump:|Sessions with Ephemerals \(\d+\):|Connections dump:|Connections Sets \(\d+\)/\(\d+\):|Global Sessions ?\(\d+\):|Local Sessions ?\(\d+\):"
 )
 PAIR = re.compile(r"(?P<name>[\w.\-]+)=(?P<value>.*?)\s*")
-ZK_PROMPT = re.compile(r"\[zk: (?P<server>[^()\]]*)\((?P<state>[A-Z_]+)\) \d+\] ?(?P<text>.*)")
-ZK_COMMAND = re.compile(r"(?:.*\s)?(?P<verb>get|stat|ls|ls2|getData)\s+(?:-\w\s+)*(?P<path>/\S*)(?:\s+(?:true|watch|-\w))?\s*\"?")
-STAT = re.compile(
-    r"(?P<name>cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = (?P<value>.*?)\s*"
-)
-STAT_KEYS = {
-    "cZxid": "czxid", "ctime": "created_at", "mZxid": "mzxid", "mtime": "modified_at", "pZxid": "pzxid", "cversion": "children_version", "dataVersion": "data_version",
-    "aclVersion": "acl_version", "ephemeralOwner": "ephemeral_owner", "dataLength": "data_length", "numChildren": "children",
-}  # fmt: skip
-CHILDREN = re.compile(r"\[(?P<children>[^\[\]]*)\]\s*")
-NOISE = re.compile(
-    r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:en|dis)abled|WATCHER::|WatchedEvent state:.*|Environment:|imok"
-)
-# Log lines that zkCli prints beside its answers.
-LOG = re.compile(r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]) .*")
-STATE_PATH = re.compile(r"/brokers/topics/(?P<topic_name>[^/]+)/partitions/(?P<partition_id>\d+)/state\Z")
-BROKER_PATH = re.compile(r"/brokers/ids/(?P<broker_id>\d+)\Z")
+
+HEADINGS = re.compile(r"Environment:|imok")
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """By the first words of an answer, or by the stat block and the prompts of zkCli."""
+    """By the first words of an answer."""
     lines = lines_in(sample)
-    if (any(STAT.fullmatch(line) for line in lines) and re.search(r"^cZxid = 0x", sample, re.M)) or any(
-        ZK_PROMPT.fullmatch(line) and ZK_COMMAND.fullmatch(line) for line in lines
-    ):
-        return "zookeeper_nodes" if mostly(lines, node_line, 0.6) else None
     if not lines:
         return None
-    # `zookeeper-shell.sh HOST get PATH` from ZooKeeper 3.5 on prints the data without a stat.
-    if re.search(r"^WatchedEvent state:", sample, re.M) and mostly(lines, node_line, 0.9) and not LOG.fullmatch(lines[-1]):
-        return "zookeeper_nodes"
     if FIRST.match(lines[0]) and mostly(lines, status_line, 0.7):
         return "zookeeper_status"
     if mostly(lines, lambda line: CONNECTION.fullmatch(line) or MNTR.fullmatch(line)) or [line.strip() for line in lines] == ["imok"]:
@@ -111,29 +82,12 @@ def kind_of(sample: str, name: str) -> str | None:
 
 
 def status_line(text: str) -> bool:
-    patterns = (CONNECTION, SERVER, MNTR, NOT_SERVING, WATCHES, TOTAL_WATCHES, EXPIRES, SESSION, DUMP_HEADING, PAIR, NOISE)
+    patterns = (CONNECTION, SERVER, MNTR, NOT_SERVING, WATCHES, TOTAL_WATCHES, EXPIRES, SESSION, DUMP_HEADING, PAIR, HEADINGS)
     return any(pattern.fullmatch(text) for pattern in patterns) or text.startswith("\t")
-
-
-def node_line(text: str) -> bool:
-    return bool(
-        STAT.fullmatch(text)
-        or ZK_PROMPT.fullmatch(text)
-        or CHILDREN.fullmatch(text)
-        or NOISE.fullmatch(text)
-        or LOG.fullmatch(text)
-        or text.startswith(("{", '"'))
-        or re.fullmatch(r"-?\d+|null", text.strip())
-    )
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
     page = Page(about)
-    yield from read_nodes(lines, page) if kind == "zookeeper_nodes" else read_status(lines, page)
-
-
-def read_status(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
-    """Answers to four-letter words, one after the other."""
     server: dict[str, str | None] = {}
     said: list[Line] = []
     section, session, expires, watched = "", None, None, ""
@@ -206,107 +160,3 @@ def connection_row(page: Page, line: Line, match: re.Match[str]) -> Row:
     if "est" in parts and parts["est"].isdigit():
         fields["established_at"] = at_millis(parts["est"])
     return page.row("zookeeper_connection", line, fields)
-
-
-def at_millis(text: str) -> str | None:
-    """UTC, ISO 8601, of milliseconds since 1970."""
-    try:
-        return dt.datetime.fromtimestamp(int(text) / 1000, dt.UTC).isoformat(timespec="milliseconds")
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def read_nodes(lines: Iterable[Line], page: Page) -> Iterator[Row | Sample]:
-    """Commands of zkCli with their answers; an answer without its command has no path but where its data tells it."""
-    verb, path, piece, in_stat = "", None, list[Line](), False
-    for line in lines:
-        text = line.text.rstrip()
-        prompt = ZK_PROMPT.fullmatch(text)
-        command = None if prompt else command_of(text)
-        typed = ZK_COMMAND.fullmatch(prompt["text"] if prompt else command.text if command else "")
-        stat = STAT.fullmatch(text)
-        if prompt or command or (in_stat and not stat and text.strip()):
-            yield from node_rows(page, verb, path, piece)
-            piece, in_stat = [], False
-            if prompt or command:
-                verb, path = (typed["verb"], typed["path"].rstrip('"')) if typed else ("", None)
-                page.command = command
-                piece = [line]
-                continue
-            verb, path = "", None
-        if NOISE.fullmatch(text) or LOG.fullmatch(text) or not text.strip():
-            continue
-        in_stat = in_stat or stat is not None
-        piece.append(line)
-    yield from node_rows(page, verb, path, piece)
-
-
-def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Iterator[Row]:
-    """The row of one command with its answer."""
-    answer = [line for line in piece if not ZK_PROMPT.fullmatch(line.text.rstrip()) and command_of(line.text) is None]
-    if not answer:
-        return
-    raw_text = "\n".join(line.text for line in piece)
-    listed = [CHILDREN.fullmatch(line.text) for line in answer]
-    if any(listed) and (verb.startswith("ls") or len(answer) == 1):
-        children = next(match for match in listed if match)["children"]
-        yield page.row(
-            "znode_children",
-            piece[0],
-            {"path": path, "children": ",".join(part.strip() for part in children.split(",") if part.strip())},
-            raw_text=raw_text,
-        )
-        return
-    fields: dict[str, str | None] = {"path": path}
-    data, warnings = [], tuple[str, ...]()
-    for line in answer:
-        stat = STAT.fullmatch(line.text.rstrip())
-        if stat is None:
-            data.append(line.text)
-            continue
-        value = stat["value"]
-        if stat["name"] in ("ctime", "mtime"):
-            at, doubt = date_of(value, page.about.zone), zone_doubt(value, page.about.zone)
-            if at is None or doubt:
-                fields["created_printed" if stat["name"] == "ctime" else "modified_printed"] = value
-                warnings = (doubt or "a time that cannot be read",)
-                continue
-            value = at.isoformat()
-        fields[STAT_KEYS[stat["name"]]] = value
-    if len(fields) == 1 and not (data and (path or data[0].startswith("{"))):
-        yield from unread(answer, "no answer of zkCli")
-        return
-    fields["data"] = "\n".join(data) or None
-    yield page.row("znode", piece[0], fields | kafka_fields(path, fields["data"] or ""), *warnings, raw_text=raw_text)
-
-
-def kafka_fields(path: str | None, data: str) -> dict[str, str | None]:
-    """What Kafka says in the data of its nodes; without a path the keys of the data tell which node it is."""
-    fields: dict[str, str | None] = {}
-    state = STATE_PATH.search(path or "")
-    broker = BROKER_PATH.search(path or "")
-    fields |= state.groupdict() if state else broker.groupdict() if broker else {}
-    if (path or "").endswith("/controller_epoch") and data.strip().isdigit():
-        return fields | {"controller_epoch": data.strip()}
-    try:
-        said = json.loads(data)
-    except ValueError:
-        return fields
-    if not isinstance(said, dict):
-        return fields
-    names = {
-        "brokerid": "broker_id",
-        "controller_epoch": "controller_epoch",
-        "leader": "leader_id",
-        "leader_epoch": "leader_epoch",
-        "host": "host",
-        "port": "port",
-        "kraftControllerEpoch": "kraft_controller_epoch",
-    }
-    fields |= {key: str(said[name]) for name, key in names.items() if said.get(name) is not None}
-    for name in ("isr", "endpoints"):
-        if isinstance(said.get(name), list):
-            fields[name] = ",".join(str(part) for part in said[name])
-    if str(said.get("timestamp", "")).isdigit():
-        fields["said_at"] = at_millis(str(said["timestamp"]))
-    return fields

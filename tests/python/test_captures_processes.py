@@ -162,26 +162,6 @@ def test_meminfo_and_uptime() -> None:
     assert load.fields == {"load_1m": "2.15", "load_5m": "2.29", "load_15m": "2.30", "up": "5 days, 20 mins", "users": "3"}
 
 
-def test_the_out_of_memory_killer() -> None:
-    invoked, choice, kill = read("20261121T100000Z-dmesg.txt")
-    assert invoked.kind == "kernel_message"
-    assert choice.fields == {"since_boot_seconds": "12345.678999", "process_id": "18135", "process_name": "java", "score": "901"}
-    assert kill.fields == {
-        "since_boot_seconds": "12345.679999",
-        "process_id": "18135",
-        "process_name": "java",
-        "virtual_bytes": "5993689088",
-        "resident_bytes": "624541696",
-    }
-    assert (choice.kind, kill.kind) == ("oom_choice", "oom_kill")
-    assert kill.warnings == ("the kernel says seconds since boot; the time is the capture's",)
-    _, timed = read("20261121T100000Z-dmesg-T.txt")
-    assert (timed.kind, timed.at, timed.at_known_by) == ("oom_kill", dt.datetime(2026, 11, 21, 9, 59, 1, tzinfo=dt.UTC), "content")
-    syslog, flood = read("20261121T100000Z-messages.txt")
-    assert (syslog.kind, syslog.at, syslog.fields["host"]) == ("oom_kill", dt.datetime(2025, 12, 31, 23, 59, tzinfo=dt.UTC), "broker-1")
-    assert (flood.kind, flood.fields["since_boot_seconds"]) == ("kernel_message", "12345.678901")
-
-
 def test_other_texts_are_no_processes() -> None:
     for text in (
         "COMMAND   PID USER   FD   TYPE DEVICE SIZE/OFF NODE NAME\n",

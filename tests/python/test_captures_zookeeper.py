@@ -1,21 +1,19 @@
-"""ZooKeeper's four-letter words and the nodes that zkCli prints."""
+"""ZooKeeper's four-letter words."""
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from ingestion.captures import About, Row, Sample, lines_of, zookeeper
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "zookeeper"
 
 
-def read(name: str, zone: dt.tzinfo = dt.UTC) -> tuple[list[Row], list[Sample]]:
+def read(name: str) -> tuple[list[Row], list[Sample]]:
     text = (FIXTURES / name).read_text(encoding="utf-8")
     kind = zookeeper.kind_of(text, name)
     assert kind is not None
-    found = list(zookeeper.read(kind, lines_of(text), About(name, zone=zone)))
+    found = list(zookeeper.read(kind, lines_of(text), About(name)))
     return [row for row in found if isinstance(row, Row)], [row for row in found if isinstance(row, Sample)]
 
 
@@ -105,55 +103,6 @@ def test_the_other_words() -> None:
     assert [row.fields for row in watches] == [{"connections": "6", "paths": "25"}, {"watches": "45"}]
 
 
-def test_nodes_of_kafka() -> None:
-    rows, _ = read("20261121T094700Z-zkcli.txt")
-    controller, state, brokers, epoch = rows
-    assert controller.fields["path"] == "/controller"
-    assert (controller.fields["broker_id"], controller.fields["said_at"]) == ("2", "2026-11-21T09:46:13.484+00:00")
-    assert (controller.fields["created_at"], controller.fields["czxid"], controller.fields["ephemeral_owner"]) == (
-        "2026-11-21T09:46:13+00:00",
-        "0x1a",
-        "0x1000023db750001",
-    )
-    assert (
-        state.fields["topic_name"],
-        state.fields["partition_id"],
-        state.fields["leader_id"],
-        state.fields["leader_epoch"],
-        state.fields["isr"],
-        state.fields["controller_epoch"],
-    ) == (
-        "orders.eu",
-        "3",
-        "-1",
-        "14",
-        "2,3",
-        "12",
-    )
-    assert (brokers.kind, brokers.fields) == ("znode_children", {"path": "/brokers/ids", "children": "217,218,219"})
-    assert (epoch.fields["path"], epoch.fields["controller_epoch"]) == ("/controller_epoch", "12")
-
-
-def test_a_zone_whose_letters_mean_several_is_only_used_when_it_was_told() -> None:
-    controller = read("20261121T094700Z-zkcli.txt")[0][0]
-    assert controller.fields["modified_printed"] == "Sat Nov 21 17:46:13 CST 2026"
-    assert "modified_at" not in controller.fields
-    assert controller.warnings == ("the zone CST may be several",)
-    told = read("20261121T094700Z-zkcli.txt", ZoneInfo("Asia/Shanghai"))[0][0]
-    assert told.fields["modified_at"] == "2026-11-21T09:46:13+00:00"
-
-
-def test_a_node_without_its_command_is_known_by_its_data() -> None:
-    (row,), _ = read("20261121T094700Z-get.txt")
-    assert "path" not in row.fields
-    assert (row.fields["host"], row.fields["port"], row.fields["endpoints"], row.fields["data_version"]) == (
-        "b1",
-        "9092",
-        "PLAINTEXT://b1:9092",
-        "1",
-    )
-
-
 def test_other_texts_are_no_zookeeper() -> None:
     for text in (
         "broker.id=1\nzookeeper.connect=zk1:2181\n",
@@ -177,12 +126,3 @@ def test_watches_by_session_and_by_path() -> None:
         ("/brokers/ids", "0x1000023db750001"),
         ("/brokers/ids", "0x1000023db750002"),
     ]
-
-
-def test_the_shell_of_kafka_names_the_path_in_its_command() -> None:
-    (row,), _ = read("20261121T094700Z-shell-get.txt")
-    assert (row.fields["path"], row.fields["broker_id"], row.fields["data"]) == (
-        "/controller",
-        "3",
-        '{"version":1,"brokerid":3,"timestamp":"1795254373484"}',
-    )

@@ -1,0 +1,59 @@
+"""The kernel's log: dmesg and syslog."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from ingestion.captures import About, Row, kernel_log, lines_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "kernel_log"
+
+
+def read(name: str) -> list[Row]:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    kind = kernel_log.kind_of(text, name)
+    assert kind is not None
+    return [row for row in kernel_log.read(kind, lines_of(text), About(name)) if isinstance(row, Row)]
+
+
+def test_the_out_of_memory_killer() -> None:
+    invoked, choice, kill = read("20261121T100000Z-dmesg.txt")
+    assert invoked.kind == "kernel_message"
+    assert choice.fields == {"since_boot_seconds": "12345.678999", "process_id": "18135", "process_name": "java", "score": "901"}
+    assert kill.fields == {
+        "since_boot_seconds": "12345.679999",
+        "process_id": "18135",
+        "process_name": "java",
+        "virtual_bytes": "5993689088",
+        "resident_bytes": "624541696",
+    }
+    assert (choice.kind, kill.kind) == ("oom_choice", "oom_kill")
+    assert kill.warnings == ("the kernel says seconds since boot; the time is the capture's",)
+    _, timed = read("20261121T100000Z-dmesg-T.txt")
+    assert (timed.kind, timed.at, timed.at_known_by) == ("oom_kill", dt.datetime(2026, 11, 21, 9, 59, 1, tzinfo=dt.UTC), "content")
+    syslog, flood = read("20261121T100000Z-messages.txt")
+    assert (syslog.kind, syslog.at, syslog.fields["host"]) == ("oom_kill", dt.datetime(2025, 12, 31, 23, 59, tzinfo=dt.UTC), "broker-1")
+    assert (flood.kind, flood.fields["since_boot_seconds"]) == ("kernel_message", "12345.678901")
+
+
+def test_syslog_with_iso_times_and_dmesg_with_levels() -> None:
+    text = "2026-11-21T17:59:00.123456+08:00 broker-1 kernel: Out of memory: Killed process 42 (java) total-vm:100kB, anon-rss:50kB\n"
+    assert kernel_log.kind_of(text, "x") == "kernel_log"
+    (row,) = kernel_log.read("kernel_log", lines_of(text), About("x"))
+    assert isinstance(row, Row)
+    assert (row.kind, row.at) == ("oom_kill", dt.datetime(2026, 11, 21, 9, 59, 0, 123456, tzinfo=dt.UTC))
+    text = "kern  :warn  : [  123.456789] java invoked oom-killer: order=0\n"
+    (row,) = kernel_log.read("kernel_log", lines_of(text), About("x"))
+    assert isinstance(row, Row)
+    assert row.fields == {"since_boot_seconds": "123.456789"}
+
+
+def test_other_texts_are_no_kernel_log() -> None:
+    for text in (
+        "[0.005s][info][gc] Using G1\n",
+        "[2020-05-15 12:00:01,123] INFO x (kafka.Kafka)\n",
+        "Nov 21 09:59:00 broker-1 sshd[1]: x\n",
+        "",
+    ):
+        assert kernel_log.kind_of(text, "dmesg.txt") is None
