@@ -7,16 +7,19 @@ so a killed run leaves nothing half done and there is no checkpoint to lose.
 from __future__ import annotations
 
 import datetime as dt
+import os
+import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ingestion import write
+from ingestion import bundles, write
 from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
 from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
 from ingestion.patterns import compile_pattern
@@ -25,6 +28,7 @@ from ingestion.sources import (
     COPY,
     EMPTY,
     MISSING,
+    REFUSED,
     TO_READ,
     UNKNOWN,
     UNREADABLE,
@@ -129,7 +133,7 @@ class Outcome:
         self.bytes_read += count.end - source.start if count.records else 0
         self.waiting += is_held and is_read and source.size is not None and count.end < source.size
         if count.fault:
-            self.faults.append(f"{source.path}: cut: {count.fault}; read up to byte {count.end}")
+            self.faults.append(f"{source.shown}: cut: {count.fault}; read up to byte {count.end}")
 
 
 def ingest(
@@ -148,12 +152,12 @@ def ingest(
         zone_of(options.timezone)
     if options.pattern:
         compile_pattern(options.pattern)
-    found = look(options, warehouse)
-    if all(source.outcome == MISSING for source in found):
+    if not any(os.path.exists(path) for path in options.paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(options.paths)}; give the folder that holds the logs")
-    spark = start()
-    with only_writer(Warehouse.at(warehouse)):
-        return take_in(spark, Warehouse.at(warehouse).root, found, options, tell, progress)
+    place = Warehouse.at(warehouse)
+    with only_writer(place), Spool(place.work / "members") as spool:
+        found = look(options, warehouse, spool)
+        return take_in(start(), place.root, found, options, tell, progress)
 
 
 def take_in(
@@ -201,7 +205,7 @@ def has_more(source: Source, written: dict[str, tuple[str, int | None]]) -> bool
     if source.outcome != TO_READ:
         return False
     if source.size is None:
-        return written.get(shown_path(source)) not in ((TO_READ, source.disk_size), ("cut", source.disk_size))
+        return written.get(source.shown) not in ((TO_READ, source.disk_size), ("cut", source.disk_size))
     return source.start < source.size
 
 
@@ -209,10 +213,10 @@ def faults(sources: list[Source]) -> list[str]:
     """One line for every file that could not be read as a log; those of no known layout are only counted."""
     out = []
     for source in sources:
-        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE):
-            out.append(f"{source.path}: {source.outcome}: {source.reason}")
+        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED):
+            out.append(f"{source.shown}: {source.outcome}: {source.reason}")
         elif source.outcome == TO_READ and source.ends_torn:
-            out.append(f"{source.path}: cut: {TORN}")
+            out.append(f"{source.shown}: cut: {TORN}")
     unknown = sum(source.outcome == UNKNOWN for source in sources)
     if unknown:
         out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
@@ -221,18 +225,77 @@ def faults(sources: list[Source]) -> list[str]:
     return out
 
 
-def look(options: Options, warehouse: str) -> list[Source]:
-    """Every file below the given paths, inspected, with its cluster, node and time zone."""
+def look(options: Options, warehouse: str, spool: Spool) -> list[Source]:
+    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone."""
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
-    for root, path in find_files(options.paths, leave_out=Path(warehouse).resolve()):
-        relative = str(Path(path).relative_to(root)) if path != root else Path(path).name
-        cluster, node = layout.read(relative) if layout else (None, None)
-        cluster_id = options.cluster or cluster or Path(root).resolve().name
-        sources.append(
-            inspect(path, str(Path(path).parent), cluster_id, options.node if options.node is not None else node, options.pattern)
-        )
+    for root in options.paths:
+        files = [(path, os.path.relpath(path, root) if path != root else os.path.basename(path)) for path in find_files(root, warehouse)]
+        known = bundles.bundle_of(relative for _, relative in files)
+        for path, relative in files:
+            if os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
+                sources += look_into(path, root, options, layout, spool)
+                continue
+            cluster, node = where(relative, root, options, layout, known)
+            sources.append(inspect(path, str(Path(path).parent), cluster, node, options.pattern))
     return resolve_zones(resolve_nodes(sources), options.timezone)
+
+
+def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
+    """The members of an archive, inspected as files; what was refused of it says why."""
+    shown = os.path.realpath(archive)
+    kept: list[tuple[str, str | None, bundles.Member | bundles.Refused]] = []
+    for member in bundles.members(archive):
+        kept.append((member.path, spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+    known = bundles.bundle_of(path for path, _, _ in kept)
+    out = []
+    for path, copy, member in kept:
+        cluster, node = where(path, root, options, layout, known)
+        name = f"{shown}/{path}" if path else shown
+        if copy is None or isinstance(member, bundles.Refused):
+            reason = member.reason if isinstance(member, bundles.Refused) else ""
+            out.append(Source(path=shown, shown=name, folder=shown, cluster_id=cluster, outcome=REFUSED, reason=reason))
+        else:
+            out.append(replace(inspect(copy, os.path.dirname(name), cluster, node, options.pattern, name), is_whole=True))
+    return out
+
+
+def where(
+    relative: str, root: str, options: Options, layout: Layout | None, known: tuple[bundles.Bundle, str | None] | None
+) -> tuple[str, int | None]:
+    """(cluster, node) of a path: as told, by `--layout`, by what is known of the bundle, else the cluster by the folder's or archive's name."""
+    cluster, node = layout.read(relative) if layout else (None, None)
+    place = bundles.place_of(known, relative) if layout is None else None
+    if place is not None:
+        cluster, node = place.cluster, place.node
+    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", Path(root).resolve().name)
+    return options.cluster or cluster or name, options.node if options.node is not None else node
+
+
+class Spool:
+    """A private folder for the members of archives, one after the other under numbers, gone when the run ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def __enter__(self) -> Spool:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return self
+
+    def keep(self, member: bundles.Member) -> str:
+        """Where the bytes of a member lie now."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.count += 1
+        path = self.folder / str(self.count)
+        with path.open("wb") as file:
+            shutil.copyfileobj(member.open(), file, 1 << 20)
+        at = member.modified_at.timestamp() if member.modified_at else 0
+        os.utime(path, (at, at))
+        return str(path)
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def state(spark: SparkSession, warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
@@ -280,17 +343,12 @@ def source_size(source: Source) -> int:
     return Path(source.path).stat().st_size * 8 if source.size is None else source.size - source.start
 
 
-def shown_path(source: Source) -> str:
-    """What the tables call a file."""
-    return str(Path(source.path).resolve())
-
-
 def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
     """What a worker needs to read one source."""
     return Task(
         cluster_id=source.cluster_id,
         source_id=source.source_id,
-        path=str(Path(source.path).resolve()),
+        path=os.path.realpath(source.path),
         start=source.start,
         end=-1 if source.size is None else source.size,
         holds_last=holds_last,
@@ -306,7 +364,7 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         pattern=source.pattern,
         capture=source.capture,
         modified_at=dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
-        shown=shown_path(source),
+        shown=source.shown,
     )
 
 
@@ -409,17 +467,16 @@ def source_row(
     source: Source, count: Counted, written: dict[str, tuple[str, int | None]], batch_id: int, now: dt.datetime
 ) -> dict[str, object] | None:
     """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
-    path = shown_path(source)
     is_read = source.outcome == TO_READ
     fault = count.fault or (TORN if is_read and source.ends_torn else None)
     outcome = "cut" if fault else source.outcome
     unread = source.compressed and is_read and not has_more(source, written)
-    if unread or (not count.records and written.get(path) == (outcome, source.disk_size)):
+    if unread or (not count.records and written.get(source.shown) == (outcome, source.disk_size)):
         return None
     return {
         "cluster_id": source.cluster_id,
         "source_id": source.source_id or None,
-        "source_path": path,
+        "source_path": source.shown,
         "batch_id": batch_id,
         "ingested_at": now,
         "kind": source.kind,

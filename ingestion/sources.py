@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +32,7 @@ DOCUMENT = "document"
 GROWING = ("gc_log",)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FINGERPRINT = 1024
-TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING = (
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
     "read",
     "copy",
     "empty",
@@ -40,6 +40,7 @@ TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING = (
     "unknown",
     "unreadable",
     "missing",
+    "refused",
 )
 
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
@@ -50,9 +51,14 @@ ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
 @dataclass(frozen=True)
 class Source:
-    """One file as found.  `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there.  `zones`: (local ms, '+05:30')."""
+    """One file as found.
+
+    `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its
+    name; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `zones`: (local ms, '+05:30').
+    """
 
     path: str
+    shown: str
     folder: str
     cluster_id: str
     size: int | None = None
@@ -79,6 +85,7 @@ class Source:
     source_id: str = ""
     start: int = 0
     ends_torn: bool = False
+    is_whole: bool = False
 
     def fingerprint(self, length: int = FINGERPRINT) -> str:
         """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
@@ -87,7 +94,7 @@ class Source:
         """
         identity = f"{self.cluster_id}\x1f{self.path_node}\x1f"
         if self.capture is not None and self.capture not in GROWING:
-            identity += "/".join(re.sub(r"\.gz$", "", self.path).split("/")[-2:]) + "\x1f"
+            identity += "/".join(re.sub(r"\.gz$", "", self.shown).split("/")[-2:]) + "\x1f"
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
 
     @property
@@ -136,18 +143,18 @@ class Layout:
         return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
 
 
-def find_files(paths: Iterable[str], leave_out: Path | None = None) -> Iterator[tuple[str, str]]:
-    """(given path, file) for every regular file below the given paths, in order; a missing path stands for itself."""
-    for given in paths:
-        if not os.path.isdir(given):
-            yield given, given
-            continue
-        for folder, folders, names in os.walk(given):
-            folders[:] = sorted(name for name in folders if leave_out is None or Path(folder, name).resolve() != leave_out)
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                if os.path.isfile(path) or not os.access(path, os.R_OK):
-                    yield given, path
+def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
+    """Every regular file below a path, in order; a missing path stands for itself.  `leave_out`: a folder that is passed by."""
+    if not os.path.isdir(given):
+        yield given
+        return
+    passed_by = os.path.realpath(leave_out) if leave_out else None
+    for folder, folders, names in os.walk(given):
+        folders[:] = sorted(name for name in folders if os.path.realpath(os.path.join(folder, name)) != passed_by)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) or not os.access(path, os.R_OK):
+                yield path
 
 
 @lru_cache(maxsize=1)
@@ -231,12 +238,15 @@ def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, 
     return tuple(out)
 
 
-def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = None, pattern: str | None = None) -> Source:
+def inspect(
+    path: str, folder: str, cluster_id: str, path_node: int | None = None, pattern: str | None = None, shown: str | None = None
+) -> Source:
     """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason.
 
-    `pattern`: a layout of the user's, as log4j writes it.
+    `pattern`: a layout of the user's, as log4j writes it; `shown`: the file's name, where it does not lie under it.
     """
-    source = Source(path=path, folder=folder, cluster_id=cluster_id, path_node=path_node)
+    shown = shown or os.path.realpath(path)
+    source = Source(path=path, shown=shown, folder=folder, cluster_id=cluster_id, path_node=path_node)
     if not os.path.exists(path):
         return replace(source, outcome=MISSING, reason="no such file or folder")
     try:
@@ -276,7 +286,7 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
         return found or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
     return replace(
         source,
-        kind=kind_of(path, text[:LOOK], envelope),
+        kind=kind_of(shown, text[:LOOK], envelope),
         layout=envelope.name,
         envelope=envelope.name,
         mentions=mentions(envelope, text, b"" if compressed else end),
@@ -287,7 +297,7 @@ def inspect(path: str, folder: str, cluster_id: str, path_node: int | None = Non
 
 def captured_source(source: Source, sample: bytes, kind: str | None = None) -> Source | None:
     """A capture of a kind that some module knows; a document with captures in it only where that is asked for."""
-    found = captures.detect(sample.decode("utf-8", "replace"), os.path.basename(source.path))
+    found = captures.detect(sample.decode("utf-8", "replace"), os.path.basename(source.shown))
     if found is None or (found[1] == DOCUMENT) != (kind == DOCUMENT):
         return None
     return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None))
@@ -310,7 +320,7 @@ def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Sour
     told = tuple(mention for stream, text in found.values() if stream.envelope for mention in mentions(stream.envelope, text, b""))
     return replace(
         source,
-        kind=kind_of(source.path, text[:LOOK], stream.envelope),
+        kind=kind_of(source.shown, text[:LOOK], stream.envelope),
         layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
         envelope=REWRITTEN.name,
         wrappers=names,
@@ -434,6 +444,7 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
     lengths = sorted({length for length, _ in by_hash})
     taken: dict[str, str] = {}
+    names: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
     out: dict[int, Source] = {}
     order = sorted(range(len(sources)), key=lambda n: (-(sources[n].size if sources[n].size is not None else 1 << 62), sources[n].path))
@@ -445,12 +456,12 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         candidates = [
             entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
         ]
-        candidates.sort(key=lambda entry: (entry.path != source.path, -entry.end))
+        candidates.sort(key=lambda entry: (entry.path != source.shown, -entry.end))
         match = next((entry for entry in candidates if continues(source, entry)), None)
         print_of_group = source.fingerprint()
         twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)[0]), None)
         if twin is not None:
-            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {twin}", source_id=taken[twin])
+            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
             continue
         if match is not None and match.source_id not in taken.values():
             source = replace(
@@ -461,11 +472,11 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             continue
         else:
             used = {entry.source_id for entry in known} | set(taken.values())
-            names = [(print_of_group,), (print_of_group, stem(source.path)), (print_of_group, source.path)]
+            choices = [(print_of_group,), (print_of_group, stem(source.shown)), (print_of_group, source.shown)]
             source = replace(
-                source, source_id=next((name for name in (_name(*parts) for parts in names) if name not in used), _name(*names[-1], n))
+                source, source_id=next((name for name in (_name(*parts) for parts in choices) if name not in used), _name(*choices[-1], n))
             )
-        taken[source.path] = source.source_id
+        taken[source.path], names[source.path] = source.source_id, source.shown
         groups.setdefault(print_of_group, []).append(source.path)
         out[n] = source
     return [out[n] for n in range(len(sources))]
@@ -476,14 +487,14 @@ def continues(source: Source, entry: Known) -> bool:
     if entry.outcome == COPY:
         return False
     if source.size is not None and source.size < entry.end:
-        return os.path.exists(entry.path) and entry.path != source.path and same_bytes(source.path, entry.path)[0]
+        return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)[0]
     if entry.tail_hash is None:
         return True
     return tail_hash(source.path, entry.end) == entry.tail_hash
 
 
 def may_grow(source: Source, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: not rotated, not compressed, and either changed within the last
+    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and either changed within the last
     `settled_after` seconds or cut in the middle of a line."""
     fresh = now - source.modified < settled_after
-    return not source.compressed and not ROTATED.search(source.path) and (fresh or source.ends_torn)
+    return not source.compressed and not source.is_whole and not ROTATED.search(source.shown) and (fresh or source.ends_torn)

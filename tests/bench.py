@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from ingestion.bronze import read_tasks
-from ingestion.ingest import Options, ingest, look, task_of
+from ingestion.ingest import Options, Spool, ingest, look, task_of
 from ingestion.recognise import catalogue
 from ingestion.session import peak_memory_bytes, start
 from ingestion.sources import identify
@@ -25,8 +25,9 @@ LEAST = 200 << 20
 
 def logs_below(folders: list[str]) -> list[Path]:
     """Plain log files that ingestion would read."""
-    sources = identify(look(Options(paths=folders, cluster="bench", timezone="UTC"), "/nowhere"), [])
-    return [Path(source.path) for source in sources if source.outcome == "read" and not source.compressed]
+    options = Options(paths=folders, cluster="bench", timezone="UTC")
+    sources = identify(look(options, "/nowhere", Spool(Path("/nowhere"))), [])
+    return [Path(source.path) for source in sources if source.outcome == "read" and source.envelope and not source.compressed]
 
 
 def repeat(files: list[Path], target: Path) -> tuple[int, int]:
@@ -78,7 +79,7 @@ def main(folders: list[str]) -> None:
             print(f"peak memory      {peak / 2**30:6.2f} GiB, driver and workers together")
 
         began = time.perf_counter()
-        sources = identify(look(options, "/nowhere"), [])
+        sources = identify(look(options, "/nowhere", Spool(Path("/nowhere"))), [])
         looked = time.perf_counter() - began
         catalogue()
         began = time.perf_counter()

@@ -22,7 +22,7 @@ def log(path: Path, lines: int = 60, node: int = 1) -> Path:
 
 
 def look(folder: Path) -> list[Source]:
-    return resolve_nodes([inspect(path, str(Path(path).parent), "c") for _, path in find_files([str(folder)])])
+    return resolve_nodes([inspect(path, str(Path(path).parent), "c") for path in find_files(str(folder))])
 
 
 def known_of(source: Source, end: int) -> Known:
