@@ -181,7 +181,7 @@ def test_only_a_fresh_file_that_is_not_rotated_still_grows(tmp_path: Path) -> No
     now = time.time()
     assert may_grow(source, now, 60)
     assert not may_grow(source, now + 61, 60)
-    assert not may_grow(replace(source, path="server.log.2020-05-15-11"), now, 60)
+    assert not may_grow(replace(source, shown="server.log.2020-05-15-11"), now, 60)
     assert not may_grow(replace(source, compressed=True), now, 60)
 
 
