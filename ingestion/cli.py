@@ -216,7 +216,7 @@ def suggest(
     from ingestion.knowledge import suggestions, unrecognised
     from ingestion.sources import find_files
 
-    for entry in suggestions(unrecognised(path for _, path in find_files(paths)), most):
+    for entry in suggestions(unrecognised(file for path in paths for file in find_files(path)), most):
         print(entry)
 
 
