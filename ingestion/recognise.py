@@ -16,6 +16,8 @@ from ingestion.forms import WORD, Form, Vocabulary
 CATALOGUE = Path(__file__).parent / "catalogue"
 # A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
 DISTINCTIVE = 28
+# A text is looked through for words in parts of so many bytes, which overlap by more than the longest word of a form.
+PART, OVERLAP = 1 << 18, 256
 # Where the package of a logger begins so, its third part tells whose it is: org.apache.kafka, com.example.billing.
 DOMAINS = ("com", "dev", "io", "net", "org")
 # In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
@@ -79,7 +81,11 @@ class Index:
     def candidates(self, text: bytes) -> list[Form]:
         """The forms whose words the text has, in their order."""
         by_word, forms, literals = self.by_word, self.forms, self.literals
-        ranks = [rank for word in set(WORD.findall(text)) if word in by_word for rank in by_word[word]]
+        words: set[bytes] = set()
+        for start in range(0, len(text), PART):
+            # In parts that overlap: all words of a line of many megabytes would fill the memory.
+            words |= by_word.keys() & set(WORD.findall(text[max(0, start - OVERLAP) : start + PART]))
+        ranks = [rank for word in words for rank in by_word[word]]
         ranks += self.always
         ranks.sort()
         return [forms[rank] for rank in ranks if literals[rank] in text]

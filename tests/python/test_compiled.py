@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.compiled import KEPT, compile_folder, keep, load
-from ingestion.recognise import CATALOGUE, Catalogue, Index, catalogue
+from ingestion.recognise import CATALOGUE, PART, Catalogue, Index, catalogue
 
 ENTRY = 'thing_done:\n  means: A thing was done.\n  forms:\n    - {loggers: [a.B], line: "the thing <<partition_name=orders-3>> is done"}\n'
 
@@ -95,3 +95,16 @@ def test_words_next_to_what_varies_are_not_relied_on(folder: Path) -> None:
     assert [form.words for form in known.forms] == [b"took", b"gone is", b"shrank", b"stays"]
     for body in (b"took 7ms", b"pre-set prefix is gone", b"HashSet(3) shrank", b"it stays"):
         assert known.recognise(b"a.B", body) is not None, body
+
+
+def test_a_word_far_into_a_long_body_is_found(folder: Path) -> None:
+    (folder / "messages" / "things.yml").write_text(
+        'thing_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "<<reason=x>> vanished"}\n'
+    )
+    known = Catalogue(folder)
+    # The word lies across the border of two parts in one of them.
+    for size in (PART - 4, PART, 3 * PART + 100):
+        reason = b"orders-7," * (size // 9)
+        found = known.recognise(b"a.B", reason + b" vanished")
+        assert found is not None
+        assert [(span.name, span.start, span.end) for span in found.spans] == [("reason", 0, len(reason))]
