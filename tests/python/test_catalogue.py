@@ -136,6 +136,37 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
         ("kafka.controller.KafkaController", "[Controller id=1] ", "List of topics to be deleted:", "topic_deletion_advanced", {}),
         # 0.8: only a stack trace follows.
         ("kafka.Kafka$", "", "", "node_start_failed", {}),
+        # 0.8: what an error says that is not followed, whatever it is.
+        ("kafka.utils.Utils$", "", "sleep interrupted", "exception_swallowed", {}),
+        # 2.2 to 2.8 print the names of the variables, because a letter is missing in the source.
+        (
+            "kafka.server.KafkaApis",
+            "[KafkaApi-1] ",
+            "Received stop replica request with broker epoch ${stopReplicaRequest.brokerEpoch()} smaller than the current broker epoch ${controller.brokerEpoch}",
+            "controller_request_outdated",
+            {"node": "1"},
+        ),
+        # The settings of a class that Kafka does not have.
+        (
+            "io.example.AvroConverterConfig",
+            "",
+            "AvroConverterConfig values: \n\tauto.register.schemas = true\n\tschema.registry.url = [http://registry:8081]\n",
+            "client_config_logged",
+            {"config_class": "AvroConverterConfig", "auto.register.schemas": "true"},
+        ),
+        (
+            "kafka.authorizer.logger",
+            "",
+            "Principal = User:CN=app,OU=x is Allowed operation = READ from host = 10.0.0.9 on resource = Topic:LITERAL:a.b_c for request = Fetch with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(principal=User:*))",
+            "access_allowed",
+            {
+                "principal": "User:CN=app,OU=x",
+                "operation": "READ",
+                "client_address": "10.0.0.9",
+                "resource": "Topic:LITERAL:a.b_c",
+                "api": "Fetch",
+            },
+        ),
         (
             "kafka.server.ClientQuotaManager",
             "",
