@@ -136,6 +136,19 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
         ("kafka.controller.KafkaController", "[Controller id=1] ", "List of topics to be deleted:", "topic_deletion_advanced", {}),
         # 0.8: only a stack trace follows.
         ("kafka.Kafka$", "", "", "node_start_failed", {}),
+        (
+            "kafka.coordinator.group.GroupCoordinator",
+            "[GroupCoordinator 1]: ",
+            "Member MemberMetadata(memberId=a, b-1, groupInstanceId=Some(pod 1), clientId=a, b, clientHost=/10.0.0.9, sessionTimeoutMs=45000, rebalanceTimeoutMs=300000, supportedProtocols=List(range)) has left group g (x) through explicit `LeaveGroup`; client reason: the consumer is being closed",
+            "member_left",
+            {
+                "member_id": "a, b-1",
+                "instance_id": "Some(pod 1)",
+                "client_id": "a, b",
+                "group_id": "g (x)",
+                "reason": "the consumer is being closed",
+            },
+        ),
         # 0.8: what an error says that is not followed, whatever it is.
         ("kafka.utils.Utils$", "", "sleep interrupted", "exception_swallowed", {}),
         # 2.2 to 2.8 print the names of the variables, because a letter is missing in the source.
