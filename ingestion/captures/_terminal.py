@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ingestion.captures import About, Line, Row, Sample, time_of
 
@@ -52,6 +53,30 @@ PROGRAMS = frozenset(
         "journalctl",
         "pgrep",
         "sar",
+    ]
+)
+# What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
+TELLING = frozenset(
+    [
+        "netstat",
+        "ss",
+        "lsof",
+        "ls",
+        "find",
+        "df",
+        "du",
+        "top",
+        "ps",
+        "iostat",
+        "vmstat",
+        "free",
+        "uptime",
+        "dmesg",
+        "ulimit",
+        "sysctl",
+        "jstack",
+        "jcmd",
+        "jmap",
     ]
 )
 LOOK = 300  # Lines of a sample that decide what it is.
@@ -192,16 +217,29 @@ def point(text: str) -> str:
     return text.replace(",", ".")
 
 
-def lines_in(sample: str) -> list[str]:
+# All modules ask of the same sample, one after the other.
+@lru_cache(maxsize=2)
+def lines_in(sample: str) -> tuple[str, ...]:
     """The lines of a sample that say something: not blank, no prompt, no date, and without the one that the sample's end cut."""
     lines = sample.split("\n")
     if len(sample) >= 60_000 and len(lines) > 1:
         lines.pop()
     lines = [line.rstrip("\r") for line in lines if line.strip()][:LOOK]
-    return [line for line in lines if date_of(line, dt.UTC) is None and command_of(line) is None]
+    return tuple(line for line in lines if date_of(line, dt.UTC) is None and command_of(line) is None)
 
 
-def mostly(lines: list[str], known: Callable[[str], object], least: float = 0.8) -> bool:
+@lru_cache(maxsize=2)
+def programs_in(sample: str) -> frozenset[str]:
+    """The programs of the commands that a text shows."""
+    return frozenset(command.program for line in sample.split("\n") if (command := command_of(line)))
+
+
+def is_foreign(sample: str, programs: tuple[str, ...]) -> bool:
+    """Whether a text holds commands whose output is not of these programs."""
+    return any((name in TELLING or KAFKA_TOOL.match(name)) and name not in programs for name in programs_in(sample))
+
+
+def mostly(lines: Sequence[str], known: Callable[[str], object], least: float = 0.8) -> bool:
     """Whether a module knows most of the lines."""
     return bool(lines) and sum(bool(known(line)) for line in lines) >= least * len(lines)
 

@@ -20,8 +20,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import MONTHS, Page, bytes_of, lines_in, mostly, zone_of
+from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly, zone_of
 
+PROGRAMS = ("df", "du", "ls", "find")
 KINDS = {
     "disk_usage": "Space or inodes of file systems, as df prints them.",
     "directory_sizes": "Sizes of directories, as du prints them.",
@@ -87,6 +88,8 @@ def df_unit(heading: str) -> tuple[int | None, bool]:
 
 def kind_of(sample: str, name: str) -> str | None:
     """By the shape of the lines.  Descriptors of a process are no listing of a directory."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     lines = [line for line in lines_in(sample) if not TOTAL.fullmatch(line)]
     headings = [line for line in lines if is_df_heading(line)]
     listed = [line for line in lines if line not in headings]

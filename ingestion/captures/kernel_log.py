@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import MONTHS, Page, bytes_of, lines_in, mostly
+from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly
 
+PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
 DMESG = re.compile(
     r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
@@ -31,6 +32,8 @@ OOM = re.compile(
 
 def kind_of(sample: str, name: str) -> str | None:
     """By the shape of the lines: what syslog prints of other programs is no message of the kernel."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None
 
 

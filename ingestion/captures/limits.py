@@ -19,8 +19,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, bytes_of, counted, lines_in, mostly, number_of
+from ingestion.captures._terminal import Page, bytes_of, counted, is_foreign, lines_in, mostly, number_of
 
+PROGRAMS = ("cat", "wc", "grep", "ulimit", "sysctl")
 KINDS = {
     "process_limits": "Limits of a process or a shell: /proc/PID/limits, ulimit.",
     "process_maps": "Memory maps of a process: /proc/PID/maps, or their number.",
@@ -79,6 +80,8 @@ def limit_of(text: str) -> dict[str, str | None] | None:
 
 def kind_of(sample: str, name: str) -> str | None:
     """By the shape of the lines; a number alone is the limit of open files where the file's name says so."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     lines = [line for line in lines_in(sample) if not COMMENT.fullmatch(line)]
     listed = [line for line in lines if not PROC_HEADING.fullmatch(line)]
     if mostly(listed, limit_of) and (len(listed) > 1 or not ULIMIT_WORD.fullmatch(listed[0].strip())):
@@ -136,7 +139,13 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 yield from ends(page, status, 0, 0, process)
                 status = []
             status.append(line)
-        elif kind == "process_maps" and page.command is not None and page.command.counts and number_of(text):
+        elif (
+            kind == "process_maps"
+            and page.command is not None
+            and page.command.program in PROGRAMS
+            and page.command.counts
+            and number_of(text)
+        ):
             labels = {"process_id": process} if process else {}
             yield from page.count("memory_map_count", line, None if page.command.filters else "memory_maps", labels, "maps")
         elif kind == "process_limits" and re.fullmatch(rf"\s*(?:{VALUE})\s*", text):

@@ -18,8 +18,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, counted, lines_in, mostly, number_of
+from ingestion.captures._terminal import Page, counted, is_foreign, lines_in, mostly, number_of
 
+PROGRAMS = ("lsof", "ls", "find")
 KINDS = {
     "open_files": "Files, sockets and pipes that a process has open, as lsof or /proc/PID/fd lists them.",
     "open_file_counts": "Open files counted per process.",
@@ -105,11 +106,13 @@ def descriptor_of(text: str) -> dict[str, str | None] | None:
 
 def kind_of(sample: str, name: str) -> str | None:
     """`open_files` by the columns of lsof or links that are numbers; `open_file_counts` for commands, or by name where numbers stand alone."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     lines = [line for line in lines_in(sample) if not WARNING.fullmatch(line) and not FD_FOLDER.fullmatch(line)]
     listed = [line for line in lines if not HEADING.fullmatch(line)]
     if (listed and mostly(listed, lambda line: lsof_of(line) or descriptor_of(line))) or (lines and not listed):
         return "open_files"
-    if counted(sample, ("lsof", "ls", "find"), re.compile(r"^(?:sudo )?\S*lsof\b|/fd\b")):
+    if counted(sample, PROGRAMS, re.compile(r"^(?:sudo )?\S*lsof\b|/fd\b")):
         return "open_file_counts"
     named = re.search(r"(?:fd|lsof|open[-_ ]?files?|handles?)[-_ ]?counts?", name.rsplit("/", 1)[-1].lower())
     return "open_file_counts" if named and mostly(lines, PAIR.fullmatch, 1.0) else None
@@ -145,7 +148,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             process = folder["process_id"] or process if folder else process
         elif WARNING.fullmatch(text):
             continue
-        elif page.command is not None and page.command.counts and number_of(text):
+        elif page.command is not None and page.command.program in PROGRAMS and page.command.counts and number_of(text):
             labels = {"process_id": process} if process else {}
             filtered = page.command.filters or not process
             warning = () if page.command.program == "ls" else ("lsof also lists its heading, folders, programs and mapped files",)

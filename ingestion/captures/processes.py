@@ -24,8 +24,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, bytes_of, lines_in, mostly, point
+from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly, point
 
+PROGRAMS = ("top", "ps", "iostat", "vmstat", "free", "uptime")
 KINDS = {
     "process_list": "Processes or threads, as top and ps list them.",
     "host_load": "Load of a host: uptime, free, vmstat, iostat, /proc/meminfo.",
@@ -174,6 +175,8 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
 
 def kind_of(sample: str, name: str) -> str | None:
     """By headings and by lines that stand for themselves."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     lines = lines_in(sample)
     if lines and any(heading_of(line) for line in lines):
         columns: list[str] = []

@@ -21,8 +21,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, counted, lines_in, mostly, number_of
+from ingestion.captures._terminal import Page, counted, is_foreign, lines_in, mostly, number_of
 
+PROGRAMS = ("netstat", "ss")
 KINDS = {
     "sockets": "Sockets of a machine, one by one, as netstat or ss lists them.",
     "socket_counts": "Sockets counted: by state, by protocol, or the lines of a netstat or ss.",
@@ -194,6 +195,8 @@ def summary_of(text: str) -> dict[str, str | None] | None:
 
 def kind_of(sample: str, name: str) -> str | None:
     """`sockets` or `socket_counts` by the shape of the lines; None for other texts."""
+    if is_foreign(sample, PROGRAMS):
+        return None
     lines = [line for line in lines_in(sample) if not COUNT_OF_HEADING.fullmatch(line)]
     listed = [line for line in lines if not HEADING.fullmatch(line) and not line.startswith("\t")]
     lacks_state = any(NO_STATE_HEADING.match(line) for line in lines)
@@ -203,7 +206,7 @@ def kind_of(sample: str, name: str) -> str | None:
         return "sockets"
     if mostly(lines, lambda line: count_of(line) or summary_of(line) or TRANSPORT_HEADING.fullmatch(line)):
         return "socket_counts"
-    return "socket_counts" if counted(sample, ("netstat", "ss")) else None
+    return "socket_counts" if counted(sample, PROGRAMS) else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
@@ -229,7 +232,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 whole, first = not page.is_piped, line.offset
             lacks_state = NO_STATE_HEADING.match(text) is not None
             continue
-        if page.command is not None and page.command.counts and number_of(text):
+        if page.command is not None and page.command.program in PROGRAMS and page.command.counts and number_of(text):
             labels = {"filter": " & ".join(page.command.filters)} if page.command.filters else {}
             yield from page.count(
                 "socket_count", line, "sockets", labels, "sockets", *(() if labels else ("the headings are counted too",))

@@ -151,3 +151,27 @@ def test_outputs_one_after_the_other_are_a_document_without_a_word_between_them(
     text = "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/sda1 100 50 50 50% /\n\nMax open files            1024                 4096                 files\nMax processes             10                   10                   processes\n"
     assert document.kind_of(text, "x.txt") == "document"
     assert [row.kind for row in read(text) if isinstance(row, Row)] == ["file_system", "limit", "limit"]
+
+
+def test_a_transcript_of_a_terminal_is_a_document() -> None:
+    text = "[kafka@broker-3 ~]$ lsof -p 4711 | wc -l\n326639\n[kafka@broker-3 ~]$ netstat -an | awk '{print $6}' | sort | uniq -c\n   5589 CLOSE_WAIT\n     11 LISTEN\n[kafka@broker-3 ~]$ exit\n"
+    assert document.kind_of(text, "x.txt") == "document"
+    rows = [row for row in read(text) if isinstance(row, Row)]
+    assert [(row.kind, row.fields.get("host")) for row in rows] == [
+        ("command", "broker-3"),
+        ("open_file_count", "broker-3"),
+        ("command", "broker-3"),
+        ("socket_count", "broker-3"),
+        ("socket_count", "broker-3"),
+        ("command", "broker-3"),
+    ]
+
+
+def test_an_issue_that_begins_with_a_block_is_a_document() -> None:
+    text = "{noformat}\nvm.max_map_count = 65530\n{noformat}\nThis is what we saw on the broker.\n"
+    assert document.kind_of(text, "x.txt") == "document"
+
+
+def test_a_command_is_told_once() -> None:
+    text = "We looked at the groups of it.\n\n[kafka@b ~]$ kafka-consumer-groups.sh --bootstrap-server b:9092 --list\norders\nbilling\n"
+    assert len(of_kind(text, "command")) == 1
