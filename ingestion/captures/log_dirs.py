@@ -87,7 +87,7 @@ def rows_of_torn(line: Line, stamp: Stamp) -> Iterator[Row]:
         if found["broker"]:
             node_id, log_dir = int(found["broker"]), None
         elif found["log_dir"]:
-            log_dir = json.loads(found["log_dir"])
+            log_dir = unquoted(found["log_dir"])
             yield from (torn_row(partition, where, node_id, log_dir, stamp, cut) for partition, where in waiting)
             log_dir, waiting = log_dir if is_named_before else None, []
         else:
@@ -106,6 +106,14 @@ def rows_of_torn(line: Line, stamp: Stamp) -> Iterator[Row]:
 def torn_row(partition: dict[str, object], line: Line, node_id: int | None, log_dir: str | None, stamp: Stamp, warning: str) -> Row:
     row = replica_log(partition, line, {"node_id": None if node_id is None else str(node_id), "log_dir": log_dir}, node_id, stamp)
     return Row(row.kind, row.offset, row.raw_text, row.fields, row.at, row.at_known_by, row.node_id, (*row.warnings, warning))
+
+
+def unquoted(text: str) -> str:
+    """A string of JSON without its quotes."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text[1:-1]
 
 
 def objects(value: object) -> Iterator[dict[str, object]]:
