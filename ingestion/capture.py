@@ -22,6 +22,7 @@ from ingestion.zones import zone_of
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
 CHUNK = 1 << 20
+BYTE_ORDER_MARK = "\ufeff"
 # While a file is still written, what begins this near its end may lack its own end.
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
@@ -131,6 +132,8 @@ class Text:
             stop = len(data) if stop < 0 else stop
             text = shown(data[at:stop].removesuffix(b"\r"))
             offset, self.end = self.end, self.end + min(stop + 1, len(data)) - at
+            if offset == 0 and text.startswith(BYTE_ORDER_MARK):
+                offset, text = len(BYTE_ORDER_MARK.encode()), text[1:]
             yield Line(offset, text)
             at = stop + 1
 

@@ -297,7 +297,7 @@ def inspect(
 
 def captured_source(source: Source, sample: bytes, kind: str | None = None) -> Source | None:
     """A capture of a kind that some module knows; a document with captures in it only where that is asked for."""
-    found = captures.detect(sample.decode("utf-8", "replace"), os.path.basename(source.shown))
+    found = captures.detect(sample.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"), os.path.basename(source.shown))
     if found is None or (found[1] == DOCUMENT) != (kind == DOCUMENT):
         return None
     return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None))

@@ -75,3 +75,10 @@ def test_a_fault_in_a_module_is_told_and_keeps_what_came_before(tmp_path: Path, 
     monkeypatch.setattr(module, "read", faulty)
     rows, count = read(one)
     assert (len(rows), count.fault) == (1, "RuntimeError: odd")
+
+
+def test_a_byte_order_mark_hides_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
+    path.write_bytes(b"\xef\xbb\xbfbroker.id=7\nlog.dirs=/d\n")
+    rows, _ = read(task(path))
+    assert [(row["byte_offset"], row["raw_text"], row["node_id"]) for row in rows] == [(3, "broker.id=7", 7), (15, "log.dirs=/d", 7)]
