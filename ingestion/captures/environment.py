@@ -7,7 +7,7 @@ Rows:
   command line …);
 - `system_property`: name, value (`-D`);
 - `jvm_argument`: argument (any other option);
-- `process`: pid, main_class, program (kafka, zookeeper, connect, mirror_maker), arguments (behind the class), os_user.
+- `process`: process_id, user, main_class, program (kafka, zookeeper, connect, mirror_maker), arguments (behind the class).
 
 Forms: `env`, `jcmd PID VM.flags`, `VM.command_line`, `jinfo -flags`, `jps -lvm`, `pgrep -af`, lines of `ps` without
 their header (with it they are a `process_list`).
@@ -118,7 +118,7 @@ def pieces(line: Line) -> Iterator[Line]:
 
 def process_rows(line: Line, stamp: Stamp) -> Iterator[Row]:
     process, main = PROCESS.match(line.text), MAIN.search(line.text)
-    fields = {"pid": process["pid"], "os_user": process["user"], "main_class": main["main"], "program": PROGRAMS[main["main"]]}
+    fields = {"process_id": process["pid"], "user": process["user"], "main_class": main["main"], "program": PROGRAMS[main["main"]]}
     # jps names the class first, and then all arguments and options without a mark between them.
     is_jps = main.start() <= process.end()
     arguments = [word for word in WORD.findall(main["arguments"]) if not (is_jps and word.startswith("-"))]

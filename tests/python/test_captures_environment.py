@@ -48,8 +48,8 @@ def test_a_command_line_of_jcmd() -> None:
 def test_a_command_line_of_ps() -> None:
     rows = rows_of(environment, "ps.txt")
     assert rows[0].fields == {
-        "pid": "4711",
-        "os_user": "kafka",
+        "process_id": "4711",
+        "user": "kafka",
         "main_class": "kafka.Kafka",
         "program": "kafka",
         "arguments": "/etc/kafka/server.properties --override broker.id=3",
