@@ -66,8 +66,12 @@ def decoded(key: str | None, payload: str | None, is_control: bool, topic: str |
 
 
 def from_json(key: str | None, payload: str | None) -> dict[str, str | None]:
-    """`{"type":"1","data":{…}}` and `{"version":"3","data":{…}}`, of the metadata log both in one; nothing for other texts."""
+    """`{"type":"1","data":{…}}` and `{"version":"3","data":{…}}`, of the metadata log both in one; of a group in 1.0 to 2.1
+    `{"metadata":"g"}`; nothing for other texts."""
     keyed, valued = json_of(key), json_of(payload)
+    if isinstance(keyed, dict) and set(keyed) == {"metadata"}:
+        group = {"key_kind": "group_metadata", "key_group": str(keyed["metadata"])}
+        return group | {name.replace("generation_id", "generation"): part for name, part in flat(valued or {}, "value_").items()}
     if not any(isinstance(one, dict) and isinstance(one.get("data"), dict) and {"type", "version"} & one.keys() for one in (keyed, valued)):
         return {}
     fields: dict[str, str | None] = {"is_tombstone": "true" if payload == TOMBSTONE else None}

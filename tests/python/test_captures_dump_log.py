@@ -135,3 +135,9 @@ def test_a_few_lines_are_enough() -> None:
     assert dump_log.kind_of("| offset: 0 CreateTime: 1 keySize: -1 valueSize: 3 sequence: -1 headerKeys: [] payload: abc") == dump_log.DUMP
     assert dump_log.kind_of("offset: 0 position: 0\noffset: 1 position: 10") == dump_log.DUMP
     assert dump_log.kind_of("The offset: 0 is early.") is None
+
+
+def test_groups_of_1_0() -> None:
+    (group,) = fields_of(rows_of(dump_log, "groups-1.0.txt"), "record")
+    assert (group["key_kind"], group["key_group"], group["value_generation"]) == ("group_metadata", "mailer", "5")
+    assert (group["value_protocol"], group["value_assignment"]) == ("range", "{mailer-1=[letters-0]}")
