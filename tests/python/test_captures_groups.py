@@ -176,3 +176,9 @@ def test_an_empty_group_has_no_strategy() -> None:
     text = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS\nnightly b1:9092 (1) Empty 0\n"
     (row,) = rows_in(groups, text)
     assert row.fields == {"group_id": "nightly", "coordinator": "b1:9092", "coordinator_id": "1", "state": "Empty", "member_count": "0"}
+
+
+def test_rows_of_1_1_are_not_taken_for_open_files() -> None:
+    rows = fields_of(rows_of(groups, "20261121T102623Z-describe-1.1-healthy.txt"), "group_offset")
+    assert len(rows) == 12
+    assert rows[0]["member_id"] == "billing-2-6faf2698-3ca4-4d91-8b31-7ec71ad9617d"
