@@ -133,7 +133,7 @@ def members(path: str | Path) -> Iterator[Member | Refused]:
     try:
         with open(path, "rb") as file:
             size = path.stat().st_size
-            kind = kind_of(file.read(BZIP2_HEAD))
+            kind = kind_of(head_of(file))
             file.seek(0)
             if kind is None:
                 yield Refused("", "no archive: neither tar nor zip")
@@ -147,9 +147,15 @@ def is_bundle(path: str | Path) -> bool:
     """Whether a file is an archive, by its first bytes.  A gzip of one log is none."""
     try:
         with open(path, "rb") as file:
-            return kind_of(file.read(BZIP2_HEAD)) is not None and not str(path).lower().endswith(PACKAGES)
+            return kind_of(head_of(file)) is not None and not str(path).lower().endswith(PACKAGES)
     except OSError:
         return False
+
+
+def head_of(file: BinaryIO) -> bytes:
+    """As many of the first bytes as tell what a file is."""
+    head = file.read(HEAD)
+    return head + file.read(BZIP2_HEAD - HEAD) if head.startswith(b"BZh") else head
 
 
 def kind_of(head: bytes) -> str | None:
@@ -270,7 +276,8 @@ def walk_zip(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
     declared = 0
     with archive:
         for info in archive.infolist():
-            path = prefix + info.filename
+            # Some packers of Windows write backslashes.
+            path = prefix + info.filename.replace("\\", "/")
             mode = info.external_attr >> 16
             reason = bad_path(info.filename)
             if info.flag_bits & 1:

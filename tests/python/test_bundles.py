@@ -359,3 +359,14 @@ def test_a_sosreport_and_plain_folders_are_known() -> None:
 def test_refusals_are_entries_of_their_own(tmp_path: Path) -> None:
     found = list(members(write(tmp_path / "b.tar", tar_of({"/a": b"x"}))))
     assert found == [Refused("/a", "an absolute path")]
+
+
+def test_backslashes_of_windows_are_slashes(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("broker-1/server.log", b"x")
+        archive.writestr("broker-2/server.log", b"x")
+    data = out.getvalue().replace(b"broker-1/", b"broker-1\\").replace(b"broker-2/", b"..\\er-22\\"[:9])
+    files, refused = read(write(tmp_path / "b.zip", data))
+    assert files == {"broker-1/server.log": b"x"}
+    assert refused == {"../er-22/server.log": "a path with .."}
