@@ -300,7 +300,9 @@ def captured_source(source: Source, sample: bytes, kind: str | None = None) -> S
     found = captures.detect(sample.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"), os.path.basename(source.shown))
     if found is None or (found[1] == DOCUMENT) != (kind == DOCUMENT):
         return None
-    return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None))
+    # A document of JSON need not end with a line's end.
+    torn = source.ends_torn and found[1] in GROWING
+    return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None), ends_torn=torn)
 
 
 def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Source | None:

@@ -199,3 +199,13 @@ def test_the_same_capture_at_another_time_is_another_one(tmp_path: Path) -> None
         ("read", "gc_log"),
         ("copy", "gc_log"),
     ]
+
+
+def test_a_capture_need_not_end_with_a_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "jolokia.json"
+    path.write_text(
+        '{"request": {"mbean": "java.lang:type=Threading", "type": "read"}, "value": {"ThreadCount": 7}, "timestamp": 1589544001, "status": 200}'
+    )
+    source = inspect(str(path), str(tmp_path), "c")
+    assert source.kind == "jolokia_json"
+    assert not may_grow(source, time.time() + 100, 60)

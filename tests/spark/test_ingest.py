@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from ingestion import ingest as ingesting
 from ingestion import write
+from ingestion.secrets import secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,3 +69,75 @@ def test_the_table_says_what_its_files_hold(spark: SparkSession, tmp_path: Path)
         assert records.where(f"ingested_at = timestamp'{at.isoformat()}'").count() == 1
     assert records.where("cluster_id = 'killed' and batch_id = 2").count() == 1
     assert {field.name for field in records.schema if not (field.metadata or {}).get("comment")} == set()
+
+
+SECRET_FORMS = {"web_token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.Zq{:04}abcdefgh", "cloud_key": "AKIAZQZQZQZQZQZQ{:04}"}
+
+
+def planted() -> tuple[list[str], list[str]]:
+    """(texts, the secrets in them): every example of the catalogue with a value that stands nowhere else."""
+    texts, values = [], []
+    for shape in secrets():
+        for example in shape.examples:
+
+            def plant(match: re.Match[str], name: str = shape.name) -> str:
+                values.append(SECRET_FORMS.get(name, "Zq{:04}Planted").format(len(values)))
+                return values[-1]
+
+            texts.append(re.sub(r"<<(.*?)>>", plant, example, flags=re.S))
+    return texts, values
+
+
+def test_no_secret_reaches_a_file_of_the_warehouse(spark: SparkSession, tmp_path: Path) -> None:
+    """Every shape of secrets in every kind of input; all Parquet decoded, all other files as they are."""
+    warehouse, logs = tmp_path / "warehouse", tmp_path / "logs"
+    logs.mkdir()
+    texts, values = planted()
+    assert len(values) >= 30
+    lines = [f"[2020-05-15 12:00:01,123] WARN {text} (a.b.C)\n" for text in texts]
+    (logs / "server.log").write_text("".join(lines))
+    (logs / "docker.log").write_text(
+        "".join(
+            json.dumps({"log": part + "\n", "stream": "stdout", "time": "2020-05-15T12:00:01Z"}) + "\n"
+            for line in lines
+            for part in line.splitlines()
+        )
+    )
+    (logs / "ecs.json").write_text(
+        "".join(
+            json.dumps({"@timestamp": "2020-05-15T12:00:01Z", "log.level": "INFO", "log.logger": "a.b.C", "message": text}) + "\n"
+            for text in texts
+        )
+    )
+    one_line = [text.strip() for text in texts if "\n" not in text]
+    (logs / "server.properties").write_text(
+        "broker.id=1\nlog.dirs=/a\nzookeeper.connect=z:2181\n" + "".join(f"{text}\n" for text in one_line)
+    )
+    (logs / "gc.log").write_text(
+        "[2026-11-21T09:34:21.048+0000][gc] Using G1\n"
+        + "".join(f"[2026-11-21T09:34:21.048+0000][gc,init] CommandLine flags: {text}\n" for text in one_line)
+    )
+    (logs / "metrics.prom").write_text("".join(f"# HELP m{n} {text}\n# TYPE m{n} gauge\nm{n} 1\n" for n, text in enumerate(one_line)))
+    answers = [
+        {"request": {"mbean": f"a:type=b{n}", "type": "read"}, "value": {"x": text}, "timestamp": 1589544001, "status": 200}
+        for n, text in enumerate(one_line)
+    ]
+    (logs / "jolokia.json").write_text(json.dumps(answers))
+    describe = "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    (logs / "issue.md").write_text(f"We saw this:\n\n```\n{describe}```\n\nand these:\n\n" + "\n\n".join(texts) + "\n")
+    with tarfile.open(tmp_path / "bundle.tar.gz", "w:gz") as archive:
+        for path in sorted(logs.iterdir()):
+            archive.add(path, f"node-9/{path.name}")
+    options = ingesting.Options([str(logs), str(tmp_path / "bundle.tar.gz")], cluster="secret", timezone="UTC", settled_after=0)
+    outcome = ingesting.ingest(lambda: spark, str(warehouse), options, tell=lambda text: None)
+    assert outcome.files == {"new": 16}, outcome
+    searched = 0
+    for path in warehouse.rglob("*"):
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "replace")
+            if path.suffix == ".parquet":
+                rows = pq.read_table(path).to_pylist()
+                searched += len(rows)
+                text += json.dumps(rows, default=str)
+            assert [value for value in values if value in text] == [], path
+    assert searched > 500
