@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -65,7 +64,7 @@ SAMPLE_COLUMNS: Columns = [
 
 def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
     """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is told there."""
-    about = About(Path(task.shown).name, task.modified_at, task.node_id, zone_of(task.zones[0][1]))
+    about = About(task.shown, task.modified_at, task.node_id, zone_of(task.zones[0][1]))
     text = Text(task)
     waiting: dict[str, list[dict[str, object]]] = {"capture_rows": [], "metric_samples": []}
     number = 0
