@@ -8,7 +8,8 @@ Rows:
 - `memory_map_count`: process_id, count, command, filter;
 - `kernel_setting`: name, value (`vm.max_map_count = 65530`).
 
-Samples: `memory_maps` (one per list of maps, or the number under `cat /proc/PID/maps | wc -l`), `threads`, `resident_bytes` by `process_id`.
+Samples: `process_memory_maps` (one per list of maps, or the number under `cat /proc/PID/maps | wc -l`), `process_threads`,
+`process_resident_memory_bytes` by `process_id`.
 
 Sources: proc(5), proc_pid_limits(5), bash(1) and zsh `ulimit -a`, BusyBox ash, sysctl(8).
 """
@@ -147,7 +148,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             and number_of(text)
         ):
             labels = {"process_id": process} if process else {}
-            yield from page.count("memory_map_count", line, None if page.command.filters else "memory_maps", labels, "maps")
+            yield from page.count("memory_map_count", line, None if page.command.filters else "process_memory_maps", labels, "maps")
         elif kind == "process_limits" and re.fullmatch(rf"\s*(?:{VALUE})\s*", text):
             yield page.row("limit", line, {"name": "open_files", "soft": text.strip(), "process_id": process})
         elif not PROC_HEADING.fullmatch(text) and not COMMENT.fullmatch(text):
@@ -163,7 +164,7 @@ def process_of(text: str) -> str | None:
 def ends(page: Page, status: list[Line], maps: int, first: int, process: str | None) -> Iterator[Row | Sample]:
     """What can be said when a piece is over: the row of a status, the number of a list of maps."""
     if maps and not page.is_piped:
-        yield page.sample("memory_maps", first, float(maps), {"process_id": process} if process else {}, "maps")
+        yield page.sample("process_memory_maps", first, float(maps), {"process_id": process} if process else {}, "maps")
     if not status:
         return
     fields: dict[str, str | None] = {}
@@ -174,7 +175,7 @@ def ends(page: Page, status: list[Line], maps: int, first: int, process: str | N
             fields[key] = bytes_of((match["value"] or "").removesuffix(" kB"), 1024) if key.endswith("_bytes") else match["value"]
     yield page.row("process_status", status[0], fields, raw_text="\n".join(line.text for line in status))
     labels = {"process_id": fields["process_id"]} if fields.get("process_id") else {}
-    for metric, unit in (("threads", "threads"), ("resident_bytes", "bytes")):
-        value = fields.get(metric)
+    for key, metric, unit in (("threads", "process_threads", "threads"), ("resident_bytes", "process_resident_memory_bytes", "bytes")):
+        value = fields.get(key)
         if value and value.isdigit():
             yield page.sample(metric, status[0].offset, float(value), labels, unit)  # type: ignore[arg-type]

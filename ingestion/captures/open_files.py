@@ -6,7 +6,7 @@ Rows:
   (of sockets), is_deleted;
 - `open_file_count`: process_id, count, and for a command that counts: command, filter.
 
-Samples: `open_files` by `process_id`: descriptors that have a number, counted where the list is whole.
+Samples: `process_open_files` by `process_id`: descriptors that have a number, counted where the list is whole.
 
 Sources: lsof(8) (output columns, FD, TYPE), proc(5) (/proc/PID/fd).
 """
@@ -152,12 +152,12 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             labels = {"process_id": process} if process else {}
             filtered = page.command.filters or not process
             warning = () if page.command.program == "ls" else ("lsof also lists its heading, folders, programs and mapped files",)
-            yield from page.count("open_file_count", line, None if filtered else "open_files", labels, "files", *warning)
+            yield from page.count("open_file_count", line, None if filtered else "process_open_files", labels, "files", *warning)
         elif kind == "open_file_counts" and PAIR.fullmatch(text):
             pair = PAIR.fullmatch(text)
             found = pair.groupdict() if pair else {}
             yield page.row("open_file_count", line, found)
-            yield page.sample("open_files", line.offset, float(found["count"]), {"process_id": found["process_id"]}, "files")
+            yield page.sample("process_open_files", line.offset, float(found["count"]), {"process_id": found["process_id"]}, "files")
         else:
             yield from unread([line], "no line of lsof or of a list of descriptors")
     if whole:
@@ -167,4 +167,4 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 def totals(page: Page, offset: int, counts: Counter[str]) -> Iterator[Sample]:
     """Samples of a list that is whole: the descriptors of each process."""
     for process, count in sorted(counts.items()):
-        yield page.sample("open_files", offset, float(count), {"process_id": process} if process else {}, "files")
+        yield page.sample("process_open_files", offset, float(count), {"process_id": process} if process else {}, "files")

@@ -61,7 +61,7 @@ def test_values_of_other_pieces() -> None:
 
 def test_an_excerpt_makes_no_sample_of_its_sockets() -> None:
     samples = [row for row in read(TEXT) if isinstance(row, Sample)]
-    assert [(sample.metric, sample.value) for sample in samples] == [("open_files", 12824.0), ("open_files", 326639.0)]
+    assert [(sample.metric, sample.value) for sample in samples] == [("process_open_files", 12824.0), ("process_open_files", 326639.0)]
 
 
 def test_a_log_record_keeps_its_trace() -> None:

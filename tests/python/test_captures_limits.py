@@ -65,7 +65,7 @@ def test_memory_maps_are_rows_and_one_count() -> None:
         "[stack]",
     ]
     assert [row.fields["is_deleted"] for row in rows] == ["false", "true", "false", "false"]
-    assert [(sample.metric, sample.value, sample.labels) for sample in samples] == [("memory_maps", 4.0, {"process_id": "4711"})]
+    assert [(sample.metric, sample.value, sample.labels) for sample in samples] == [("process_memory_maps", 4.0, {"process_id": "4711"})]
 
 
 def test_memory_maps_counted() -> None:
@@ -89,7 +89,10 @@ def test_status_of_a_process_is_one_row() -> None:
         "threads": "88",
     }
     assert len(rows) == 1
-    assert [(sample.metric, sample.value) for sample in samples] == [("threads", 88.0), ("resident_bytes", 624541696.0)]
+    assert [(sample.metric, sample.value) for sample in samples] == [
+        ("process_threads", 88.0),
+        ("process_resident_memory_bytes", 624541696.0),
+    ]
 
 
 def test_settings_of_the_kernel() -> None:

@@ -39,7 +39,7 @@ def test_lsof_of_the_lab() -> None:
     )
     assert (rows[8].fields["file_type"], rows[8].fields["inode"], rows[8].fields["name"]) == ("unix", "100131", "type=STREAM (CONNECTED)")
     assert (rows[9].fields["file_type"], rows[9].fields["name"]) == ("CHR", "/dev/null")
-    assert [(sample.metric, sample.value, sample.labels) for sample in samples] == [("open_files", 6.0, {"process_id": "18135"})]
+    assert [(sample.metric, sample.value, sample.labels) for sample in samples] == [("process_open_files", 6.0, {"process_id": "18135"})]
 
 
 def test_lsof_with_threads_counts_a_descriptor_once() -> None:
