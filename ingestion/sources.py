@@ -284,6 +284,11 @@ def inspect(
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
         found = captured_source(source, text) or rewritten_source(source, text, pattern) or captured_source(source, text, DOCUMENT)
         return found or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
+    if not envelope.begins(text.lstrip().split(b"\n", 1)[0]) and not text[:1].isspace():
+        # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is none.
+        found = captured_source(source, text, DOCUMENT)
+        if found is not None:
+            return found
     return replace(
         source,
         kind=kind_of(shown, text[:LOOK], envelope),
