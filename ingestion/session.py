@@ -43,7 +43,7 @@ OPENED = [
 ]
 JVM_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    # A collector with threads of its own costs more than it gives. Both compilers: with the first alone a large ingestion takes twice as long.
+    # A collector with threads of its own costs more than it gives.
     "-XX:+UseSerialGC",
     # The first compiler alone gets 48 MB, and then sweeps for ever.
     "-XX:ReservedCodeCacheSize=256m",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
+# Whose folders without a Delta log are Parquet tables that each build makes anew.
+STEPS = ("staging", "intermediate")
 
 
 class Busy(RuntimeError):
@@ -101,13 +103,13 @@ def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
 
 def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
-    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema == "intermediate"]
+    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema in STEPS]
 
 
 def sweep(spark: SparkSession, warehouse: Warehouse) -> None:
     """Delete what dbt makes anew in each build, and what a killed build has left: it stands in the way of the next.
 
-    The Parquet steps of `intermediate` go, and folders of dbt's schemas that are no Delta table; bronze is never touched.
+    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.
     """
     for schema, name, is_delta in folders(spark, warehouse):
         if schema == "bronze" or is_delta:
@@ -135,7 +137,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = No
             spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
     names = []
     for schema, name, is_delta in folders(spark, warehouse):
-        if (is_delta or schema == "intermediate") and (only is None or name.lower() in only.lower()):
+        if (is_delta or schema in STEPS) and (only is None or name.lower() in only.lower()):
             provider = "delta" if is_delta else "parquet"
             spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location '{quoted(warehouse.table(schema, name))}'")
             names.append(f"{schema}.{name}")

@@ -4,8 +4,8 @@ with terms as (
     select * from {{ ref('int_controllers__terms_started') }}
 ),
 
-node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+lifecycle_events as (
+    select * from {{ ref('stg_logs__lifecycle_events') }}
 ),
 
 sources as (
@@ -57,18 +57,18 @@ starts as (
         begun.cluster_id,
         begun.elected_at,
         coalesce(
-            max(node_events.logged_at),
+            max(lifecycle_events.logged_at),
             begun.elected_at
         ) as started_at
     from begun
-    left join node_events
+    left join lifecycle_events
         on
-            begun.cluster_id = node_events.cluster_id
-            and begun.controller_id = node_events.node_id
-            and node_events.lifecycle_step = 'starting'
-            and begun.elected_at >= node_events.logged_at
-            and node_events.logged_at > begun.elected_at - interval 10 minutes
-            and begun.previous_at < node_events.logged_at
+            begun.cluster_id = lifecycle_events.cluster_id
+            and begun.controller_id = lifecycle_events.node_id
+            and lifecycle_events.lifecycle_step = 'starting'
+            and begun.elected_at >= lifecycle_events.logged_at
+            and lifecycle_events.logged_at > begun.elected_at - interval 10 minutes
+            and begun.previous_at < lifecycle_events.logged_at
     group by begun.cluster_id, begun.elected_at
 ),
 

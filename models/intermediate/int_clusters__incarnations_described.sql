@@ -2,8 +2,55 @@ with incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
-node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+activity as (
+    select * from {{ ref('int_nodes__activity') }}
+),
+
+lifecycle_events as (
+    select * from {{ ref('stg_logs__lifecycle_events') }}
+),
+
+seen as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        min(first_seen_at) as first_seen_at,
+        max(last_seen_at) as last_seen_at,
+        array_sort(collect_set(node_id)) as nodes
+    from activity
+    group by cluster_id, cluster_incarnation
+),
+
+told as (
+    select
+        incarnations.cluster_id,
+        incarnations.cluster_incarnation,
+        max_by(lifecycle_events.kafka_cluster_id, lifecycle_events.logged_at)
+        filter (where lifecycle_events.kafka_cluster_id is not null) as kafka_cluster_id,
+        case
+            when
+                count_if(
+                    lifecycle_events.event_type in ('quorum_state_changed', 'controller_activated')
+                )
+                > 0
+                then 'kraft'
+            when
+                count_if(lifecycle_events.zookeeper_connect is not null) > 0
+                or count_if(
+                    lifecycle_events.event_type in ('controller_elected', 'session_established')
+                )
+                > 0
+                then 'zookeeper'
+        end as cluster_mode,
+        max_by(lifecycle_events.kafka_version, lifecycle_events.logged_at)
+        filter (where lifecycle_events.kafka_version is not null) as kafka_version
+    from incarnations
+    inner join lifecycle_events
+        on
+            incarnations.cluster_id = lifecycle_events.cluster_id
+            and incarnations.valid_from <= lifecycle_events.logged_at
+            and incarnations.valid_to > lifecycle_events.logged_at
+    group by incarnations.cluster_id, incarnations.cluster_incarnation
 ),
 
 -- Half-open: the beginning of the first incarnation and the end of the last are not known.
@@ -11,37 +58,17 @@ final as (
     select
         incarnations.cluster_id,
         incarnations.cluster_incarnation,
-        max_by(node_events.kafka_cluster_id, node_events.logged_at)
-        filter (where node_events.kafka_cluster_id is not null) as kafka_cluster_id,
-        case
-            when
-                count_if(node_events.event_type in ('quorum_state_changed', 'controller_activated'))
-                > 0
-                then 'kraft'
-            when
-                count_if(node_events.zookeeper_connect is not null) > 0
-                or count_if(node_events.event_type in ('controller_elected', 'session_established'))
-                > 0
-                then 'zookeeper'
-        end as cluster_mode,
-        max_by(node_events.kafka_version, node_events.logged_at)
-        filter (where node_events.kafka_version is not null) as kafka_version,
+        told.kafka_cluster_id,
+        told.cluster_mode,
+        told.kafka_version,
         nullif(incarnations.valid_from, timestamp '1970-01-01 00:00:00') as valid_from,
         nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00') as valid_to,
-        min(node_events.logged_at) as first_seen_at,
-        max(node_events.logged_at) as last_seen_at,
-        array_sort(collect_set(node_events.node_id)) as nodes
+        seen.first_seen_at,
+        seen.last_seen_at,
+        coalesce(seen.nodes, array()) as nodes
     from incarnations
-    left join node_events
-        on
-            incarnations.cluster_id = node_events.cluster_id
-            and incarnations.valid_from <= node_events.logged_at
-            and incarnations.valid_to > node_events.logged_at
-    group by
-        incarnations.cluster_id,
-        incarnations.cluster_incarnation,
-        incarnations.valid_from,
-        incarnations.valid_to
+    left join seen using (cluster_id, cluster_incarnation)
+    left join told using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -2,8 +2,8 @@ with hours as (
     select * from {{ ref('int_offsets__hours') }}
 ),
 
-node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
 ),
 
 configured as (
@@ -15,8 +15,8 @@ heard as (
     select
         cluster_id,
         node_id,
-        date_trunc('hour', max(logged_at)) as last_hour_at
-    from node_events
+        date_trunc('hour', max(last_seen_at)) as last_hour_at
+    from runs
     group by cluster_id, node_id
 ),
 

@@ -10,17 +10,15 @@ membership_events as (
     select * from {{ ref('stg_logs__membership_events') }}
 ),
 
--- By cluster and second, so that an election looks only at what happened around it.
+-- The seconds in which an election can be its consequence.
 preferred as (
-    select
+    select distinct
         cluster_id,
-        unix_seconds(logged_at) as told_second,
-        min(logged_at) as told_at
+        explode(sequence(unix_seconds(logged_at), unix_seconds(logged_at) + 5)) as elected_second
     from causes
     where
         event_type in ('preferred_election_started')
         or (event_type = 'election_started' and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
-    group by cluster_id, unix_seconds(logged_at)
 ),
 
 unclean as (
@@ -45,69 +43,36 @@ shutdowns as (
     where event_type in ('broker_shutdown_requested', 'broker_shutdown_asked')
 ),
 
-preferring as (
-    select distinct
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_life,
-        epochs.leader_epoch
-    from epochs
-    inner join preferred
-        on
-            epochs.cluster_id = preferred.cluster_id
-            and unix_seconds(epochs.elected_at) - preferred.told_second between 0 and 5
-),
-
-uncleanly as (
-    select distinct
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_life,
-        epochs.leader_epoch
-    from epochs
-    inner join unclean
-        on
-            epochs.cluster_id = unclean.cluster_id
-            and epochs.topic_name = unclean.topic_name
-            and epochs.partition_id = unclean.partition_id
-            and epochs.elected_at >= unclean.logged_at - interval 2 seconds
-            and epochs.elected_at <= unclean.logged_at + interval 2 seconds
-),
-
-leaving as (
-    select distinct
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_life,
-        epochs.leader_epoch
-    from epochs
-    inner join shutdowns
-        on
-            epochs.cluster_id = shutdowns.cluster_id
-            and epochs.previous_leader_id = shutdowns.broker_id
-            and epochs.elected_at >= shutdowns.logged_at
-            and epochs.elected_at <= shutdowns.logged_at + interval 30 seconds
-),
-
 final as (
     select
         epochs.*,
-        preferring.leader_epoch is not null as is_preferred_told,
-        uncleanly.leader_epoch is not null as is_unclean_told,
-        leaving.leader_epoch is not null as is_leaving_told
+        exists(
+            select 1
+            from preferred
+            where
+                preferred.cluster_id = epochs.cluster_id
+                and preferred.elected_second = unix_seconds(epochs.elected_at)
+        ) as is_preferred_told,
+        exists(
+            select 1
+            from unclean
+            where
+                unclean.cluster_id = epochs.cluster_id
+                and unclean.topic_name = epochs.topic_name
+                and unclean.partition_id = epochs.partition_id
+                and unclean.logged_at >= epochs.elected_at - interval 2 seconds
+                and unclean.logged_at <= epochs.elected_at + interval 2 seconds
+        ) as is_unclean_told,
+        exists(
+            select 1
+            from shutdowns
+            where
+                shutdowns.cluster_id = epochs.cluster_id
+                and shutdowns.broker_id = epochs.previous_leader_id
+                and shutdowns.logged_at <= epochs.elected_at
+                and shutdowns.logged_at >= epochs.elected_at - interval 30 seconds
+        ) as is_leaving_told
     from epochs
-    left join preferring
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join uncleanly
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
-    left join leaving
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
 )
 
 select * from final

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with session_events as (
     select * from {{ ref('stg_logs__session_events') }}
 ),
@@ -35,58 +37,51 @@ owned as (
 
 followed as (
     select
-        cluster_id,
-        session_id,
+        *,
         lead(established_at) over (
             partition by cluster_id, node_id order by established_at, session_id
         ) as next_established_at
     from owned
-    where established_at is not null
 ),
 
 -- A broker that finds its old znode still there waits, and may lose its new session before it has registered with it:
 -- the cluster never saw that session as the broker's.
-registered as (
-    select
-        owned.cluster_id,
-        owned.session_id,
-        count_if(
-            registrations.logged_at >= owned.established_at
-            and (
-                followed.next_established_at is null
-                or registrations.logged_at < followed.next_established_at
-            )
-        ) as registrations,
-        count(registrations.logged_at) as registrations_of_node
-    from owned
-    left join session_events as registrations
-        on
-            owned.cluster_id = registrations.cluster_id
-            and owned.node_id = registrations.node_id
-            and registrations.event_type = 'broker_registered'
-    left join followed
-        on owned.cluster_id = followed.cluster_id and owned.session_id = followed.session_id
-    group by owned.cluster_id, owned.session_id
-),
-
 final as (
     select
-        owned.cluster_id,
-        owned.session_id,
-        owned.node_id,
-        owned.client_id,
-        owned.timeout_ms,
-        owned.established_at,
-        owned.node_id is not null
+        followed.cluster_id,
+        followed.session_id,
+        followed.node_id,
+        followed.client_id,
+        followed.timeout_ms,
+        followed.established_at,
+        followed.node_id is not null
         and (
-            owned.has_znode
-            or owned.established_at is null
-            or registered.registrations > 0
-            or registered.registrations_of_node = 0
+            followed.has_znode
+            or followed.established_at is null
+            or count(registrations.logged_at) = 0
+            or count_if(
+                registrations.logged_at >= followed.established_at
+                and (
+                    followed.next_established_at is null
+                    or registrations.logged_at < followed.next_established_at
+                )
+            )
+            > 0
         ) as is_broker
-    from owned
-    inner join registered
-        on owned.cluster_id = registered.cluster_id and owned.session_id = registered.session_id
+    from followed
+    left join session_events as registrations
+        on
+            followed.cluster_id = registrations.cluster_id
+            and followed.node_id = registrations.node_id
+            and registrations.event_type = 'broker_registered'
+    group by
+        followed.cluster_id,
+        followed.session_id,
+        followed.node_id,
+        followed.client_id,
+        followed.timeout_ms,
+        followed.established_at,
+        followed.has_znode
 )
 
 select * from final

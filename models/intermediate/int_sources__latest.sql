@@ -2,8 +2,8 @@ with files as (
     select * from {{ ref('stg_sources__files') }}
 ),
 
-node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+lifecycle_events as (
+    select * from {{ ref('stg_logs__lifecycle_events') }}
 ),
 
 versions as (
@@ -11,7 +11,7 @@ versions as (
         cluster_id,
         source_id,
         max_by(kafka_version, logged_at) as kafka_version
-    from node_events
+    from lifecycle_events
     where event_type = 'kafka_version_logged'
     group by cluster_id, source_id
 ),

@@ -4,7 +4,9 @@
         materialized='incremental',
         incremental_strategy='insert_overwrite',
         partition_by=['event_date'],
-        on_schema_change='fail'
+        on_schema_change='fail',
+        pre_hook=generate_code(true),
+        post_hook=generate_code(false)
     )
 }}
 

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -9,8 +9,7 @@ final as (
         {{ field('controller_epoch', 'int') }} as controller_epoch
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'controller_elected',
             'controller_epoch_incremented',
             'controller_ready',

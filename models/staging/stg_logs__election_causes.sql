@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -11,8 +11,7 @@ final as (
         {{ field('leader', 'int') }} as leader_id
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'election_started',
             'preferred_election_started',
             'preferred_election_completed',

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -14,8 +14,7 @@ final as (
         {{ field('current_leader_epoch', 'int') }} as current_leader_epoch
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'leader_and_isr_rejected_old_controller',
             'leader_and_isr_rejected_old_epoch',
             'stop_replica_rejected_old_controller',

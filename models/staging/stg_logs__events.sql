@@ -3,7 +3,9 @@
         materialized='incremental',
         incremental_strategy='insert_overwrite',
         partition_by=['event_date'],
-        on_schema_change='fail'
+        on_schema_change='fail',
+        pre_hook=generate_code(true),
+        post_hook=generate_code(false)
     )
 }}
 
@@ -44,12 +46,13 @@ recognised as (
         {%- endif %}
 ),
 
--- The same text twice in one file is two events; in two files of one node it is one event, seen twice.
+-- The same text twice in one file is two events; in two files of one node it is one event, seen twice. The hash comes
+-- first, for a sort that a number decides is several times as fast as one that begins with equal texts.
 numbered as (
     select
         *,
         row_number() over (
-            partition by cluster_id, writer, source_id, logged_at, message_hash
+            partition by message_hash, logged_at, cluster_id, writer, source_id
             order by byte_offset
         ) as occurrence
     from recognised
@@ -71,7 +74,7 @@ final as (
         event_type,
         fields,
         row_number() over (
-            partition by cluster_id, writer, logged_at, message_hash, occurrence
+            partition by message_hash, logged_at, cluster_id, writer, occurrence
             order by source_path, source_id
         ) > 1 as is_copy,
         ingested_at

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -11,8 +11,7 @@ final as (
         {{ field('broker', 'int') }} as broker_id
     from events
     where
-        not is_copy
-        and event_type in ('brokers_changed', 'broker_shutdown_requested', 'broker_shutdown_asked')
+        event_type in ('brokers_changed', 'broker_shutdown_requested', 'broker_shutdown_asked')
 )
 
 select * from final

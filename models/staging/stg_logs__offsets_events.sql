@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -14,18 +14,15 @@ final as (
         {{ field('start_size_mb') }} as start_size_mb
     from events
     where
-        not is_copy
-        and (
-            topic_name = '__consumer_offsets'
-            and event_type in (
-                'segment_rolled',
-                'segment_deleted',
-                'segment_deletion_scheduled',
-                'cleaning_completed',
-                'offsets_load_completed',
-                'tombstones_append_failed',
-                'partition_marked_uncleanable'
-            )
+        topic_name = '__consumer_offsets'
+        and event_type in (
+            'segment_rolled',
+            'segment_deleted',
+            'segment_deletion_scheduled',
+            'cleaning_completed',
+            'offsets_load_completed',
+            'tombstones_append_failed',
+            'partition_marked_uncleanable'
         )
 )
 

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -8,7 +8,7 @@ final as (
         {{ field('offsets.topic.segment.bytes', 'bigint') }} as segment_bytes,
         {{ field('offsets.topic.num.partitions', 'int') }} as partitions
     from events
-    where not is_copy and event_type = 'kafka_config_logged' and node_id is not null
+    where event_type = 'kafka_config_logged' and node_id is not null
 )
 
 select * from final

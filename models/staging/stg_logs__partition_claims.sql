@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -46,8 +46,7 @@ final as (
         {{ field('start_offset', 'bigint') }} as start_offset
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'partition_leader_changed',
             'isr_reduced_by_controller',
             'partition_created',

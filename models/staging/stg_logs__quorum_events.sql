@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -18,8 +18,7 @@ final as (
         end as quorum_leader_id
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'quorum_state_changed',
             'controller_activated',
             'quorum_leader_observed',

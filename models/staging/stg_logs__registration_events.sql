@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -14,8 +14,7 @@ final as (
         coalesce({{ field('in_controlled_shutdown') }} = '1', false) as is_leaving
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'broker_fenced',
             'broker_fenced_record',
             'broker_unfenced_record',

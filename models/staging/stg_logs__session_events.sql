@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -18,8 +18,7 @@ final as (
         {{ field('client_id') }} as client_id
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'session_established',
             'session_expired',
             'session_expired_noticed',

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('stg_logs__distinct_events') }}
 ),
 
 final as (
@@ -12,8 +12,7 @@ final as (
         {{ field('state_after') }} as state_after
     from events
     where
-        not is_copy
-        and event_type in (
+        event_type in (
             'topic_created',
             'topic_deleted',
             'partition_created',
