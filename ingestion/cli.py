@@ -124,12 +124,12 @@ def ingest(
     read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, memory)
 
 
-def read_in(options: Options, warehouse: str, memory: str) -> Outcome:
-    """Ingest, and tell what became of the files."""
+def read_in(options: Options, warehouse: str, memory: str, *, much: bool = False) -> Outcome:
+    """Ingest, and tell what became of the files.  `much`: as `session.start` has it."""
     from ingestion import ingest as ingesting
     from ingestion.session import start
 
-    outcome = ingesting.ingest(lambda: start(warehouse, memory=memory), warehouse, options, tell=tell, progress=show_bytes)
+    outcome = ingesting.ingest(lambda: start(warehouse, memory=memory, much=much), warehouse, options, tell=tell, progress=show_bytes)
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
     tell(f"{known:,} files: {kinds}")

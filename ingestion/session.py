@@ -95,8 +95,9 @@ def settings(warehouse: str) -> dict[str, str]:
     }
 
 
-def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
-    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
+def start(warehouse: str, *, memory: str = "2g", much: bool = False) -> SparkSession:
+    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `much`: the
+    session will work on very many rows, for which Java's second compiler pays.
 
     A session of another warehouse ends: one catalog holds the tables of one warehouse.
     Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
@@ -114,7 +115,7 @@ def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        _connect(memory)
+        _connect(memory, much)
     builder = SparkSession.builder
     for key, value in settings(root).items():
         builder = builder.config(key, value)
@@ -124,7 +125,7 @@ def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
     return session
 
 
-def command(memory: str) -> list[str]:
+def command(memory: str, much: bool = False) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     from pyspark.find_spark_home import _find_spark_home
 
@@ -135,6 +136,8 @@ def command(memory: str) -> list[str]:
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
         *JVM_OPTIONS,
+        # Of a build's time the second compiler takes a third, for code that runs a few times.
+        *([] if much else ["-XX:TieredStopAtLevel=1"]),
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
@@ -190,7 +193,7 @@ def write_class_archive() -> None:
     _jvm.wait()
 
 
-def _connect(memory: str) -> None:
+def _connect(memory: str, much: bool) -> None:
     """Start the JVM and hand its gateway to pyspark, in the way pyspark does it for a JVM that is there already."""
     global _jvm
     from pyspark.core.context import SparkContext
@@ -206,7 +209,7 @@ def _connect(memory: str) -> None:
             "SPARK_CONNECT_MODE": "0",
         }
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory), stdin=subprocess.PIPE, env=environment, process_group=0)
+        _jvm = subprocess.Popen(command(memory, much), stdin=subprocess.PIPE, env=environment, process_group=0)
         end = time.monotonic() + START_SECONDS
         while not told.exists():
             if _jvm.poll() is not None:
