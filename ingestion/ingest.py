@@ -145,7 +145,7 @@ def ingest(
 ) -> Outcome:
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
-    `start` gives the session, once the paths are known to hold files.  Raises ValueError for options that cannot be,
+    `start` gives the session, where there is something to read.  Raises ValueError for options that cannot be,
     FileNotFoundError where there is nothing to read, Busy where another process writes to the warehouse.
     """
     if options.timezone:
@@ -157,18 +157,23 @@ def ingest(
     place = Warehouse.at(warehouse)
     with only_writer(place), Spool(place.work / "members") as spool:
         found = look(options, warehouse, spool)
-        return take_in(start(), place.root, found, options, tell, progress)
+        return take_in(start, place.root, found, options, tell, progress)
 
 
 def take_in(
-    spark: SparkSession, warehouse: str, found: list[Source], options: Options, tell: Callable[[str], None], progress: Progress | None
+    start: Callable[[], SparkSession],
+    warehouse: str,
+    found: list[Source],
+    options: Options,
+    tell: Callable[[str], None],
+    progress: Progress | None,
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
     began = time.monotonic()
     for table, (columns, comment) in TABLES.items():
-        write.create(spark, f"{warehouse}/bronze/{table}", columns, comment)
-    write.complete(spark, warehouse)
-    known, batch_id, written = state(spark, warehouse)
+        write.create(f"{warehouse}/bronze/{table}", columns, comment)
+    write.complete(warehouse)
+    known, batch_id, written = state(warehouse)
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     sources = identify(found, known)
@@ -178,15 +183,16 @@ def take_in(
     # What is not read is told with the first portion.
     others = [(source, Counted(end=source.start)) for source in sources if not has_more(source, written)]
     for portion in portions(due) if due else [[]]:
-        shares = [
-            [task_of(portion[n], portion[n].path in held, batch_id, now) for n in share]
-            for share in bins(portion, spark.sparkContext.defaultParallelism)
-        ]
-        added, counted = read_shares(spark, warehouse, shares, progress)
+        added, counted = {}, {}
+        if portion:
+            spark = start()
+            cores = spark.sparkContext.defaultParallelism
+            shares = [[task_of(portion[n], portion[n].path in held, batch_id, now) for n in share] for share in bins(portion, cores)]
+            added, counted = read_shares(spark, warehouse, shares, progress)
         told = [(source, counted[source.source_id]) for source in portion] + others
         rows = [row for source, count in told if (row := source_row(source, count, written, batch_id, now))]
         if rows:
-            write.commit_batch(spark, warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
+            write.commit_batch(warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
             # What was built before lacks this: a build that is killed must not look done.
             Warehouse.at(warehouse).built.unlink(missing_ok=True)
             outcome.batch_id = batch_id
@@ -298,29 +304,29 @@ class Spool:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def state(spark: SparkSession, warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
+def state(warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
     """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself.
 
     `bronze.sources` says how far each file has been read.
     """
-    rows = spark.read.format("delta").load(f"{warehouse}/bronze/sources").orderBy("batch_id", "source_path").collect()
+    rows = write.rows(f"{warehouse}/bronze/sources", "batch_id", "source_path")
     known: dict[str, Known] = {}
     written: dict[str, tuple[str, int | None]] = {}
     for row in rows:
-        written[row.source_path] = (row.outcome, row.size_bytes)
-        if row.outcome in (TO_READ, "cut"):
-            known[row.source_id] = Known(
-                source_id=row.source_id,
-                path=row.source_path,
-                fingerprint=row.fingerprint,
-                fingerprint_length=row.fingerprint_length,
-                end=row.end_offset,
-                tail_hash=row.tail_hash,
-                size=row.size_bytes,
-                outcome=row.outcome,
-                node_id=row.last_node_id,
+        written[row["source_path"]] = (row["outcome"], row["size_bytes"])
+        if row["outcome"] in (TO_READ, "cut"):
+            known[row["source_id"]] = Known(
+                source_id=row["source_id"],
+                path=row["source_path"],
+                fingerprint=row["fingerprint"],
+                fingerprint_length=row["fingerprint_length"],
+                end=row["end_offset"],
+                tail_hash=row["tail_hash"],
+                size=row["size_bytes"],
+                outcome=row["outcome"],
+                node_id=row["last_node_id"],
             )
-    return list(known.values()), max((row.batch_id for row in rows), default=0) + 1, written
+    return list(known.values()), max((row["batch_id"] for row in rows), default=0) + 1, written
 
 
 def portions(sources: list[Source]) -> Iterator[list[Source]]:
@@ -370,8 +376,6 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
 
 def bins(sources: list[Source], cores: int) -> list[list[int]]:
     """Share sources out to tasks of about TASK_BYTES, at least one for each core: largest first, each to the lightest."""
-    if not sources:
-        return []
     total = sum(source_size(source) for source in sources)
     count = max(1, min(len(sources), max(cores, round(total / TASK_BYTES))))
     loads = [(0, n) for n in range(count)]
@@ -390,7 +394,7 @@ def read_shares(
     bronze = f"{warehouse}/bronze"
     context = spark.sparkContext
     with Watch(context, [task for share in shares for task in share], progress) as watch:
-        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, bronze, watch)).collect() if shares else []
+        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, bronze, watch)).collect()
     files: dict[str, list[Added]] = {}
     for added, _ in done:
         for table, file in added.items():

@@ -1,4 +1,4 @@
-"""Rows to bronze: workers write Parquet files, the driver adds them to a Delta table in one transaction of Delta's own.
+"""Rows to bronze: workers write Parquet files, the driver adds them to Delta tables, one transaction each.
 
 Arrow goes to Parquet in the process that made it: handed to the JVM, every value would be copied into a row and written
 one by one, which took longer than all reading and recognising together.  A file that no commit names (a killed run's) is
@@ -12,34 +12,19 @@ import time
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-
-from ingestion.warehouse import quoted
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.transaction import AddAction
 
 # (name, Arrow type, comment) of each column of a table.
 Columns = list[tuple[str, pa.DataType, str]]
 TIME = pa.timestamp("us", tz="UTC")
 # Words that many rows share: written as a dictionary and a number for each row.
 WORD = pa.dictionary(pa.int32(), pa.string())
-SQL_TYPES = {
-    WORD: "string",
-    TIME: "timestamp",
-    pa.string(): "string",
-    pa.int32(): "int",
-    pa.int64(): "bigint",
-    pa.float64(): "double",
-    pa.bool_(): "boolean",
-    pa.date32(): "date",
-    pa.list_(pa.string()): "array<string>",
-    pa.map_(pa.string(), pa.string()): "map<string, string>",
-}
 
 APP = "chronicle-ingest"
 # Folder of the batches that are being committed.
@@ -118,23 +103,25 @@ def schema_of(columns: Columns) -> pa.Schema:
     return pa.schema([(name, kind) for name, kind, _ in columns])
 
 
-def create(spark: SparkSession, path: str, columns: Columns, comment: str) -> None:
-    """Make an empty Delta table at a path, unless there is one."""
-    if not has_table(path):
-        ddl = ", ".join(f"{name} {SQL_TYPES[kind]} comment '{quoted(said)}'" for name, kind, said in columns)
-        statistics = ",".join(name for name, _, _ in columns if name in STATISTICS)
-        spark.sql(
-            f"create table delta.`{path}` ({ddl}) using delta comment '{quoted(comment)}'"
-            f" tblproperties ('delta.dataSkippingStatsColumns' = '{statistics}')"
-        )
-
-
 def has_table(path: str) -> bool:
     """Whether a Delta table has been made there."""
-    return Path(path, "_delta_log").exists()
+    return DeltaTable.is_deltatable(path)
 
 
-def commit_batch(spark: SparkSession, warehouse: str, batch_id: int, files: dict[str, list[Added]]) -> None:
+def create(path: str, columns: Columns, comment: str) -> None:
+    """Make an empty Delta table at a path, unless there is one."""
+    if not has_table(path):
+        statistics = ",".join(name for name, _, _ in columns if name in STATISTICS)
+        DeltaTable.create(path, stored_schema(columns), description=comment, configuration={"delta.dataSkippingStatsColumns": statistics})
+
+
+def stored_schema(columns: Columns) -> pa.Schema:
+    """The schema as the table states it: comments, and words as texts."""
+    plain = [(name, pa.string() if kind == WORD else kind, said) for name, kind, said in columns]
+    return pa.schema([pa.field(name, kind, metadata={"comment": said}) for name, kind, said in plain])
+
+
+def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -> None:
     """Append the files of a batch to the bronze tables, table by table; the batch is written down first.
 
     Killed before it is written down, nothing has happened; killed after, `complete` does the rest.
@@ -144,28 +131,27 @@ def commit_batch(spark: SparkSession, warehouse: str, batch_id: int, files: dict
     aside = note.with_suffix(".part")
     aside.write_text(json.dumps({table: [asdict(file) for file in added] for table, added in files.items()}), encoding="utf-8")
     aside.replace(note)
-    complete(spark, warehouse)
+    complete(warehouse)
 
 
-def complete(spark: SparkSession, warehouse: str) -> None:
+def complete(warehouse: str) -> None:
     """Commit what batches that were written down have not committed yet."""
     for note in sorted(Path(warehouse, "bronze", NOTES).glob("*.json"), key=lambda path: int(path.stem)):
         for table, added in json.loads(note.read_text(encoding="utf-8")).items():
-            commit(spark, f"{warehouse}/bronze/{table}", [Added(**file) for file in added], int(note.stem))
+            commit(f"{warehouse}/bronze/{table}", [Added(**file) for file in added], int(note.stem))
         note.unlink()
 
 
-def commit(spark: SparkSession, path: str, files: list[Added], version: int) -> None:
-    """Append files to a table in one transaction of Delta's; nothing where it holds this version already."""
-    jvm = spark._jvm
-    delta = jvm.org.apache.spark.sql.delta
-    transaction = delta.DeltaLog.forTable(spark._jsparkSession, path).startTransaction()
-    if transaction.txnVersion(APP) >= version:
+def commit(path: str, files: list[Added], version: int) -> None:
+    """Append files to a table in one transaction; nothing where it holds this version already."""
+    table = DeltaTable(path)
+    if (table.transaction_version(APP) or 0) >= version:
         return
-    parse = delta.actions.Action.fromJson
-    actions = [parse(json.dumps({"txn": {"appId": APP, "version": version, "lastUpdated": int(time.time() * 1000)}}))]
-    for file in files:
-        entry = {"path": file.name, "partitionValues": {}, "size": file.size, "modificationTime": file.modified_ms}
-        actions.append(parse(json.dumps({"add": entry | {"dataChange": True, "stats": file.stats}})))
-    operation = getattr(getattr(delta, "DeltaOperations$ManualUpdate$"), "MODULE$")
-    transaction.commit(jvm.scala.jdk.javaapi.CollectionConverters.asScala(actions).toSeq(), operation)
+    actions = [AddAction(file.name, file.size, {}, file.modified_ms, True, file.stats) for file in files]
+    transaction = CommitProperties(app_transactions=[Transaction(APP, version, int(time.time() * 1000))])
+    table.create_write_transaction(actions, "append", table.schema(), commit_properties=transaction)
+
+
+def rows(path: str, *order: str) -> list[dict[str, Any]]:
+    """All rows of a small table."""
+    return DeltaTable(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order]).to_pylist()
