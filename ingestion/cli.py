@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from ingestion.ingest import Options, Outcome
 
 app = typer.Typer(
@@ -77,14 +80,15 @@ def run(
     """Ingest, build, and say what was found: the main job."""
     from ingestion import build as building
     from ingestion import found as finding
-    from ingestion.ingest import Options
-    from ingestion.session import peak_memory_bytes, start
+    from ingestion.ingest import Options, must_exist
+    from ingestion.session import peak_memory_bytes, start_ahead
 
     began = time.monotonic()
+    must_exist(paths)
+    started = start_ahead(warehouse, memory=memory)
     parsed = building.parse_ahead(warehouse)
-    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
-    outcome = read_in(options, warehouse, memory)
-    spark = start(warehouse, memory=memory)
+    outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, started.result)
+    spark = started.result()
     if outcome.rows_written or not building.is_current(warehouse):
         built = building.build(spark, warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
@@ -120,16 +124,17 @@ def ingest(
 ) -> None:
     """Read raw evidence into bronze, exactly once."""
     from ingestion.ingest import Options
-
-    read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, memory)
-
-
-def read_in(options: Options, warehouse: str, memory: str, *, much: bool = False) -> Outcome:
-    """Ingest, and tell what became of the files.  `much`: as `session.start` has it."""
-    from ingestion import ingest as ingesting
     from ingestion.session import start
 
-    outcome = ingesting.ingest(lambda: start(warehouse, memory=memory, much=much), warehouse, options, tell=tell, progress=show_bytes)
+    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
+    read_in(options, warehouse, lambda: start(warehouse, memory=memory))
+
+
+def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
+    """Ingest, and tell what became of the files."""
+    from ingestion import ingest as ingesting
+
+    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
     tell(f"{known:,} files: {kinds}")

@@ -152,12 +152,17 @@ def ingest(
         zone_of(options.timezone)
     if options.pattern:
         compile_pattern(options.pattern)
-    if not any(os.path.exists(path) for path in options.paths):
-        raise FileNotFoundError(f"no such file or folder: {', '.join(options.paths)}; give the folder that holds the logs")
+    must_exist(options.paths)
     place = Warehouse.at(warehouse)
     with only_writer(place), Spool(place.work / "members") as spool:
         found = look(options, warehouse, spool)
         return take_in(start, place.root, found, options, tell, progress)
+
+
+def must_exist(paths: list[str]) -> None:
+    """Raises FileNotFoundError where none of the paths is there."""
+    if not any(os.path.exists(path) for path in paths):
+        raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; give the folder that holds the logs")
 
 
 def take_in(

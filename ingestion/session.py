@@ -10,8 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import Future
 from importlib import metadata
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ingestion import jars, java
@@ -45,6 +47,8 @@ JVM_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     # A collector with threads of its own costs more than it gives.
     "-XX:+UseSerialGC",
+    # Of a build's time the second compiler takes a third, for code that runs a few times.
+    "-XX:TieredStopAtLevel=1",
     # The first compiler alone gets 48 MB, and then sweeps for ever.
     "-XX:ReservedCodeCacheSize=256m",
     # An archive of classes that does not fit is not worth a word.
@@ -95,9 +99,8 @@ def settings(warehouse: str) -> dict[str, str]:
     }
 
 
-def start(warehouse: str, *, memory: str = "2g", much: bool = False) -> SparkSession:
-    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `much`: the
-    session will work on very many rows, for which Java's second compiler pays.
+def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
+    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
 
     A session of another warehouse ends: one catalog holds the tables of one warehouse.
     Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
@@ -115,7 +118,7 @@ def start(warehouse: str, *, memory: str = "2g", much: bool = False) -> SparkSes
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        _connect(memory, much)
+        _connect(memory)
     builder = SparkSession.builder
     for key, value in settings(root).items():
         builder = builder.config(key, value)
@@ -125,7 +128,21 @@ def start(warehouse: str, *, memory: str = "2g", much: bool = False) -> SparkSes
     return session
 
 
-def command(memory: str, much: bool = False) -> list[str]:
+def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
+    """Start Spark in a thread, while files are looked at: the JVM takes seconds of its own."""
+    future: Future[SparkSession] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(start(warehouse, memory=memory))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name="start", daemon=True).start()
+    return future
+
+
+def command(memory: str) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     from pyspark.find_spark_home import _find_spark_home
 
@@ -136,8 +153,6 @@ def command(memory: str, much: bool = False) -> list[str]:
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
         *JVM_OPTIONS,
-        # Of a build's time the second compiler takes a third, for code that runs a few times.
-        *([] if much else ["-XX:TieredStopAtLevel=1"]),
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
@@ -193,7 +208,7 @@ def write_class_archive() -> None:
     _jvm.wait()
 
 
-def _connect(memory: str, much: bool) -> None:
+def _connect(memory: str) -> None:
     """Start the JVM and hand its gateway to pyspark, in the way pyspark does it for a JVM that is there already."""
     global _jvm
     from pyspark.core.context import SparkContext
@@ -209,7 +224,7 @@ def _connect(memory: str, much: bool) -> None:
             "SPARK_CONNECT_MODE": "0",
         }
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory, much), stdin=subprocess.PIPE, env=environment, process_group=0)
+        _jvm = subprocess.Popen(command(memory), stdin=subprocess.PIPE, env=environment, process_group=0)
         end = time.monotonic() + START_SECONDS
         while not told.exists():
             if _jvm.poll() is not None:

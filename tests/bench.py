@@ -51,7 +51,7 @@ def main(folders: list[str]) -> None:
         copies, size = repeat(files, work / "logs")
         megabytes = size / 1e6
         print(f"{len(files)} files, {copies} times: {megabytes:.0f} MB")
-        spark = start(str(work / "warehouse"), much=True)
+        spark = start(str(work / "warehouse"))
         # Both sides once on a little, so that neither pays for a cold JVM.
         few = work / "few"
         few.mkdir()
