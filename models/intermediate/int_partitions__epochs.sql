@@ -121,6 +121,7 @@ final as (
         lag(leader_epoch) over (life) as previous_leader_epoch,
         lag(leader_id) over (life) as previous_leader_id,
         lag(isr) over (life) as previous_isr,
+        lag(elected_at) over (life) as previous_elected_at,
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(elected_at) over (life) as held_until,
         isr,

@@ -17,6 +17,7 @@ judged as (
                 and leader_id <> coalesce(previous_leader_id, -1)
                 and array_contains(isr, leader_id)
                 and size(isr) = 1
+                and not coalesce(is_in_sync_told, false)
             )
         ) as is_unclean
     from explained
