@@ -79,31 +79,30 @@ def run(
 ) -> None:
     """Ingest, build, and say what was found: the main job."""
     from ingestion import build as building
-    from ingestion import found as finding
+    from ingestion.found import report
     from ingestion.ingest import Options, must_exist
-    from ingestion.session import peak_memory_bytes, start_ahead
+    from ingestion.session import peak_memory_bytes, start, start_ahead
 
     began = time.monotonic()
     must_exist(paths)
-    started = start_ahead(warehouse, memory=memory)
-    parsed = building.parse_ahead(warehouse)
-    outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, started.result)
-    spark = started.result()
+    session, parsed = (lambda: start(warehouse, memory=memory)), None
+    if not building.is_current(warehouse):
+        # There will be something to do: the JVM and dbt take their seconds while files are looked at.
+        session, parsed = start_ahead(warehouse, memory=memory).result, building.parse_ahead(warehouse)
+    outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
+    place = building.Warehouse.at(warehouse)
     if outcome.rows_written or not building.is_current(warehouse):
-        built = building.build(spark, warehouse, parsed=parsed, progress=show_step)
+        built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
-        building.register(spark, building.Warehouse.at(warehouse))
         tell("nothing new: the tables stay as they are")
+    said = place.found(outcome.clusters)
+    if not said.exists():
+        building.register(session(), place)
+        said.write_text("\n".join(report(session(), outcome.clusters)) + "\n", encoding="utf-8")
+    print(f"\n{said.read_text(encoding='utf-8')}")
+    print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     peak = peak_memory_bytes()
-    print()
-    for line in finding.found(spark, outcome.clusters):
-        print(line)
-    for question, query, columns, rows in finding.answers(spark, outcome.clusters):
-        print(f"\n{question}\n")
-        print("\n".join(f"    {line}" for line in query.splitlines()), end="\n\n")
-        print("\n".join(finding.table_text(columns, rows)) if rows else "(no rows)")
-    print(f'\nAsk more: chronicle sql "select …" --warehouse {warehouse}')
     tell(
         f"done in {time.monotonic() - began:.1f} s"
         + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")

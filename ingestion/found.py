@@ -48,6 +48,14 @@ limit 8""",
 )
 
 
+def report(spark: SparkSession, clusters: set[str]) -> Iterator[str]:
+    """All of it as lines."""
+    yield from found(spark, clusters)
+    for question, query, columns, rows in answers(spark, clusters):
+        yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
+        yield from table_text(columns, rows) if rows else ["(no rows)"]
+
+
 def found(spark: SparkSession, clusters: set[str]) -> Iterator[str]:
     """Lines about the clusters of this run: what they are, and how much of each fact was found."""
     those = condition(clusters)
