@@ -50,13 +50,17 @@ def test_records_are_as_many_as_an_independent_count_finds(lab: Lab) -> None:
     for cluster, outcome in lab.outcomes.items():
         if cluster == "bad":
             continue
-        paths = [
-            row.source_path for row in lab.rows(f"select source_path from marts.fct_sources where cluster_id = '{cluster}' and records > 0")
-        ]
+        logs = f"from bronze.log_records where cluster_id = '{cluster}'"
+        paths = [row.source_path for row in lab.rows(f"select distinct source_path {logs}")]
         heads = sum(len(head.findall(content(path))) for path in paths)
-        orphans = lab.rows(f"select count(*) as n from bronze.log_records where cluster_id = '{cluster}' and outcome = 'orphan'")[0].n
-        assert outcome.records == heads + orphans, cluster
-        assert outcome.recognised / outcome.records > 0.6, cluster
+        read = lab.rows(
+            f"select count(*) as records, count_if(outcome = 'orphan') as orphans, count_if(outcome = 'recognised') as known {logs}"
+        )[0]
+        rows = lab.rows(f"select count(*) as n from bronze.capture_rows where cluster_id = '{cluster}'")[0].n
+        samples = lab.rows(f"select count(*) as n from bronze.metric_samples where cluster_id = '{cluster}'")[0].n
+        assert read.records == heads + read.orphans, cluster
+        assert outcome.records == read.records + rows + samples, cluster
+        assert read.known / read.records > 0.97, cluster
 
 
 def test_every_byte_of_a_source_is_in_one_record(lab: Lab) -> None:
