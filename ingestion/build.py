@@ -76,8 +76,6 @@ def build(
     arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
     arguments += ["--vars", _yaml(vars)] if vars else []
     with only_writer(place), settings_kept(spark):
-        for said in place.work.glob("found-*.txt"):
-            said.unlink()
         from dbt.cli.main import dbtRunner
 
         register(spark, place)

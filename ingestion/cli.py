@@ -96,11 +96,7 @@ def run(
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
         tell("nothing new: the tables stay as they are")
-    said = place.found(outcome.clusters)
-    if not said.exists():
-        building.register(session(), place)
-        said.write_text("\n".join(report(session(), outcome.clusters)) + "\n", encoding="utf-8")
-    print(f"\n{said.read_text(encoding='utf-8')}")
+    print("", *report(place, outcome.clusters), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     peak = peak_memory_bytes()
     tell(

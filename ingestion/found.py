@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, QueryBuilder
+
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FACTS = (
-    ("fct_leader_elections", "leader elections", "count_if(is_unclean)", "unclean"),
-    ("fct_leaderless_windows", "windows without a leader", "count_if(ended_at is null)", "still open"),
-    ("fct_controller_tenures", "controller tenures", "count_if(is_split_brain)", "with two controllers at once"),
-    ("fct_session_expiries", "expired sessions", "count_if(was_controller)", "of the controller"),
-    ("fct_epoch_gaps", "gaps in epochs", "count_if(gap_kind = 'stale_node')", "a node with an old epoch"),
-    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count_if(is_abnormal)", "out of line"),
+    ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
+    ("fct_leaderless_windows", "windows without a leader", "count(*) filter (where ended_at is null)", "still open"),
+    ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
+    ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
+    ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
+    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "out of line"),
 )
 
 QUESTIONS = (
@@ -29,7 +35,7 @@ limit 8""",
     ),
     (
         "Which partitions were without a leader, and for how long?",
-        """select topic_name, count(*) as windows, count_if(ended_at is null) as still_open,
+        """select topic_name, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
        max(duration_ms) as longest_ms, min(started_at) as first_at
 from marts.fct_leaderless_windows
 where {clusters}
@@ -48,34 +54,33 @@ limit 8""",
 )
 
 
-def report(spark: SparkSession, clusters: set[str]) -> Iterator[str]:
-    """All of it as lines."""
-    yield from found(spark, clusters)
-    for question, query, columns, rows in answers(spark, clusters):
-        yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
-        yield from table_text(columns, rows) if rows else ["(no rows)"]
-
-
-def found(spark: SparkSession, clusters: set[str]) -> Iterator[str]:
-    """Lines about the clusters of this run: what they are, and how much of each fact was found."""
+def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
+    """Lines about the clusters of a run: what they are, how much of each fact was found, and three questions with their answers."""
     those = condition(clusters)
-    rows = spark.sql(
+    for cluster, life, mode, version, nodes, first, last in ask(
+        place,
         "select cluster_id, cluster_incarnation, coalesce(cluster_mode, '?') as mode, coalesce(kafka_version, '?') as version,"
-        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
-    ).collect()
-    for row in rows:
-        span = f"{row.first_seen_at:%Y-%m-%d %H:%M} to {row.last_seen_at:%Y-%m-%d %H:%M} UTC" if row.first_seen_at else "no events"
-        yield (
-            f"{row.cluster_id}, life {row.cluster_incarnation}: Kafka {row.version}, {row.mode}, nodes {', '.join(map(str, row.nodes)) or '?'}; {span}"
-        )
-    query = " union all ".join(
-        f"select '{table}' as fact, count(*) as rows, {special} as special from marts.{table} where {those}"
-        for table, _, special, _ in FACTS
-    )
-    counts = {row.fact: row for row in spark.sql(query).collect()}
-    for table, name, _, special in FACTS:
-        row = counts[table]
-        yield f"  {row.rows:>7,} {name}" + (f", {row.special:,} {special}" if row.special else "") + f"  (marts.{table})"
+        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation",
+    )[1]:
+        span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
+        yield f"{cluster}, life {life}: Kafka {version}, {mode}, nodes {', '.join(map(str, nodes)) or '?'}; {span}"
+    for table, name, special, kind in FACTS:
+        rows, those_of_kind = ask(place, f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[1][0]
+        yield f"  {rows:>7,} {name}" + (f", {those_of_kind:,} {kind}" if those_of_kind else "") + f"  (marts.{table})"
+    for question, text in QUESTIONS:
+        query = text.format(clusters=those)
+        columns, rows = ask(place, query)
+        yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
+        yield from table_text(columns, [[shown(value) for value in row] for row in rows]) if rows else ["(no rows)"]
+
+
+def ask(place: Warehouse, query: str) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of a plain query over marts, by delta-rs: a session takes seconds for its first query, this milliseconds."""
+    builder = QueryBuilder()
+    for name in sorted(set(re.findall(r"\bmarts\.(\w+)", query))):
+        builder.register(name, DeltaTable(place.table("marts", name)))
+    found = pa.table(builder.execute(query.replace("marts.", "")).read_all())
+    return found.column_names, [list(row.values()) for row in found.to_pylist()]
 
 
 def condition(clusters: set[str]) -> str:
@@ -84,20 +89,12 @@ def condition(clusters: set[str]) -> str:
     return f"cluster_id in ({names})"
 
 
-def answers(spark: SparkSession, clusters: set[str]) -> Iterator[tuple[str, str, list[str], list[list[str]]]]:
-    """(question, SQL, column names, rows as text) for each question."""
-    for question, text in QUESTIONS:
-        query = text.format(clusters=condition(clusters))
-        frame = spark.sql(query)
-        yield question, query, frame.columns, [[shown(value) for value in row] for row in frame.collect()]
-
-
 def shown(value: Any) -> str:
     """A value as people read it; nothing for null."""
     if value is None:
         return ""
     if hasattr(value, "isoformat"):
-        return value.isoformat(sep=" ", timespec="milliseconds") if hasattr(value, "hour") else value.isoformat()
+        return value.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds") if hasattr(value, "hour") else value.isoformat()
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -71,10 +70,6 @@ class Warehouse:
     def built(self) -> Path:
         """File that says which state of the project made the marts; gone while they lack something."""
         return self.work / "built"
-
-    def found(self, clusters: Iterable[str]) -> Path:
-        """File that keeps what a run said of some clusters, until the next build."""
-        return self.work / f"found-{hashlib.sha256(repr(sorted(clusters)).encode()).hexdigest()[:16]}.txt"
 
     @property
     def views(self) -> Path:
