@@ -21,7 +21,7 @@ PART, OVERLAP = 1 << 18, 256
 # Where the package of a logger begins so, its third part tells whose it is: org.apache.kafka, com.example.billing.
 DOMAINS = ("com", "dev", "io", "net", "org")
 # In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
-DISTINCTIVE_BEHIND_PREFIX = 16
+DISTINCTIVE_BEHIND_PREFIX = 14
 
 
 @dataclass(frozen=True)
