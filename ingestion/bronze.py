@@ -11,13 +11,10 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -25,17 +22,17 @@ import pyarrow.compute as pc
 
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
+from ingestion.files import BROKEN, FINGERPRINT, chunks, fault_of
 from ingestion.recognise import Catalogue, catalogue
 from ingestion.records import LONGEST_RECORD, gather, local_millis, mask, record_starts, shapes, split, valid_text
 from ingestion.secrets import HIDDEN, hide_secrets, may_hold_secrets, shown
 from ingestion.shapes import Shape, shape_of
 from ingestion.unwrap import Line, Stream, Streams
 from ingestion.write import TIME, WORD, Columns, schema_of
-from ingestion.zones import zone_offsets
+from ingestion.zones import ALWAYS, zone_offsets
 
 CHUNK = 8 << 20
 CUT = "source_cut"
-FINGERPRINT = 1024
 EPOCH = dt.date(1970, 1, 1)
 
 COLUMNS: Columns = [
@@ -118,8 +115,8 @@ class Reader:
     def _rewritten(self) -> Iterator[Piece]:
         streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, self.task.holds_last)
         readers: dict[str, Reader] = {}
-        chunks = self._chunks()
-        for stream, lines in streams.take(iter(lambda: self._next(chunks), b"")):
+        read = chunks(self.task.path, self.task.start, self.task.end, CHUNK)
+        for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
             texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
             reader = readers.get(stream.name)
             if reader is None:
@@ -136,10 +133,10 @@ class Reader:
 
     def _plain(self) -> Iterator[Piece]:
         """All whole records from the task's start to its end; the last one is held back where the file still grows."""
-        chunks = self._chunks()
-        carry, chunk = b"", self._next(chunks)
+        read = chunks(self.task.path, self.task.start, self.task.end, CHUNK)
+        carry, chunk = b"", self._next(read)
         while True:
-            following = self._next(chunks) if chunk else b""
+            following = self._next(read) if chunk else b""
             data, is_last, chunk = carry + chunk, not following, following
             keep = len(data)
             if not is_last or (self.task.holds_last and not self.fault):
@@ -155,35 +152,12 @@ class Reader:
                 return
             carry = data[keep:]
 
-    def _next(self, chunks: Iterator[bytes]) -> bytes:
+    def _next(self, read: Iterator[bytes]) -> bytes:
         try:
-            return next(chunks, b"")
-        except (OSError, EOFError, zlib.error) as error:
-            self.fault = f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}"
+            return next(read, b"")
+        except BROKEN as error:
+            self.fault = fault_of(error)
             return b""
-
-    def _chunks(self) -> Iterator[bytes]:
-        with open_bytes(self.task.path) as file:
-            file.seek(self.task.start)
-            left = self.task.end - self.task.start if self.task.end >= 0 else None
-            while left is None or left > 0:
-                chunk = bytearray()
-                try:
-                    while len(chunk) < CHUNK and (left is None or left > 0):
-                        # read1 gives what a cut gzip still holds before it raises.
-                        size = CHUNK - len(chunk)
-                        piece = (
-                            file.read1(size) if isinstance(file, gzip.GzipFile) else file.read(size if left is None else min(size, left))
-                        )
-                        if not piece:
-                            break
-                        chunk += piece
-                        left = None if left is None else left - len(piece)
-                finally:
-                    if chunk:
-                        yield bytes(chunk)
-                if not chunk:
-                    return
 
 
 @dataclass(frozen=True)
@@ -219,14 +193,14 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
         node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
     zones, zone_known_by = task.zones, task.zone_known_by
     if stream.is_utc:
-        zones, zone_known_by = ((-(10**15), "UTC"),), "content"
+        zones, zone_known_by = ((ALWAYS, "UTC"),), "content"
     elif zone_known_by == "default":
         # The wrapper has the time in UTC beside the line's own.
         for line in lines:
             local = clock_millis(line.text[stream.envelope.time_at :][:23].encode("utf-8", "replace")) if line.is_head else None
             zone = zone_between(local, line.millis) if local is not None and line.millis is not None else None
             if zone:
-                zones, zone_known_by = ((-(10**15), zone),), "evidence"
+                zones, zone_known_by = ((ALWAYS, zone),), "evidence"
                 break
     return replace(
         task, envelope=stream.envelope.name, node_id=node, node_known_by=known_by, zones=zones, zone_known_by=zone_known_by, wrappers=()
@@ -246,13 +220,6 @@ def last_start(data: bytes, envelope: Envelope) -> int:
         if not begin:
             break
     return 0
-
-
-def open_bytes(path: str) -> BinaryIO:
-    """The file, decompressed where it begins as gzip does, whatever its name."""
-    with open(path, "rb") as file:
-        is_gzip = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if is_gzip else open(path, "rb")  # type: ignore[return-value]
 
 
 def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:

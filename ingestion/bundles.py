@@ -219,12 +219,7 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
                 if info.isdir() and not reason:
                     continue
                 if declared > allowance or budget.members < 0:
-                    what = (
-                        f"it holds more than {MAX_MEMBERS} members"
-                        if budget.members < 0
-                        else f"its members claim {declared} bytes, over {allowance}"
-                    )
-                    yield Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
+                    yield bomb(path, declared, allowance, budget)
                     return
                 if reason:
                     yield Refused(path, reason)
@@ -242,6 +237,13 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
         pass
     if stream.fault or not has_end:
         yield Refused(name, stream.fault or "cut off: the end mark is missing")
+
+
+def bomb(path: str, declared: int, allowance: int, budget: Budget) -> Refused:
+    """The member at which an archive has claimed more than it may."""
+    many = budget.members < 0
+    what = f"it holds more than {MAX_MEMBERS} members" if many else f"its members claim {declared} bytes, over {allowance}"
+    return Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
 
 
 def reason_of_tar(info: tarfile.TarInfo) -> str | None:
@@ -293,12 +295,7 @@ def walk_zip(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
             declared += 0 if reason else info.file_size
             budget.members -= 1
             if declared > allowance or budget.members < 0:
-                what = (
-                    f"it holds more than {MAX_MEMBERS} members"
-                    if budget.members < 0
-                    else f"its members claim {declared} bytes, over {allowance}"
-                )
-                yield Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
+                yield bomb(path, declared, allowance, budget)
                 return
             if reason:
                 yield Refused(path, reason)

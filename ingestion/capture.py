@@ -7,12 +7,14 @@ begins in the new part is written.
 from __future__ import annotations
 
 import datetime as dt
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ingestion.bronze import Counted, Task, open_bytes
+from ingestion.bronze import Counted, Task
 from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of
+from ingestion.files import BROKEN, chunks, fault_of
 from ingestion.records import valid_text
 from ingestion.secrets import hide_secrets, shown
 from ingestion.write import TIME, WORD, Columns, schema_of
@@ -21,7 +23,6 @@ from ingestion.zones import zone_of
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
 CHUNK = 1 << 20
-BYTE_ORDER_MARK = "\ufeff"
 # While a file is still written, what begins this near its end may lack its own end.
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
@@ -85,7 +86,7 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
                 yield table, batch_of(table, waiting[table])
                 waiting[table] = []
     except Exception as error:  # a fault in one file must not stop the rest
-        count.fault = f"{type(error).__name__}: {error}"
+        count.fault = fault_of(error)
     for table, rows in waiting.items():
         if rows:
             yield table, batch_of(table, rows)
@@ -104,21 +105,16 @@ class Text:
         """All lines, with secrets hidden."""
         carry = b""
         try:
-            with open_bytes(self.task.path) as file:
-                while self.task.end < 0 or self.end + len(carry) < self.task.end:
-                    left = CHUNK if self.task.end < 0 else min(CHUNK, self.task.end - self.end - len(carry))
-                    chunk = file.read1(left) if hasattr(file, "read1") else file.read(left)
-                    if not chunk:
-                        break
-                    data = carry + chunk
-                    cut = data.rfind(b"\n") + 1 or (len(data) if len(data) >= LONGEST_LINE else 0)
-                    # A key that goes over many lines is hidden whole.
-                    key = data.rfind(b"-----BEGIN ")
-                    cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 and cut - key < CHUNK else cut
-                    yield from self._lines(data[:cut])
-                    carry = data[cut:]
-        except (OSError, EOFError) as error:
-            self.fault = f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}"
+            for chunk in chunks(self.task.path, 0, self.task.end, CHUNK):
+                data = carry + chunk
+                cut = data.rfind(b"\n") + 1 or (len(data) if len(data) >= LONGEST_LINE else 0)
+                # A key that goes over many lines is hidden whole.
+                key = data.rfind(b"-----BEGIN ")
+                cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 and cut - key < CHUNK else cut
+                yield from self._lines(data[:cut])
+                carry = data[cut:]
+        except BROKEN as error:
+            self.fault = fault_of(error)
         yield from self._lines(carry)
 
     def _lines(self, data: bytes) -> Iterator[Line]:
@@ -131,8 +127,8 @@ class Text:
             stop = len(data) if stop < 0 else stop
             text = shown(data[at:stop].removesuffix(b"\r"))
             offset, self.end = self.end, self.end + min(stop + 1, len(data)) - at
-            if offset == 0 and text.startswith(BYTE_ORDER_MARK):
-                offset, text = len(BYTE_ORDER_MARK.encode()), text[1:]
+            if offset == 0 and text.startswith(BOM_UTF8.decode()):
+                offset, text = len(BOM_UTF8), text[1:]
             yield Line(offset, text)
             at = stop + 1
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ingestion.bronze import Task, read_tasks
+from ingestion.bronze import read_tasks
 from ingestion.check import reach
 from ingestion.forms import Form, release_order, short_name
+from ingestion.ingest import task_of
 from ingestion.recognise import Catalogue
-from ingestion.sources import inspect
+from ingestion.sources import inspect, resolve_zones
 
 SEED = Path(__file__).parent.parent / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = Path(__file__).parent.parent / "docs" / "messages.md"
@@ -70,27 +71,10 @@ def page_text(catalogue: Catalogue) -> str:
 
 def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
     """All records of one file, recognised as ingestion would.  Raises ValueError where the file is none that it reads."""
-    source = inspect(path, str(Path(path).parent), cluster)
+    (source,) = resolve_zones([inspect(path, str(Path(path).parent), cluster)], None)
     if source.envelope is None:
         raise ValueError(f"{path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper")
-    task = Task(
-        cluster_id=cluster,
-        source_id=path,
-        path=path,
-        start=0,
-        end=-1,
-        holds_last=False,
-        envelope=source.envelope,
-        node_id=None,
-        node_known_by=None,
-        takes_nodes=source.takes_nodes,
-        zones=((-(10**15), "UTC"),),
-        zone_known_by="default",
-        batch_id=0,
-        ingested_at=dt.datetime.now(dt.UTC),
-        wrappers=source.wrappers,
-    )
-    return read_tasks([task])
+    return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])
 
 
 def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:

@@ -11,17 +11,19 @@ import hashlib
 import os
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from ingestion import captures
-from ingestion.bronze import open_bytes
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
+from ingestion.files import BROKEN, FINGERPRINT, open_bytes
 from ingestion.forms import read_yaml
 from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
+from ingestion.zones import ALWAYS
 
 SAMPLE = 64 << 10
 # What a file is shows in its first lines already.
@@ -30,8 +32,6 @@ LOOK = 8 << 10
 DOCUMENT = "document"
 # Captures that grow and rotate as logs do.
 GROWING = ("gc_log",)
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-FINGERPRINT = 1024
 TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
     "read",
     "copy",
@@ -276,18 +276,20 @@ def inspect(
         return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
     text = bytes(sample)
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
-    if text.startswith(BYTE_ORDER_MARK):
-        source = replace(source, start=len(BYTE_ORDER_MARK))
+    if text.startswith(BOM_UTF8):
+        source = replace(source, start=len(BOM_UTF8))
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
-        found = captured_source(source, text) or rewritten_source(source, text, pattern) or captured_source(source, text, DOCUMENT)
+        found = captured_source(source, text)
+        if found is None or found.kind == DOCUMENT:
+            found = rewritten_source(source, text, pattern) or found
         return found or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
     if not envelope.begins(text.lstrip().split(b"\n", 1)[0]) and not text[:1].isspace():
         # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is none.
-        found = captured_source(source, text, DOCUMENT)
-        if found is not None:
+        found = captured_source(source, text)
+        if found is not None and found.kind == DOCUMENT:
             return found
     return replace(
         source,
@@ -300,10 +302,10 @@ def inspect(
     )
 
 
-def captured_source(source: Source, sample: bytes, kind: str | None = None) -> Source | None:
-    """A capture of a kind that some module knows; a document with captures in it only where that is asked for."""
-    found = captures.detect(sample.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"), os.path.basename(source.shown))
-    if found is None or (found[1] == DOCUMENT) != (kind == DOCUMENT):
+def captured_source(source: Source, sample: bytes) -> Source | None:
+    """A capture of a kind that some module knows, or a document with captures in it."""
+    found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(source.shown))
+    if found is None:
         return None
     # A document of JSON need not end with a line's end.
     torn = source.ends_torn and found[1] in GROWING
@@ -375,9 +377,8 @@ def resolve_nodes(sources: list[Source]) -> list[Source]:
 
 def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
     """Give every source its time zone: as told, by its folder's evidence, by its cluster's where that is one, else UTC."""
-    beginning = -(10**15)
     if timezone:
-        return [replace(source, zones=((beginning, timezone),), zone_known_by="given") for source in sources]
+        return [replace(source, zones=((ALWAYS, timezone),), zone_known_by="given") for source in sources]
     of_folder: dict[str, set[tuple[int, str]]] = {}
     of_cluster: dict[str, set[tuple[int, str]]] = {}
     for source in sources:
@@ -389,14 +390,14 @@ def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
         if not evidence and len({zone for _, zone in of_cluster[source.cluster_id]}) == 1:
             evidence, by = sorted(of_cluster[source.cluster_id])[:1], "cluster"
         if not evidence:
-            out.append(replace(source, zones=((beginning, "UTC"),), warnings=(*source.warnings, "no time zone is known; taken as UTC")))
+            out.append(replace(source, zones=((ALWAYS, "UTC"),), warnings=(*source.warnings, "no time zone is known; taken as UTC")))
             continue
         steps = [
             (local, zone.replace("+0000", "UTC").replace("+00:00", "UTC"))
             for n, (local, zone) in enumerate(evidence)
             if n == 0 or zone != evidence[n - 1][1]
         ]
-        out.append(replace(source, zones=((beginning, steps[0][1]), *steps[1:]), zone_known_by=by))
+        out.append(replace(source, zones=((ALWAYS, steps[0][1]), *steps[1:]), zone_known_by=by))
     return out
 
 
@@ -414,7 +415,7 @@ def same_bytes(one: str, other: str, length: int | None = None) -> tuple[bool, i
                 compared += common
                 if len(a) != len(b) or not a:
                     return True, compared
-    except (OSError, EOFError, zlib.error):
+    except BROKEN:
         return False, compared
     return True, compared
 
@@ -427,7 +428,7 @@ def tail_hash(path: str, end: int) -> str | None:
             file.seek(start)
             piece = file.read(end - start)
             return hashlib.sha256(piece).hexdigest() if len(piece) == end - start else None
-    except (OSError, EOFError, zlib.error):
+    except BROKEN:
         return None
 
 

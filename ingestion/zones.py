@@ -7,6 +7,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+# Local milliseconds before every log: from when the first zone of a source holds.
+ALWAYS = -(10**15)
+
 
 def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For local clock times (int64 ms): (offset to UTC in ms, number of the zone that holds)."""
