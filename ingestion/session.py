@@ -93,9 +93,6 @@ def settings(warehouse: str) -> dict[str, str]:
         # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
         "spark.databricks.delta.catalog.update.enabled": "true",
         "spark.databricks.delta.snapshotPartitions": "1",
-        # Texts that hardly repeat: a dictionary is built, and then thrown away.
-        "spark.hadoop.parquet.enable.dictionary#raw_text": "false",
-        "spark.hadoop.parquet.enable.dictionary#body": "false",
     }
 
 

@@ -401,23 +401,19 @@ def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
     return out
 
 
-def same_bytes(one: str, other: str, length: int | None = None) -> tuple[bool, int]:
-    """Whether two files agree as far as both go (up to `length`), and how many bytes that is."""
-    compared = 0
+def same_bytes(one: str, other: str) -> bool:
+    """Whether two files agree as far as both go."""
     try:
         with open_bytes(one) as left, open_bytes(other) as right:
-            while length is None or compared < length:
-                size = 1 << 20 if length is None else min(1 << 20, length - compared)
-                a, b = left.read(size), right.read(size)
+            while True:
+                a, b = left.read(1 << 20), right.read(1 << 20)
                 common = min(len(a), len(b))
                 if a[:common] != b[:common]:
-                    return False, compared
-                compared += common
+                    return False
                 if len(a) != len(b) or not a:
-                    return True, compared
+                    return True
     except BROKEN:
-        return False, compared
-    return True, compared
+        return False
 
 
 def tail_hash(path: str, end: int) -> str | None:
@@ -467,7 +463,7 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         candidates.sort(key=lambda entry: (entry.path != source.shown, -entry.end))
         match = next((entry for entry in candidates if continues(source, entry)), None)
         print_of_group = source.fingerprint()
-        twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)[0]), None)
+        twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)), None)
         if twin is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
             continue
@@ -495,7 +491,7 @@ def continues(source: Source, entry: Known) -> bool:
     if entry.outcome == COPY:
         return False
     if source.size is not None and source.size < entry.end:
-        return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)[0]
+        return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
     if entry.tail_hash is None:
         return True
     return tail_hash(source.path, entry.end) == entry.tail_hash

@@ -13,48 +13,6 @@ from functools import lru_cache
 
 from ingestion.captures import About, Line, Row, Sample, time_of
 
-PROGRAMS = frozenset(
-    [
-        "netstat",
-        "ss",
-        "lsof",
-        "ls",
-        "find",
-        "df",
-        "du",
-        "top",
-        "ps",
-        "iostat",
-        "vmstat",
-        "free",
-        "uptime",
-        "dmesg",
-        "cat",
-        "ulimit",
-        "sysctl",
-        "jstack",
-        "jcmd",
-        "jmap",
-        "jps",
-        "echo",
-        "nc",
-        "wc",
-        "grep",
-        "date",
-        "hostname",
-        "uname",
-        "zkCli.sh",
-        "zookeeper-shell.sh",
-        "zookeeper-shell",
-        "curl",
-        "promtool",
-        "kubectl",
-        "docker",
-        "journalctl",
-        "pgrep",
-        "sar",
-    ]
-)
 # What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
 TELLING = frozenset(
     [
@@ -77,6 +35,29 @@ TELLING = frozenset(
         "jstack",
         "jcmd",
         "jmap",
+    ]
+)
+PROGRAMS = TELLING | frozenset(
+    [
+        "cat",
+        "jps",
+        "echo",
+        "nc",
+        "wc",
+        "grep",
+        "date",
+        "hostname",
+        "uname",
+        "zkCli.sh",
+        "zookeeper-shell.sh",
+        "zookeeper-shell",
+        "curl",
+        "promtool",
+        "kubectl",
+        "docker",
+        "journalctl",
+        "pgrep",
+        "sar",
     ]
 )
 LOOK = 300  # Lines of a sample that decide what it is.
