@@ -1,9 +1,11 @@
-{#- The first ten records behind a row, in order of time, in a grouped select; of those that `condition` holds for. -#}
-{% macro evidence(condition=none) -%}
+{#-
+The first ten records behind a row, in order of time (`at`), in a grouped select; of those that `condition` holds for.
+-#}
+{% macro evidence(condition=none, at='logged_at') -%}
     slice(
         transform(
             array_sort(
-                collect_list(struct(logged_at, node_id, source_path, byte_offset))
+                collect_list(struct({{ at }}, node_id, source_path, byte_offset))
                 {%- if condition %} filter (where {{ condition }}){% endif %}
             ),
             line -> named_struct(
