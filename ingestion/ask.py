@@ -13,7 +13,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ingestion.warehouse import SCHEMAS, Warehouse, kept_views, register, register_views, tables
+from ingestion.warehouse import SCHEMAS, Warehouse, kept_views, named_in, register, register_views, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
         looks = only_asks(spark, question)
         # A `show` or `describe` may be about all there is; a query names what it reads.
         names = None if looks else question
-        register(spark, place, only=names)
+        register(spark, place, only=None if looks else named_in(question, tables(spark, place)))
         if looks or re.search(r"\b(staging|intermediate)\s*\.", question, re.IGNORECASE):
             register_views(spark, place, only=names)
         spark.sql("use marts")

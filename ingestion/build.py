@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -15,10 +16,15 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from ingestion.warehouse import Warehouse, kept_views, only_writer, register, register_views, save_views, sweep
+from deltalake import DeltaTable
+
+from ingestion.publish import forget, publish
+from ingestion.warehouse import Warehouse, kept_views, only_writer, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
+    from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -44,9 +50,10 @@ class BuildFailed(RuntimeError):
 
 @dataclass
 class Outcome:
-    """What a build did: seconds by model, in order; tests that passed; names of what warned."""
+    """What a build did: seconds by model, in order; rows by mart; tests that passed; names of what warned."""
 
     models: dict[str, float] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -59,7 +66,6 @@ def build(
     select: str | None = None,
     full_refresh: bool = False,
     tests: bool = False,
-    vars: dict[str, Any] | None = None,
     project: Path = PROJECT,
     parsed: Future[Manifest] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
@@ -76,24 +82,46 @@ def build(
     arguments += ["--select", *select.split()] if select else []
     arguments += ["--full-refresh"] if full_refresh else []
     arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
-    arguments += ["--vars", _yaml(vars)] if vars else []
     with only_writer(place), settings_kept(spark):
         from dbt.cli.main import dbtRunner
 
-        register(spark, place)
+        state = built_from(place, project)
+        manifest = parsed.result() if parsed else parse(place, project)
+        marts = {key: node for key, node in manifest.nodes.items() if place.is_local and is_published(node)}
+        shutil.rmtree(place.building, ignore_errors=True)
         if select:
             # What is not selected is not made by dbt this time, but may be read.
             register_views(spark, place)
         else:
             sweep(spark, place)
+            made_anew = {(node.schema, node.alias) for node in marts.values()}
+            register(spark, place, only=[table for table in tables(spark, place) if table not in made_anew])
         for key, value in WHILE_BUILDING.items():
             spark.conf.set(key, value)
-        manifest = parsed.result() if parsed and not vars else parse(place, project, vars)
         done = dbtRunner(manifest=manifest, callbacks=[_teller(progress)] if progress else []).invoke(arguments)
-    outcome = Outcome(seconds=time.monotonic() - began)
+        outcome, failed = _told(done)
+        made = [node for node in marts.values() if node.name in outcome.models]
+        if failed:
+            forget(spark, made)
+        else:
+            outcome.rows = publish(spark, place, made)
+        keep_views(spark, place, manifest)
+    outcome.seconds = time.monotonic() - began
+    if failed:
+        more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
+        raise BuildFailed(failed[0] + more)
+    if done.exception:
+        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    if not select:
+        place.built.write_text(state)
+    return outcome
+
+
+def _told(done: dbtRunnerResult) -> tuple[Outcome, list[str]]:
+    """What dbt says it did, and what failed.  Raises BuildFailed where it stopped before it did anything."""
     if done.result is None or not hasattr(done.result, "results"):
         raise BuildFailed(f"dbt: {one_line(str(done.exception) if done.exception else 'stopped without saying why')}")
-    failed = []
+    outcome, failed = Outcome(), []
     for result in done.result.results:
         name, kind = result.node.name, str(result.node.resource_type)
         if result.status in ("error", "fail", "runtime error"):
@@ -104,37 +132,37 @@ def build(
             outcome.tests += 1
         elif result.status == "success":
             outcome.models[name] = round(result.execution_time, 2)
-    keep_views(spark, place, manifest)
-    outcome.seconds = time.monotonic() - began
-    if failed:
-        more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
-        raise BuildFailed(failed[0] + more)
-    if done.exception:
-        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
-    if not select:
-        place.built.write_text(project_hash(project))
-    return outcome
+    return outcome, failed
 
 
-def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything that the marts are made from, beside the data."""
+def is_published(node: ModelNode) -> bool:
+    """Whether a model is written aside and committed by `publish`."""
+    return str(node.resource_type) == "model" and node.config.materialized == "stable_table"
+
+
+def built_from(place: Warehouse, project: Path = PROJECT) -> str:
+    """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
     digest = hashlib.sha256()
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):
             if path.is_file():
                 digest.update(path.read_bytes())
-    return digest.hexdigest()
+    found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
+    versions = {log.parent.name: DeltaTable(log.parent).version() for log in found}
+    return json.dumps({"project": digest.hexdigest(), "bronze": versions})
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether the last build of all models was made from the project as it stands."""
-    made = Warehouse.at(warehouse).built
-    return made.exists() and made.read_text() == project_hash(project)
+    """Whether the last build of all models was made from the project and from bronze as they stand."""
+    place = Warehouse.at(warehouse)
+    return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)
 
 
 def options(place: Warehouse, project: Path) -> list[str]:
     """What every call of dbt is given: where things are, and that it keeps quiet and off the network."""
+    aside = ["--vars", json.dumps({"building": str(place.building)})] if place.is_local else []
     return [
+        *aside,
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
         *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
@@ -142,12 +170,12 @@ def options(place: Warehouse, project: Path) -> list[str]:
     ]
 
 
-def parse(place: Warehouse, project: Path = PROJECT, vars: dict[str, Any] | None = None) -> Manifest:
+def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
     """Read the project.  Raises BuildFailed with what dbt says about it."""
     prepare()
     from dbt.cli.main import dbtRunner
 
-    done = dbtRunner().invoke(["parse", *options(place, project), *(["--vars", _yaml(vars)] if vars else [])])
+    done = dbtRunner().invoke(["parse", *options(place, project)])
     if not done.success or done.result is None:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     return done.result
@@ -239,7 +267,3 @@ def _teller(progress: Callable[[int, int, str], None]) -> Callable[[Any], None]:
             progress(event.data.index, event.data.total, event.data.description)
 
     return listen
-
-
-def _yaml(values: dict[str, Any]) -> str:
-    return json.dumps(values)

@@ -91,7 +91,7 @@ def run(
         session, parsed = start_ahead(warehouse, memory=memory).result, building.parse_ahead(warehouse)
     outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
     place = building.Warehouse.at(warehouse)
-    if outcome.rows_written or not building.is_current(warehouse):
+    if not building.is_current(warehouse):
         built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
@@ -262,6 +262,9 @@ def build(
     from ingestion import build as building
     from ingestion.session import start
 
+    if not (select or full_refresh or tests) and building.is_current(warehouse):
+        tell("nothing new: the tables stay as they are")
+        return
     parsed = building.parse_ahead(warehouse)
     spark = start(warehouse, memory=memory)
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)

@@ -90,6 +90,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
+        # What other engines read; Spark's default is a 96-bit form of its own.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
         "spark.databricks.delta.catalog.update.enabled": "true",
         "spark.databricks.delta.snapshotPartitions": "1",

@@ -67,6 +67,11 @@ class Warehouse:
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
 
     @property
+    def building(self) -> Path:
+        """Folder of the marts of a build that is running, on the warehouse's own file system."""
+        return self.work / "building"
+
+    @property
     def built(self) -> Path:
         """File that says which state of the project made the marts; gone while they lack something."""
         return self.work / "built"
@@ -122,11 +127,11 @@ def sweep(spark: SparkSession, warehouse: Warehouse) -> None:
             files.delete(folder, True)
 
 
-def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
+def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
     """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
 
-    `only`: a query; tables whose name does not occur in it are left out, for each costs a few tenths of a second in a
-    session that is new.  Raises ValueError in a session that was started for another warehouse.
+    `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
+    Raises ValueError in a session that was started for another warehouse.
     """
     here = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
     if here != warehouse.root:
@@ -136,12 +141,18 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: str | None = No
         if schema not in known:
             spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
     names = []
+    wanted = None if only is None else set(only)
     for schema, name, is_delta in folders(spark, warehouse):
-        if (is_delta or schema in STEPS) and (only is None or name.lower() in only.lower()):
+        if (is_delta or schema in STEPS) and (wanted is None or (schema, name) in wanted):
             provider = "delta" if is_delta else "parquet"
             spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location '{quoted(warehouse.table(schema, name))}'")
             names.append(f"{schema}.{name}")
     return names
+
+
+def named_in(text: str, tables: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those of the tables (schema, name) whose name occurs in a query."""
+    return [(schema, name) for schema, name in tables if name.lower() in text.lower()]
 
 
 def quoted(text: str) -> str:
@@ -179,7 +190,7 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
             if any(name.lower() in text for text in texts):
                 wanted.add(f"{schema}.{name}")
                 texts.append(sql.lower())
-        register(spark, warehouse, only="\n".join(texts))
+        register(spark, warehouse, only=named_in("\n".join(texts), tables(spark, warehouse)))
     else:
         register(spark, warehouse)
     made = []

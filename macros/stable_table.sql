@@ -2,18 +2,43 @@
 A table that is built whole and keeps its place: where name and type of all columns are as before, its rows are replaced in
 one commit (`insert overwrite` keeps comments and constraints, and readers never see it empty); otherwise it is created
 anew. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
+
+Within `chronicle build` the variable `building` names a folder: there the rows are written as plain Parquet, and Python
+commits all tables when the last one has been made (`ingestion/publish.py`), at a hundredth of what a commit costs Spark.
 -#}
 {% materialization stable_table, adapter='spark' -%}
     {%- if config.get('partition_by') -%}
         {%- do exceptions.raise_compiler_error('a stable_table has no partitions, for an overwrite may keep old ones; use cluster_by') -%}
     {%- endif -%}
-    {%- set held = load_relation(this) -%}
     {%- set target = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
+    {%- if var('building', none) -%}
+        {{ build_aside(target, compiled_code, var('building')) }}
+    {%- else -%}
+        {{ build_in_place(target, compiled_code) }}
+    {%- endif -%}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target]}) }}
+{%- endmaterialization %}
+
+
+{#- The rows as Parquet in a folder of their own; the catalog knows the table there until it is committed. -#}
+{% macro build_aside(target, code, folder) -%}
+    {%- do run_query('drop table if exists ' ~ target) -%}
+    {%- call statement('main') -%}
+        create table {{ target }} using parquet location {{ sql_text(folder ~ '/' ~ target.schema ~ '/' ~ target.identifier) }} as
+        {{ stable_query(code) }}
+    {%- endcall -%}
+{%- endmacro %}
+
+
+{#- The rows as a Delta table, in its place. -#}
+{% macro build_in_place(target, code) -%}
+    {%- set held = load_relation(this) -%}
     {%- set can_stay = namespace(value=false) -%}
     {%- if held is not none and held.is_delta and not should_full_refresh() -%}
         {%- set wanted = [] -%}
-        {%- for row in run_query('describe query ' ~ stable_query(compiled_code)).rows -%}
+        {%- for row in run_query('describe query ' ~ stable_query(code)).rows -%}
             {%- do wanted.append((row[0], row[1])) -%}
         {%- endfor -%}
         {%- set found = [] -%}
@@ -25,21 +50,19 @@ anew. Constraints are set when it is created; where they have changed, `--full-r
     {%- if can_stay.value -%}
         {%- call statement('main') -%}
             insert overwrite table {{ target }}
-            {{ stable_query(compiled_code) }}
+            {{ stable_query(code) }}
         {%- endcall -%}
     {%- else -%}
         {%- if held is not none and not held.is_delta -%}
             {%- do adapter.drop_relation(held) -%}
         {%- endif -%}
         {%- call statement('main') -%}
-            {{ create_table_as(False, target, compiled_code) }}
+            {{ create_table_as(False, target, code) }}
         {%- endcall -%}
         {%- do persist_constraints(target, model) -%}
     {%- endif -%}
     {%- do persist_docs(target, model) -%}
-    {{ run_hooks(post_hooks) }}
-    {{ return({'relations': [target]}) }}
-{%- endmaterialization %}
+{%- endmacro %}
 
 
 {#- The model's query; with a contract its columns in the contract's order, as they were when the table was created. -#}
