@@ -46,6 +46,8 @@ numbered as (
         cluster_id,
         node_id,
         logged_at,
+        source_path,
+        byte_offset,
         cast(sum(starts) over (
             partition by cluster_id, node_id
             order by logged_at, source_path, byte_offset, 1 - starts
@@ -61,7 +63,8 @@ final as (
         numbered.node_id,
         numbered.run_number,
         min(numbered.logged_at) as first_seen_at,
-        max(numbered.logged_at) as last_seen_at
+        max(numbered.logged_at) as last_seen_at,
+        max(struct(numbered.logged_at, numbered.source_path, numbered.byte_offset)) as last_record
     from numbered
     inner join incarnations
         on

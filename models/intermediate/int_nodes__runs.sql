@@ -15,7 +15,8 @@ seen as (
         node_id,
         run_number,
         min(first_seen_at) as first_seen_at,
-        max(last_seen_at) as last_seen_at
+        max(last_seen_at) as last_seen_at,
+        max(last_record) as last_record
     from activity
     group by cluster_id, node_id, run_number
 ),
@@ -61,8 +62,18 @@ final as (
         told.failed_at,
         seen.first_seen_at,
         seen.last_seen_at,
-        coalesce(told.evidence, array()) as evidence,
-        coalesce(told.evidence_count, 0) as evidence_count,
+        -- The last sign of life is evidence too: of a process that was killed it is all there is.
+        concat(
+            slice(coalesce(told.evidence, array()), 1, 9),
+            array(
+                named_struct(
+                    'node_id', seen.node_id,
+                    'source_path', seen.last_record.source_path,
+                    'byte_offset', seen.last_record.byte_offset
+                )
+            )
+        ) as evidence,
+        coalesce(told.evidence_count, 0) + 1 as evidence_count,
         lead(told.started_at) over (
             partition by seen.cluster_id, seen.node_id order by seen.run_number
         ) as next_started_at

@@ -27,7 +27,9 @@ final as (
             else 'open'
         end as end_kind,
         first_seen_at,
-        last_seen_at
+        last_seen_at,
+        evidence,
+        evidence_count
     from runs
 )
 
