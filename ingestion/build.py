@@ -92,6 +92,7 @@ def build(
         if select:
             # What is not selected is not made by dbt this time, but may be read.
             register_views(spark, place)
+            sweep(spark, place, only=selected(manifest, place, project, select))
         else:
             sweep(spark, place)
             made_anew = {(node.schema, node.alias) for node in marts.values()}
@@ -133,6 +134,17 @@ def _told(done: dbtRunnerResult) -> tuple[Outcome, list[str]]:
         elif result.status == "success":
             outcome.models[name] = round(result.execution_time, 2)
     return outcome, failed
+
+
+def selected(manifest: Manifest, place: Warehouse, project: Path, select: str) -> set[tuple[str, str]]:
+    """(schema, name) of the models that a selection takes."""
+    from dbt.cli.main import dbtRunner
+
+    wanted = ["list", *options(place, project), "--select", *select.split(), "--resource-types", "model", "--output", "name"]
+    done = dbtRunner(manifest=manifest).invoke(wanted)
+    if not done.success:
+        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    return {(node.schema, node.alias) for node in manifest.nodes.values() if node.name in done.result}
 
 
 def is_published(node: ModelNode) -> bool:

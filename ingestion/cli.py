@@ -154,27 +154,25 @@ def show_bytes(files: int, all_files: int, size: int, all_size: int, records: in
 def evidence(
     key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
-    memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Print the raw lines behind a row of any fact."""
     import re
 
-    from ingestion import found as finding
-    from ingestion.session import start
-    from ingestion.warehouse import Warehouse, register
+    from ingestion import evidence as finding
+    from ingestion.warehouse import Warehouse
 
     if not re.fullmatch(r"[0-9a-f]{32}", key):
         raise typer.BadParameter(f"'{key}' is no key of a fact; take the first column of a row, 32 hex digits", param_hint="KEY")
     place = Warehouse.at(warehouse)
     place.must_exist()
-    spark = start(warehouse, memory=memory)
-    told = finding.evidence(spark, register(spark, place), key)
+    told = finding.evidence(place, key)
     if told is None:
         raise ValueError(f"no fact has the key {key}; take the first column of a row of a fact in {warehouse}")
     fact, lines = told
     tell(f"{fact}: {len(lines)} records")
     for line in lines:
-        print(f"node {'?' if line.node_id is None else line.node_id}  {line.source_path}:{line.byte_offset}\n{line.raw_text}")
+        print(f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {line.source_path}:{line.byte_offset}")
+        print(line.raw_text)
 
 
 catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)

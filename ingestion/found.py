@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
 from ingestion.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 FACTS = (
     ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
@@ -103,25 +100,3 @@ def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:
     widths = [max(len(text) for text in column) for column in zip(columns, *rows, strict=True)]
     for line in [columns, ["-" * width for width in widths], *rows]:
         yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-
-
-def evidence(spark: SparkSession, warehouse_tables: list[str], key: str) -> tuple[str, list[Any]] | None:
-    """(fact, its records with node, time, path, offset and raw text) for the key of a row of any fact; None if no fact has it."""
-    facts = [name for name in warehouse_tables if name.startswith("marts.fct_")]
-    for name in facts:
-        columns = spark.table(name).columns
-        if "evidence" not in columns:
-            continue
-        row = spark.table(name).where(f"`{columns[0]}` = '{key}'").select("evidence", "cluster_id").first()
-        if row is None:
-            continue
-        places = [(row.cluster_id, line.source_path, line.byte_offset) for line in row.evidence]
-        if not places:
-            return name, []
-        spark.createDataFrame(places, "cluster_id string, source_path string, byte_offset bigint").createOrReplaceTempView("_places")
-        lines = spark.sql(
-            "select distinct node_id, logged_at, source_path, byte_offset, raw_text from bronze.log_records"
-            " inner join _places using (cluster_id, source_path, byte_offset) order by logged_at, source_path, byte_offset"
-        ).collect()
-        return name, lines
-    return None

@@ -111,13 +111,13 @@ def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
     return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema in STEPS]
 
 
-def sweep(spark: SparkSession, warehouse: Warehouse) -> None:
+def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:
     """Delete what dbt makes anew in each build, and what a killed build has left: it stands in the way of the next.
 
-    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.
+    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables.
     """
     for schema, name, is_delta in folders(spark, warehouse):
-        if schema == "bronze" or is_delta:
+        if schema == "bronze" or is_delta or (only is not None and (schema, name) not in only):
             continue
         spark.sql(f"drop table if exists {schema}.`{name}`")
         if warehouse.is_local:

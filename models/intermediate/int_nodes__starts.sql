@@ -2,6 +2,33 @@ with lifecycle_events as (
     select * from {{ ref('stg_logs__lifecycle_events') }}
 ),
 
+-- From 0.9 on a process prints its configuration first, and then that it starts.
+followed as (
+    select
+        *,
+        lead(lifecycle_step) over (stream) as next_step,
+        lead(logged_at) over (stream) as next_at
+    from lifecycle_events
+    window stream as (
+        partition by cluster_id, node_id
+        order by logged_at, source_path, byte_offset
+    )
+),
+
+prefaced as (
+    select
+        * except (lifecycle_step, next_step, next_at),
+        case
+            when
+                event_type = 'kafka_config_logged'
+                and next_step = 'starting'
+                and next_at <= logged_at + interval 10 seconds
+                then 'starting'
+            else lifecycle_step
+        end as lifecycle_step
+    from followed
+),
+
 -- A process says several times that it starts (server, shared server, broker, controller): once until it has started,
 -- stopped, or said nothing of it for a minute.
 marked as (
@@ -17,7 +44,7 @@ marked as (
                 order by logged_at, source_path, byte_offset
                 rows between unbounded preceding and 1 preceding
             ) as previous_end_at
-    from lifecycle_events
+    from prefaced
 ),
 
 begun as (

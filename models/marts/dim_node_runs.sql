@@ -14,6 +14,7 @@ final as (
         kafka_version,
         started_at,
         ready_at,
+        stopping_at,
         coalesce(
             stopped_at,
             stopping_at,

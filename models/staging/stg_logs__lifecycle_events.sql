@@ -15,6 +15,9 @@ final as (
                     'shared_server_starting'
                 )
                 then 'starting'
+            -- The first word of a KRaft broker, before the server says that it starts.
+            when event_type = 'broker_role_changed' and {{ field('state_after') }} = 'STARTING'
+                then 'starting'
             when event_type in ('node_started', 'broker_started') then 'started'
             when
                 event_type in ('node_stopping', 'broker_stopping', 'controller_stopping')

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ingestion import found
-from ingestion.warehouse import Warehouse, register
+from ingestion.evidence import evidence
+from ingestion.warehouse import Warehouse
 from tests.flow.conftest import SECRET, Lab
 
 FACTS = {
@@ -115,7 +115,7 @@ def test_no_secret_reaches_a_table(lab: Lab) -> None:
 
 def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
     row = lab.rows("select * from marts.fct_controller_tenures where cluster_id = 'zk-a-2.8.2' and controller_epoch = 2")[0]
-    fact, lines = found.evidence(lab.spark, register(lab.spark, Warehouse.at(lab.warehouse)), row.controller_tenure_key)
+    fact, lines = evidence(Warehouse.at(lab.warehouse), row.controller_tenure_key)
     assert fact == "marts.fct_controller_tenures"
     assert any("2 successfully elected as the controller. Epoch incremented to 2" in line.raw_text for line in lines)
     assert len(lines) == len(row.evidence)

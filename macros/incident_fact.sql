@@ -1,0 +1,30 @@
+{#-
+The columns of int_incidents__facts for the rows of one fact; what an argument leaves out is null. Arguments are SQL:
+`at` and `until` its times (until null: it still lasts), `nodes` whom it befell, `other` the node it speaks of beside them,
+`amount` what the sentence counts, `burst` what else belongs to the same event within `burst_ms`.
+-#}
+{% macro incident_fact(
+    fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',
+    caused_by='null', detail='null', amount='null', duration='null', burst=none
+) -%}
+    cluster_id,
+    cluster_incarnation,
+    '{{ fact }}' as fact_name,
+    {{ key }} as fact_key,
+    {{ kind }} as event_kind,
+    {{ at }} as started_at,
+    {{ until }} as until_at,
+    cast({{ nodes }} as array<int>) as node_ids,
+    cast({{ other }} as int) as other_node_id,
+    cast({{ owner }} as string) as owner,
+    cast({{ topic }} as string) as topic_name,
+    cast({{ partition }} as int) as partition_id,
+    cast({{ group }} as string) as group_id,
+    cast({{ caused_by }} as string) as caused_by_key,
+    cast({{ detail }} as string) as detail,
+    cast({{ amount }} as bigint) as amount,
+    cast({{ duration }} as bigint) as duration_ms,
+    cast({{ burst or key }} as string) as burst,
+    evidence,
+    evidence_count
+{%- endmacro %}

@@ -1,0 +1,33 @@
+{#- A sentence with its places filled in from the columns of int_incidents__members; null where there is no sentence. -#}
+{% macro told(sentence) -%}
+    {%- set places = {
+        'nodes': "coalesce(nullif(nodes_text, ''), '?')",
+        'other': "coalesce(cast(other_node_id as string), '?')",
+        'owner': "coalesce(case when size(node_ids) > 0 then concat('node ', nodes_text) else owner end, '?')",
+        'partitions': 'partitions_text',
+        'groups': "array_join(group_ids, ', ')",
+        'detail': "coalesce(detail, 'unknown')",
+        'amount': "coalesce(cast(amount_total as string), '?')",
+        'most': "coalesce(cast(amount_most as string), '?')",
+        'rows': 'cast(fact_rows as string)',
+        'duration': readable_duration('duration_most_ms'),
+    } -%}
+    {%- set text = namespace(sql=sentence) -%}
+    {%- for name, value in places.items() -%}
+        {%- set text.sql = "replace(" ~ text.sql ~ ", '{" ~ name ~ "}', " ~ value ~ ")" -%}
+    {%- endfor -%}
+    {{ text.sql }}
+{%- endmacro %}
+
+
+{#- Milliseconds as people say them: 819 ms, 13.5 s, 12.0 min, 3.1 h, 2.2 d. -#}
+{% macro readable_duration(milliseconds) -%}
+    case
+        when {{ milliseconds }} is null then 'an unknown time'
+        when {{ milliseconds }} < 1000 then concat({{ milliseconds }}, ' ms')
+        when {{ milliseconds }} < 120000 then concat(cast({{ milliseconds }} / 1000 as decimal(20, 1)), ' s')
+        when {{ milliseconds }} < 7200000 then concat(cast({{ milliseconds }} / 60000 as decimal(20, 1)), ' min')
+        when {{ milliseconds }} < 172800000 then concat(cast({{ milliseconds }} / 3600000 as decimal(20, 1)), ' h')
+        else concat(cast({{ milliseconds }} / 86400000 as decimal(20, 1)), ' d')
+    end
+{%- endmacro %}

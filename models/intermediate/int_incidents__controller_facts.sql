@@ -1,0 +1,70 @@
+with tenures as (
+    select * from {{ ref('fct_controller_tenures') }}
+),
+
+epoch_gaps as (
+    select * from {{ ref('fct_epoch_gaps') }}
+),
+
+followed as (
+    select
+        *,
+        lag(controller_id) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as previous_controller_id,
+        lag(end_kind) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as previous_end_kind
+    from tenures
+),
+
+final as (
+    select
+        {{
+            incident_fact(
+                'fct_controller_tenures', 'controller_tenure_key', "'controller_moved'", 'elected_at', 'elected_at',
+                nodes='array(previous_controller_id)', other='controller_id', detail='previous_end_kind'
+            )
+        }}
+    from followed
+    where
+        previous_controller_id is not null
+        and previous_controller_id <> controller_id
+        and elected_at is not null
+    union all
+    -- Superseded at the end of its term, gone only when the overlap is over.
+    select
+        {{
+            incident_fact(
+                'fct_controller_tenures', 'controller_tenure_key', "'split_brain'",
+                'ended_at', 'timestampadd(millisecond, overlap_ms, ended_at)',
+                nodes='array(controller_id)', other='overlapping_controller_id', duration='overlap_ms'
+            )
+        }}
+    from tenures
+    where is_split_brain and ended_at is not null and controller_id is not null
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_controller_tenures', 'controller_tenure_key', "'late_controller_writes'",
+                'ended_at', 'timestampadd(millisecond, overlap_ms, ended_at)',
+                nodes='array(controller_id)', other='overlapping_controller_id', amount='late_writes'
+            )
+        }}
+    from tenures
+    where late_writes > 0 and ended_at is not null and controller_id is not null
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_epoch_gaps', 'epoch_gap_key', "'stale_node'", 'opened_at', 'closed_at',
+                nodes='array(node_id)', topic='topic_name', partition='partition_id',
+                amount='missing_epochs', duration='duration_ms', burst='node_id'
+            )
+        }}
+    from epoch_gaps
+    where gap_kind = 'stale_node' and epoch_kind = 'leader' and node_id is not null
+)
+
+select * from final

@@ -1,0 +1,53 @@
+with elections as (
+    select * from {{ ref('fct_leader_elections') }}
+),
+
+leaderless_windows as (
+    select * from {{ ref('fct_leaderless_windows') }}
+),
+
+final as (
+    -- Where no leader followed at once, the leaderless window tells it; topics that are being deleted have none.
+    select
+        {{
+            incident_fact(
+                'fct_leader_elections', 'leader_election_key', "'leader_lost'", 'elected_at', 'elected_at',
+                nodes='array(previous_leader_id)', topic='topic_name', partition='partition_id',
+                burst='previous_leader_id'
+            )
+        }}
+    from elections
+    where election_kind = 'leader_lost' and previous_leader_id >= 0 and leader_id >= 0
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_leader_elections', 'leader_election_key', "'unclean_election'", 'elected_at', 'elected_at',
+                nodes='array(leader_id)', topic='topic_name', partition='partition_id', burst='leader_id'
+            )
+        }}
+    from elections
+    where is_unclean and leader_id >= 0
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_leader_elections', 'leader_election_key', "'leaders_returned'", 'elected_at', 'elected_at',
+                nodes='array(leader_id)', topic='topic_name', partition='partition_id', burst='leader_id'
+            )
+        }}
+    from elections
+    where election_kind = 'preferred' and leader_id >= 0
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_leaderless_windows', 'leaderless_window_key', "'leaderless'", 'started_at', 'ended_at',
+                nodes='case when last_leader_id >= 0 then array(last_leader_id) else array() end',
+                topic='topic_name', partition='partition_id', duration='duration_ms', burst='last_leader_id'
+            )
+        }}
+    from leaderless_windows
+)
+
+select * from final

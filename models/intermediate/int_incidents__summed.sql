@@ -1,0 +1,47 @@
+with members as (
+    select * from {{ ref('int_incidents__members') }}
+),
+
+counted as (
+    select
+        *,
+        if(event_kind = 'leaderless', partitions, array()) as partitions_leaderless,
+        if(event_kind = 'leaderless', duration_total_ms, 0) as leaderless_ms,
+        if(event_kind = 'leaderless', duration_most_ms, null) as leaderless_most_ms,
+        if(event_kind = 'controlled_stop', node_ids, array()) as nodes_stopped
+    from members
+),
+
+final as (
+    select
+        incident_key,
+        max(cluster_id) as cluster_id,
+        max(cluster_incarnation) as cluster_incarnation,
+        max(is_planned) filter (where is_root) as is_maintenance,
+        min(started_at) as started_at,
+        case
+            when count_if(until_at is null and (is_harm or is_planned)) = 0
+                then
+                    max(coalesce(until_at, started_at)) filter (where is_harm or is_planned)
+        end as ended_at,
+        max(root_cause_kind) filter (where is_root) as root_cause_kind,
+        max(event_kind) filter (where is_root) as root_event_kind,
+        max(fact_key) filter (where is_root) as root_cause_key,
+        max(said) filter (where is_root) as root_said,
+        max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
+        filter (where is_harm) as severity,
+        array_sort(array_distinct(flatten(collect_list(node_ids)))) as nodes,
+        size(array_distinct(flatten(collect_list(nodes_stopped)))) as nodes_stopped,
+        size(array_distinct(flatten(collect_list(partitions)))) as partitions_affected,
+        sum(coalesce(leaderless_ms, 0)) as leaderless_ms,
+        max(leaderless_most_ms) as leaderless_most_ms,
+        size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
+        count_if(event_kind = 'leaderless' and until_at is null) as leaderless_open,
+        size(array_distinct(flatten(collect_list(group_ids)))) as groups_affected,
+        max_by(evidence, is_root) as evidence,
+        max_by(evidence_count, is_root) as evidence_count
+    from counted
+    group by incident_key
+)
+
+select * from final

@@ -1,0 +1,50 @@
+with summed as (
+    select * from {{ ref('int_incidents__summed') }}
+),
+
+final as (
+    select
+        incident_key,
+        cluster_id,
+        cluster_incarnation,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        is_maintenance,
+        case
+            when is_maintenance and nodes_stopped > 1 then 'rolling_restart'
+            else root_cause_kind
+        end as root_cause_kind,
+        root_cause_key,
+        concat(
+            root_said,
+            case
+                when partitions_leaderless > 0
+                    then concat(
+                        ' ', partitions_leaderless,
+                        if(partitions_leaderless = 1, ' partition', ' partitions'),
+                        ' had no leader, for up to ',
+                        {{ readable_duration('leaderless_most_ms') }}, '.'
+                    )
+                else ''
+            end
+        ) as summary,
+        case when is_maintenance then 'info' else coalesce(severity, 'minor') end as severity,
+        nodes,
+        cast(partitions_affected as bigint) as partitions_affected,
+        leaderless_ms,
+        cast(groups_affected as bigint) as groups_affected,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no fact tells the cause: this is the first thing that was seen':
+                    "not is_maintenance and root_event_kind in "
+                    "('session_expired', 'leader_lost', 'leaderless', 'isr_shrunk', 'stale_node', 'fetch_disconnects')",
+                'partitions are still without leader where the logs end; leaderless_ms leaves them out': 'leaderless_open > 0'
+            })
+        }} as warnings
+    from summed
+)
+
+select * from final
