@@ -1,0 +1,275 @@
+"""What the report asks of the marts, as data.
+
+In each query stand $cluster, $since and $until; a row belongs to the period if it touches it.  The next table of the page is one
+more Question here.  A column's name says its unit (`_ms`, `_bytes`, `_ratio`), by which its values are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+def during(start: str, end: str | None = None) -> str:
+    """SQL: the row touches the period; what has no end goes on."""
+    return f"{start} < $until and " + (f"coalesce({end}, $until) >= $since" if end else f"{start} >= $since")
+
+
+def here(start: str, end: str | None = None) -> str:
+    """SQL: the row is of the cluster and touches the period."""
+    return f"cluster_id = $cluster and {during(start, end)}"
+
+
+def lasting(start: str) -> str:
+    """SQL: milliseconds that a row lasts; what is open lasts to the end of the period."""
+    return f"coalesce(duration_ms, cast((date_part('epoch', $until) - date_part('epoch', {start})) * 1000 as bigint))"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A table: the `most` first rows of `query` in an `order`, in words the `worst`; `part`: where on the page it stands."""
+
+    part: str
+    title: str
+    query: str
+    order: str
+    most: int = 20
+    worst: str = ""
+    note: str = ""
+
+
+AVAILABILITY = "Availability"
+NODES = "Nodes, leaders, controllers and sessions"
+OFFSETS = "Offsets topic and groups"
+KNOWN = "Known issues and configuration"
+EVIDENCE = "Coverage of the evidence"
+
+# Facts that the overview counts, the weightiest first, with the condition for the period.
+OVERVIEW = {
+    "fct_incidents": during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)",
+    "fct_leaderless_windows": during("started_at", "ended_at"),
+    "fct_session_expiries": during("expired_at"),
+    "fct_controller_tenures": during("elected_at", "ended_at"),
+    "fct_leader_elections": during("elected_at"),
+    "fct_issue_exposures": "true",
+}
+
+INCIDENTS = f"""
+select * from (
+    select
+        incident_key, started_at, ended_at, root_cause_kind, summary, severity, nodes, partitions_affected, leaderless_ms, groups_affected,
+        coalesce(is_maintenance, false) as is_maintenance, warnings,
+        count(*) over (partition by coalesce(is_maintenance, false)) as alike,
+        row_number() over (
+            partition by coalesce(is_maintenance, false)
+            order by $rank, leaderless_ms desc nulls last, partitions_affected desc nulls last, started_at, incident_key
+        ) as place
+    from marts.fct_incidents
+    where {here("started_at", "ended_at")}
+) as ranked
+where place <= $most
+order by started_at, incident_key"""
+
+INCIDENT_EVENTS = """
+select * from (
+    select
+        incident_key, sequence, happened_at, fact_name, fact_key, role, said, evidence, evidence_count,
+        count(*) over (partition by incident_key) as events,
+        row_number() over (partition by incident_key order by sequence, incident_event_key) as place
+    from marts.fct_incident_events
+    where cluster_id = $cluster and incident_key in ($keys)
+) as numbered
+where place <= $most
+order by incident_key, place"""
+
+_AT = "where cluster_id = $cluster and $days and source_path in ($paths) and byte_offset in ($offsets)"
+LINES = {
+    "log_records": f"select source_path, byte_offset, node_id, raw_text from bronze.log_records {_AT}",
+    "capture_rows": f"select source_path, byte_offset, node_id, raw_text from bronze.capture_rows {_AT} order by row_number desc",
+    # A sample keeps no text: its parts, as they were read.
+    "metric_samples": "select source_path, byte_offset, node_id,"
+    " concat(metric, ' ', coalesce(attribute, ''), ' = ', cast(value as varchar), ' ', coalesce(unit, '')) as raw_text"
+    f" from bronze.metric_samples {_AT} order by row_number desc",
+}
+
+QUESTIONS = (
+    Question(
+        AVAILABILITY,
+        "Day by day",
+        "select * from reports.rpt_cluster_daily where cluster_id = $cluster and report_date >= cast($since as date) and report_date < $until",
+        "report_date desc",
+        31,
+        "the latest",
+    ),
+    Question(
+        AVAILABILITY,
+        "Partitions without a leader, by topic",
+        f"""
+select
+    topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
+    sum({lasting("started_at")}) as leaderless_ms, max({lasting("started_at")}) as longest_ms, min(started_at) as first_at
+from marts.fct_leaderless_windows
+where {here("started_at", "ended_at")}
+group by topic_name""",
+        "leaderless_ms desc, topic_name",
+        worst="those longest without a leader",
+        note="Times are summed over partitions; what is open is counted to the end of the period.",
+    ),
+    Question(
+        AVAILABILITY,
+        "Replicas out of sync, by topic and node",
+        f"""
+select
+    topic_name, replica_id as node, count(distinct partition_id) as partitions, count(*) as windows,
+    count(*) filter (where ended_at is null) as still_open, sum({lasting("started_at")}) as out_of_sync_ms, max({lasting("started_at")}) as longest_ms
+from marts.fct_under_replicated_windows
+where {here("started_at", "ended_at")}
+group by topic_name, replica_id""",
+        "out_of_sync_ms desc, topic_name, node",
+        worst="those longest out of sync",
+        note="Times are summed over partitions.",
+    ),
+    Question(
+        NODES,
+        "Controllers",
+        f"""
+select
+    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
+from marts.fct_controller_tenures
+where {here("elected_at", "ended_at")}""",
+        "elected_at desc, controller_epoch desc",
+        30,
+        "the latest",
+    ),
+    Question(
+        NODES,
+        "Sessions lost",
+        f"""
+select
+    owner, session_kind, expired_at, noticed_at, reconnected_at, unavailable_ms as away_ms, timeout_ms, was_controller, cause_kind as cause
+from marts.fct_session_expiries
+where {here("expired_at")}""",
+        "was_controller desc nulls last, away_ms desc nulls last, expired_at, owner",
+        30,
+        "the controllers', and the longest",
+    ),
+    Question(
+        NODES,
+        "Processes",
+        f"""
+select node_id as node, run_number as run, roles, kafka_version as release, started_at, ready_at, stopped_at, end_kind, last_seen_at
+from marts.dim_node_runs
+where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_seen_at)")}""",
+        "last_seen_at desc, node, run",
+        30,
+        "the latest",
+    ),
+    Question(
+        NODES,
+        "Breaks in the run of epochs",
+        f"""
+select
+    gap_kind, epoch_kind, topic_name, partition_id, node_id as seen_by_node, expected_epoch, found_epoch, opened_at, closed_at, duration_ms as lasted_ms
+from marts.fct_epoch_gaps
+where {here("opened_at", "closed_at")}""",
+        "lasted_ms desc nulls first, opened_at, topic_name, partition_id, seen_by_node, found_epoch",
+        worst="the open and the longest",
+    ),
+    Question(
+        NODES,
+        "Pauses of garbage collection",
+        f"select node_id as node, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
+        "paused_ms desc nulls last, started_at, node",
+        10,
+        "the longest",
+    ),
+    Question(
+        NODES,
+        "Processes that stood still",
+        f"select node_id as node, started_at, duration_ms as stood_still_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
+        "stood_still_ms desc nulls last, started_at, node",
+        10,
+        "the longest",
+    ),
+    Question(
+        OFFSETS,
+        "Partitions of the offsets topic",
+        f"""
+select
+    partition_id, node_id as node, sum(bytes_growth) as bytes_grown, max(bytes_at_end) as bytes_at_most, min(measure_kind) as measure,
+    sum(cleaner_runs) as cleaner_runs, max(hours_since_clean) as hours_since_clean, sum(failed_tombstones) as failed_tombstones,
+    count(*) filter (where is_abnormal) as hours_out_of_line
+from marts.fct_offsets_topic_growth_hourly
+where {here("hour_at")}
+group by partition_id, node_id""",
+        "hours_out_of_line desc, bytes_grown desc nulls last, bytes_at_most desc nulls last, partition_id, node",
+        worst="those out of line, and the largest growth",
+    ),
+    Question(
+        OFFSETS,
+        "Log cleaners that did not clean",
+        f"""
+select node_id as node, stopped_at, resumed_at, found_by, cause, topic_name, partition_id
+from marts.fct_log_cleaner_outages
+where {here("stopped_at", "resumed_at")}""",
+        "resumed_at nulls first, stopped_at, node",
+        worst="the open ones",
+    ),
+    Question(
+        OFFSETS,
+        "Loads of offsets partitions",
+        f"""
+select partition_id, node_id as node, started_at, finished_at, duration_ms as took_ms, is_unfinished as unfinished
+from marts.fct_coordinator_loads
+where {here("started_at", "finished_at")}""",
+        "unfinished desc nulls last, took_ms desc nulls last, started_at, partition_id, node",
+        10,
+        "the unfinished and the longest",
+    ),
+    Question(
+        OFFSETS,
+        "Rebalances of groups",
+        f"""
+select
+    group_id as group, count(*) as rebalances, count(*) filter (where is_stuck) as stuck, max(duration_ms) as longest_ms, min(started_at) as first_at
+from marts.fct_group_rebalances
+where {here("started_at", "completed_at")}
+group by group_id""",
+        "stuck desc, rebalances desc, group_id",
+        worst="the stuck and the most frequent",
+    ),
+    Question(
+        KNOWN,
+        "Known issues",
+        """
+select
+    issue_id as issue, exposure, count(*) as runs_of_nodes, count(distinct node_id) as nodes, max(kafka_version) as release
+from marts.fct_issue_exposures
+where cluster_id = $cluster
+group by issue_id, exposure""",
+        "exposure, issue",
+        40,
+        "those seen in the evidence",
+        "evidence_seen: the evidence shows it; version_affected: the release has it. Known of the cluster as such, whatever the period.",
+    ),
+    Question(
+        KNOWN,
+        "Findings in the configuration",
+        f"""
+select rule_id as rule, severity, node_id as node, settings, found_at, remedy
+from marts.fct_config_findings
+where cluster_id = $cluster and {during("found_at")}""",
+        "severity, rule, node",
+        40,
+    ),
+    Question(
+        EVIDENCE,
+        "Files that were not read whole",
+        """
+select source_path as file, node_id as node, source_kind as kind, outcome, reason, size_bytes as bytes_size
+from marts.fct_sources
+where cluster_id = $cluster and outcome not in ('read', 'copy', 'empty')""",
+        "bytes_size desc nulls last, file",
+        worst="the largest",
+        note="Of all that was ingested, whatever the period.",
+    ),
+)

@@ -1,0 +1,386 @@
+"""The report page from marts made by hand: what it says, what it escapes, what it leaves out."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from ingestion import cli, figures, report
+from ingestion.units import duration_text, size_text
+from ingestion.warehouse import Warehouse
+
+TIME = pa.timestamp("us", tz="UTC")
+EVIDENCE = pa.list_(pa.struct([("node_id", pa.int32()), ("source_path", pa.string()), ("byte_offset", pa.int64())]))
+COMMON = {"cluster_id": pa.string(), "cluster_incarnation": pa.int32()}
+FACT = {**COMMON, "evidence": EVIDENCE, "evidence_count": pa.int64(), "warnings": pa.list_(pa.string())}
+SCHEMAS = {
+    "marts/dim_clusters": {
+        **COMMON, "kafka_version": pa.string(), "cluster_mode": pa.string(), "nodes": pa.list_(pa.int32()),
+        "valid_to": TIME, "first_seen_at": TIME, "last_seen_at": TIME,
+    },
+    "marts/dim_nodes": {"cluster_id": pa.string(), "node_id": pa.int32()},
+    "marts/fct_parse_coverage_daily": {"cluster_id": pa.string(), "node_id": pa.int32(), "records": pa.int64(), "event_date": pa.date32()},
+    "marts/fct_incidents": {
+        **FACT, "incident_key": pa.string(), "started_at": TIME, "ended_at": TIME, "root_cause_kind": pa.string(), "root_cause_key": pa.string(),
+        "summary": pa.string(), "severity": pa.string(), "nodes": pa.list_(pa.int32()), "partitions_affected": pa.int64(),
+        "leaderless_ms": pa.int64(), "groups_affected": pa.int64(), "is_maintenance": pa.bool_(),
+    },
+    "marts/fct_incident_events": {
+        **FACT, "incident_event_key": pa.string(), "incident_key": pa.string(), "sequence": pa.int32(), "happened_at": TIME,
+        "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "said": pa.string(),
+    },
+    "marts/fct_leaderless_windows": {
+        **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "started_at": TIME, "ended_at": TIME, "duration_ms": pa.int64(),
+    },
+    "marts/fct_leader_elections": {**FACT, "leader_id": pa.int32(), "elected_at": TIME, "held_until": TIME},
+    "marts/fct_offsets_topic_growth_hourly": {
+        **FACT, "node_id": pa.int32(), "partition_id": pa.int32(), "hour_at": TIME, "bytes_at_end": pa.int64(), "bytes_growth": pa.int64(),
+        "measure_kind": pa.string(), "cleaner_runs": pa.int32(), "failed_tombstones": pa.int64(), "hours_since_clean": pa.int32(),
+        "is_abnormal": pa.bool_(),
+    },
+    "bronze/log_records": {
+        "cluster_id": pa.string(), "source_path": pa.string(), "byte_offset": pa.int64(), "node_id": pa.int32(),
+        "event_date": pa.date32(), "raw_text": pa.string(),
+    },
+}  # fmt: skip
+HOSTILE = "[2026-06-10 15:48:30,006] WARN <script>alert('x')</script> & \x1b[31mred http://evil.example/a.js (kafka.Log)"
+
+
+def at(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+def make(root: Path, tables: dict[str, list[dict[str, Any]]]) -> Warehouse:
+    """A warehouse with these rows; columns that a row does not name are null."""
+    for name, rows in tables.items():
+        schema = pa.schema(list(SCHEMAS[name].items()))
+        write_deltalake(root / name, pa.Table.from_pylist(rows, schema=schema))
+    return Warehouse.at(str(root))
+
+
+def cluster(name: str = "orders", **more: Any) -> dict[str, Any]:
+    return {
+        "cluster_id": name, "cluster_incarnation": 1, "kafka_version": "2.8.2", "cluster_mode": "zookeeper", "nodes": [1, 2],
+        "first_seen_at": at("2026-06-10 08:00"), "last_seen_at": at("2026-06-12 20:00"), **more,
+    }  # fmt: skip
+
+
+def incident(key: str, started: str, **more: Any) -> dict[str, Any]:
+    return {
+        "cluster_id": "orders", "incident_key": key, "started_at": at(started), "ended_at": at(started) + dt.timedelta(seconds=90),
+        "root_cause_kind": "process_death", "summary": f"Summary of {key}", "severity": "critical", "nodes": [1], "partitions_affected": 3,
+        "leaderless_ms": 252_000, "groups_affected": 0, "is_maintenance": False, **more,
+    }  # fmt: skip
+
+
+def event(key: str, sequence: int, happened: str, **more: Any) -> dict[str, Any]:
+    return {
+        "cluster_id": "orders", "incident_event_key": f"{key}-{sequence}", "incident_key": key, "sequence": sequence, "happened_at": at(happened),
+        "fact_name": "fct_session_expiries", "fact_key": "f" * 32, "role": "cause", "said": f"Sentence {sequence} of {key}.", "evidence_count": 1, **more,
+    }  # fmt: skip
+
+
+def lines_at(*offsets: int) -> dict[str, Any]:
+    return {
+        "evidence": [{"node_id": 1, "source_path": "/logs/1/server.log", "byte_offset": offset} for offset in offsets],
+        "evidence_count": len(offsets),
+    }
+
+
+def record(offset: int, text: str, name: str = "orders", day: str = "2026-06-10") -> dict[str, Any]:
+    return {
+        "cluster_id": name, "source_path": "/logs/1/server.log", "byte_offset": offset, "node_id": 1,
+        "event_date": dt.date.fromisoformat(day), "raw_text": text,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """A cluster with an incident of two events, a maintenance, and logs of one of three days."""
+    return make(
+        tmp_path,
+        {
+            "marts/dim_clusters": [cluster()],
+            "marts/dim_nodes": [{"cluster_id": "orders", "node_id": node} for node in (1, 2)],
+            "marts/fct_parse_coverage_daily": [
+                {"cluster_id": "orders", "node_id": node, "records": 40, "event_date": dt.date(2026, 6, 10)} for node in (1, 2)
+            ],
+            "marts/fct_incidents": [
+                incident("death", "2026-06-10 15:48:30.006"),
+                incident("upkeep", "2026-06-11 02:00", is_maintenance=True, summary="Rolling restart of 2 nodes"),
+            ],
+            "marts/fct_incident_events": [
+                event("death", 2, "2026-06-10 15:48:36.006", role="effect", **lines_at(9)),
+                event("death", 1, "2026-06-10 15:48:30.006", said="Node <b>1</b> died.", **lines_at(7, 8)),
+            ],
+            "marts/fct_leaderless_windows": [
+                {"cluster_id": "orders", "topic_name": "a$b$<i>", "partition_id": 0, "started_at": at("2026-06-10 15:48:36"), "ended_at": None}
+            ],
+            "marts/fct_leader_elections": [
+                {"cluster_id": "orders", "cluster_incarnation": 1, "leader_id": 1, "elected_at": at("2026-06-10 09:00"), "held_until": None}
+            ],
+            "marts/fct_offsets_topic_growth_hourly": [
+                {
+                    "cluster_id": "orders", "node_id": 1, "partition_id": 38, "hour_at": at(f"2026-06-10 {hour}:00"), "bytes_growth": 3 << 30,
+                    "measure_kind": "measured", "cleaner_runs": 0, "failed_tombstones": 363, "is_abnormal": hour == 12,
+                }
+                for hour in (10, 11, 12)
+            ],
+            "bronze/log_records": [
+                record(7, HOSTILE),
+                record(8, "x" * 9000),
+                # A line of another day is found as well, one of another cluster is not.
+                record(9, "the line of the effect", day="2026-05-01"),
+                record(9, "a stranger's line", name="payments"),
+            ],
+        },
+    )  # fmt: skip
+
+
+def page_of(place: Warehouse, name: str | None = None, since: str | None = None, until: str | None = None) -> str:
+    start, end = report.parse_time(since) if since else None, report.parse_time(until, is_end=True) if until else None
+    return report.render(report.collect(place, name, start, end, at("2026-06-13 10:00")))
+
+
+class Reader(HTMLParser):
+    """What a browser would make of a page: its tags with their attributes, its text, and its ids."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if self.open and self.open[-1] != "style" else ""
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def test_an_incident_is_told_in_order_with_its_raw_lines(warehouse: Warehouse) -> None:
+    page = Reader(page_of(warehouse))
+    assert not page.open
+    assert page.text.index("Node <b>1</b> died.") < page.text.index("Sentence 2 of death.")
+    assert "2026-06-10 15:48:36.006 +6.0 s effect" in " ".join(page.text.split())
+    assert HOSTILE.replace("\x1b", "\ufffd") in page.text
+    assert "the line of the effect" in page.text
+    assert "a stranger's line" not in page.text
+    assert "… 5,000 characters more" in page.text
+    assert (
+        "to: 2026-06-10 15:50:00.006 (1 min 30 s)" in " ".join(page.text.replace("to ", "to: ", 1).split()) or "(1 min 30 s)" in page.text
+    )
+    assert "4 min 12 s" in page.text
+
+
+def test_nothing_of_a_log_becomes_markup(warehouse: Warehouse) -> None:
+    page = Reader(page_of(warehouse))
+    assert {"script", "b", "i", "link", "img", "iframe", "object", "embed"}.isdisjoint(tag for tag, _ in page.tags)
+    assert "a$b$<i>" in page.text
+
+
+def test_the_page_loads_nothing(warehouse: Warehouse) -> None:
+    page = Reader(page_of(warehouse))
+    for tag, attributes in page.tags:
+        for name in ("src", "href", "srcset", "data", "action", "poster"):
+            assert (attributes.get(name) or "#").startswith("#"), (tag, attributes)
+        assert "http" not in (attributes.get("style") or "")
+    policy = [one["content"] for one in page.all("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    style = re.search(r"<style>(.*?)</style>", page_of(warehouse), re.DOTALL)
+    assert style and "http" not in style[1] and "@import" not in style[1] and "url(" not in style[1]
+
+
+def test_the_page_can_be_read_by_ear_and_by_key(warehouse: Warehouse) -> None:
+    page = Reader(page_of(warehouse, "orders"))
+    assert page.all("html") == [{"lang": "en"}]
+    assert "orders: report · Kafka Chronicle" in page.text
+    assert len(page.all("h1")) == 1
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {(one["href"] or "").removeprefix("#") for one in page.all("a") + page.all("use")}
+    assert links <= set(ids)
+    pictures = [one for _, one in page.tags if one.get("role") == "img"]
+    assert len(pictures) == 2 * len(page.all("figure")) == 6
+    assert all(len(one["aria-label"] or "") > 40 for one in pictures)
+    assert all(one.get("aria-label") for _, one in page.tags if one.get("class") == "scroll")
+
+
+def test_days_without_logs_are_unknown(warehouse: Warehouse) -> None:
+    page = Reader(page_of(warehouse))
+    assert "1 of 3" in page.text
+    assert "2 of 3 days have no logs at all; 4 of 6 days of nodes have none. Unknown is not healthy." in page.text
+    quiet = Reader(page_of(warehouse, "orders", since="2026-06-12"))
+    assert "No incident was found in the evidence. That tells nothing of times without logs (1 of 1 days have no logs at all" in quiet.text
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "told"),
+    [
+        (None, None, (True, True)),
+        ("2026-06-10", "2026-06-10", (True, False)),
+        ("2026-06-10 15:49", None, (True, True)),
+        ("2026-06-10 15:50:01", None, (False, True)),
+        (None, "2026-06-10T17:48:30+02:00", (False, False)),
+        (None, "2026-06-10T17:48:31+02:00", (True, False)),
+        ("2026-06-11", "2026-06-11", (False, True)),
+    ],
+)
+def test_since_and_until_choose_what_touches_the_time_between(
+    warehouse: Warehouse, since: str | None, until: str | None, told: tuple[bool, bool]
+) -> None:
+    page = page_of(warehouse, "orders", since, until)
+    assert ("Summary of death" in page, "Rolling restart of 2 nodes" in page) == told
+
+
+def test_what_is_cut_is_said(tmp_path: Path) -> None:
+    # The worst are kept, whenever they were; they stand in the order of time.
+    incidents = [
+        incident(f"i{n:02}", f"2026-06-10 1{n % 10}:00", severity="critical" if n in (3, 57) else "info", leaderless_ms=n)
+        for n in range(58)
+    ]
+    chain = [event("i57", n, f"2026-06-10 17:00:{n % 60:02}", **lines_at(*range(9))) for n in range(70)]
+    place = make(
+        tmp_path,
+        {
+            "marts/dim_clusters": [cluster()],
+            "marts/fct_incidents": incidents,
+            "marts/fct_incident_events": chain,
+            "bronze/log_records": [record(n, f"line {n}") for n in range(9)],
+        },
+    )
+    page = page_of(place)
+    assert "The 50 worst of 58, in the order of time." in page
+    shown = re.findall(r"Summary of (i\d\d)", page)
+    assert len(shown) == 50
+    assert {"i03", "i57"} < set(shown) and not {"i00", "i01", "i02", "i04"} & set(shown)
+    assert shown == sorted(shown, key=lambda key: (int(key[1:]) % 10, key))
+    assert "10 later events are left out" in page
+    assert "5 of 9 shown." in page
+    assert "line 4" in page and "line 5" not in page
+
+
+def test_the_raw_lines_of_a_page_have_a_limit(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "MOST_TEXT", len(HOSTILE) + 10)
+    page = Reader(page_of(warehouse))
+    assert "red http://evil.example/a.js" in page.text
+    assert "the line of the effect" not in page.text
+    assert "1 of 2 shown." in page.text and "0 of 1 shown." in page.text
+
+
+def test_of_many_clusters_the_worst_are_told(tmp_path: Path) -> None:
+    names = [f"c{n:02}" for n in range(12)]
+    place = make(
+        tmp_path,
+        {
+            "marts/dim_clusters": [cluster(name) for name in names],
+            "marts/fct_incidents": [incident("death", "2026-06-10 10:00", cluster_id="c11")],
+        },
+    )
+    page = page_of(place)
+    told = re.findall(r'<h2 id="c\d+">(.*?)</h2>', page)
+    assert told == ["c11", *names[:7]]
+    assert "4 further clusters have a row in the table alone: c07, c08, c09, c10." in page
+
+
+@pytest.mark.parametrize("marts", [{}, {"marts/dim_clusters": []}, {"marts/dim_clusters": [cluster()]}])
+def test_what_is_not_built_is_said_and_no_failure(tmp_path: Path, marts: dict[str, list[dict[str, Any]]]) -> None:
+    page = Reader(page_of(make(tmp_path, marts)))
+    assert not page.open
+    assert "not built" in page.text.lower()
+
+
+def test_a_mart_without_a_column_is_not_built(tmp_path: Path) -> None:
+    place = make(tmp_path, {"marts/dim_clusters": [cluster()]})
+    write_deltalake(tmp_path / "marts/fct_gc_pauses", pa.table({"cluster_id": ["orders"]}))
+    assert "Pauses of garbage collection (the column " in page_of(place)
+
+
+def test_an_empty_mart_has_nothing_found(tmp_path: Path) -> None:
+    place = make(tmp_path, {"marts/dim_clusters": [cluster()], "marts/fct_leaderless_windows": []})
+    assert "Nothing found in the evidence: Partitions without a leader, by topic." in page_of(place)
+
+
+def test_the_command_writes_the_file(warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "page.html"
+    assert cli.execute(["report", "--warehouse", warehouse.root, "-o", str(out)]) == 0
+    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>\n")
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert re.fullmatch(rf"{out}: 1 cluster, 1 incident, \d+ KB, in \d+\.\d s\n", told.err)
+    assert cli.execute(["report", "--warehouse", warehouse.root, "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("<!DOCTYPE html>\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--cluster", "nobody's"], 1, "no cluster 'nobody's' in {root}; there are: orders"),
+        (["--since", "yesterday"], 2, "'yesterday' is no time; write 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00"),
+        (["--since", "2026-06-12", "--until", "2026-06-11"], 2, "2026-06-12 is not before 2026-06-11"),
+        (["-o", "/nowhere/page.html"], 1, "/nowhere/page.html: No such file or directory"),
+    ],
+)
+def test_faults_are_one_line(warehouse: Warehouse, arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["report", "--warehouse", warehouse.root, *arguments]) == code
+    error = capsys.readouterr().err
+    assert said.format(root=warehouse.root) in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (59_949, "59.9 s"), (59_960, "1 min 00 s"), (252_000, "4 min 12 s"),
+        (3_600_000, "1 h 00 min"), (172_740_000, "47 h 59 min"), (172_800_000, "2 d 0 h"), (-1500, "-1.5 s"),
+    ],
+)  # fmt: skip
+def test_durations_have_the_unit_that_suits_them(milliseconds: int, text: str) -> None:
+    assert duration_text(milliseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1 KB"), (104_857_600, "100 MB"), (500 << 30, "500 GB"), (1_610_612_736, "1.5 GB"), (-2048, "-2 KB")]
+)  # fmt: skip
+def test_sizes_have_the_unit_that_suits_them(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_ticks_are_round_and_name_each_day_once() -> None:
+    assert [label for _, label in figures.time_ticks(at("2026-06-10 21:10"), at("2026-06-11 08:00"), 4)] == [
+        "00:00\n2026-06-11",
+        "03:00",
+        "06:00",
+    ]
+    assert [label for _, label in figures.time_ticks(at("2026-06-10 21:10"), at("2026-06-10 21:10:03"), 4)] == [
+        "21:10:00\n2026-06-10",
+        "21:10:01",
+        "21:10:02",
+        "21:10:03",
+    ]
+    assert [label for _, label in figures.time_ticks(at("2025-12-30"), at("2026-01-02"), 4)] == [
+        "12-30\n2025",
+        "12-31",
+        "01-01\n2026",
+        "01-02",
+    ]
+    assert len(figures.time_ticks(at("1970-01-01"), at("2026-01-01"), 4)) <= 5
