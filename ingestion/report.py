@@ -82,7 +82,6 @@ class Event:
     after: str
     role: str
     said: str
-    fact: str
     key: str
     lines: list[Line]
     records: int
@@ -389,7 +388,7 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
         ("root cause", cell(row["root_cause_kind"]).replace("_", " ")),
         ("nodes", cell(row["nodes"])),
         ("partitions affected", cell(row["partitions_affected"])),
-        ("without leader, summed over partitions", cell(row["leaderless_ms"], "leaderless_ms")),
+        ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
         ("groups affected", cell(row["groups_affected"])),
     ]
     kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
@@ -401,14 +400,14 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
 def event(row: Row, start: dt.datetime) -> Event:
     """An event's row as a sentence, with the places of its records."""
     away = (row["happened_at"] - start).total_seconds() * 1000
-    places = [(one["source_path"], one["byte_offset"]) for one in row["evidence"] or []]
+    # The same record more than once is one record.
+    places = list(dict.fromkeys((one["source_path"], one["byte_offset"]) for one in row["evidence"] or []))
     return Event(
         at=time_text(row["happened_at"]),
         after="" if not away else f"{'+' if away > 0 else '−'}{duration_text(abs(away))}",
         role=row["role"] or "",
         said=row["said"] or "",
-        fact=row["fact_name"] or "",
-        key=row["fact_key"] or "",
+        key=row["incident_event_key"],
         lines=[],
         records=max(row["evidence_count"] or 0, len(places)),
         places=places[:MOST_LINES],

@@ -37,6 +37,9 @@ class Question:
     note: str = ""
 
 
+# The worst first: severities of issues and of settings.
+HARM = "case severity when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end"
+
 AVAILABILITY = "Availability"
 NODES = "Nodes, leaders, controllers and sessions"
 OFFSETS = "Offsets topic and groups"
@@ -72,7 +75,7 @@ order by started_at, incident_key"""
 INCIDENT_EVENTS = """
 select * from (
     select
-        incident_key, sequence, happened_at, fact_name, fact_key, role, said, evidence, evidence_count,
+        incident_key, incident_event_key, sequence, happened_at, role, said, evidence, evidence_count,
         count(*) over (partition by incident_key) as events,
         row_number() over (partition by incident_key order by sequence, incident_event_key) as place
     from marts.fct_incident_events
@@ -242,24 +245,27 @@ group by group_id""",
         "Known issues",
         """
 select
-    issue_id as issue, exposure, count(*) as runs_of_nodes, count(distinct node_id) as nodes, max(kafka_version) as release
-from marts.fct_issue_exposures
-where cluster_id = $cluster
-group by issue_id, exposure""",
-        "exposure, issue",
-        40,
-        "those seen in the evidence",
-        "evidence_seen: the evidence shows it; version_affected: the release has it. Known of the cluster as such, whatever the period.",
+    exposures.issue_id as issue, exposures.exposure, issues.severity, issues.title as what_is_wrong, min(exposures.kafka_version) as release,
+    count(distinct exposures.node_id) as nodes, issues.fixed_in, exposures.is_suspect as unverified
+from marts.fct_issue_exposures as exposures
+left join marts.dim_known_issues as issues on exposures.issue_id = issues.issue_id
+where exposures.cluster_id = $cluster
+group by exposures.issue_id, exposures.exposure, issues.severity, issues.title, issues.fixed_in, exposures.is_suspect""",
+        f"exposure, unverified, {HARM}, issue",
+        30,
+        "those seen in the evidence, then the verified and gravest",
+        "evidence_seen: records show it; version_affected: the release has it. Unverified rows decide nothing alone. Of all runs, whatever the period.",
     ),
     Question(
         KNOWN,
         "Findings in the configuration",
-        f"""
-select rule_id as rule, severity, node_id as node, settings, found_at, remedy
+        """
+select rule_id as rule, severity, node_id as node, settings, remedy, found_at
 from marts.fct_config_findings
-where cluster_id = $cluster and {during("found_at")}""",
-        "severity, rule, node",
-        40,
+where cluster_id = $cluster and coalesce(found_at < $until, true)""",
+        f"{HARM}, rule, node, found_at",
+        30,
+        "the gravest",
     ),
     Question(
         EVIDENCE,
