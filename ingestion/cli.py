@@ -175,42 +175,6 @@ def evidence(
         print(line.raw_text)
 
 
-@app.command()
-def report(
-    cluster: Annotated[
-        str | None, typer.Option(help="Only this cluster; without it the whole fleet, the worst first.", metavar="NAME")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only what lasted after that: 2026-06-10, '2026-06-10 15:48', with a zone or in UTC.", metavar="T")
-    ] = None,
-    until: Annotated[str | None, typer.Option(help="Only what began before that; a day counts whole.", metavar="T")] = None,
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write; '-' is standard output.", metavar="FILE.html")] = "report.html",
-    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
-) -> None:
-    """Write one self-contained page: incidents with their raw lines, timelines, plots."""
-    import datetime as dt
-
-    from ingestion import report as reporting
-    from ingestion.warehouse import Warehouse
-
-    began = time.monotonic()
-    try:
-        start, end = reporting.parse_time(since) if since else None, reporting.parse_time(until, is_end=True) if until else None
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--since/--until") from None
-    if start and end and start >= end:
-        raise typer.BadParameter(f"{since} is not before {until}", param_hint="--since/--until")
-    place = Warehouse.at(warehouse)
-    place.must_exist()
-    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC))
-    text = reporting.render(page)
-    if out == "-":
-        sys.stdout.write(text)
-    else:
-        Path(out).write_text(text, encoding="utf-8")
-    tell(f"{out}: {page.told}, {len(text.encode()) // 1024:,} KB, in {time.monotonic() - began:.1f} s")
-
-
 catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(catalogue_app, name="catalogue")
 
@@ -331,6 +295,42 @@ def sql(
     ask.write(answer, form)
     if form == "table":
         tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {time.monotonic() - began:.1f} s")
+
+
+@app.command()
+def report(
+    cluster: Annotated[
+        str | None, typer.Option(help="Only this cluster; without it the whole fleet, the worst first.", metavar="NAME")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what lasted after that: 2026-06-10, '2026-06-10 15:48', with a zone or in UTC.", metavar="T")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only what began before that; a day counts whole.", metavar="T")] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write; '-' is standard output.", metavar="FILE.html")] = "report.html",
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+) -> None:
+    """Write one self-contained page: incidents with their raw lines, timelines, plots."""
+    import datetime as dt
+
+    from ingestion import report as reporting
+    from ingestion.warehouse import Warehouse
+
+    began = time.monotonic()
+    try:
+        start, end = reporting.parse_time(since) if since else None, reporting.parse_time(until, is_end=True) if until else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--since/--until") from None
+    if start and end and start >= end:
+        raise typer.BadParameter(f"{since} is not before {until}", param_hint="--since/--until")
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC))
+    text = reporting.render(page)
+    if out == "-":
+        sys.stdout.write(text)
+    else:
+        Path(out).write_text(text, encoding="utf-8")
+    tell(f"{out}: {page.told}, {len(text.encode()) // 1024:,} KB, in {time.monotonic() - began:.1f} s")
 
 
 @app.command()

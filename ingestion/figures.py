@@ -197,7 +197,7 @@ def leaders(lines: Sequence[tuple[str, list[Time], list[int]]], frame: Frame, le
         _legend(figure, {}, frame, is_narrow)
 
     said = (
-        "Least and most at a time: " + "; ".join(f"{name} {count_text(min(c))} to {count_text(max(c))}" for name, _, c in lines if c) + "."
+        "Least and most at a time: " + "; ".join(f"{name}: {count_text(min(c))} to {count_text(max(c))}" for name, _, c in lines if c) + "."
     )
     height = 0.5 * len(lines)
     return plot("Partitions led, by node", said, paint, (height + 0.7, height + 0.9), left_out)
@@ -209,24 +209,25 @@ NOBODY = "no leader"
 def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame: Frame, left_out: str = "") -> Plot:
     """Growth of partitions of the offsets topic since the beginning; hours that are out of line are marked."""
     kinds: dict[str, Any] = {}
+    sizes = [line[2] for line in lines]
 
     def paint(figure: Figure, is_narrow: bool) -> None:
         axes = figure.subplots()
-        for number, (name, times, sizes, abnormal) in enumerate(lines):
+        for number, (name, times, bytes_grown, abnormal) in enumerate(lines):
             style = {"color": SERIES[number % len(SERIES)], "linestyle": DASHES[number % len(DASHES)]}
-            (kinds[name],) = axes.plot(times, sizes, linewidth=1.4, **style)
-            marked = [(at, size) for at, size, is_odd in zip(times, sizes, abnormal, strict=True) if is_odd]
+            (kinds[name],) = axes.plot(times, bytes_grown, linewidth=1.4, **style)
+            marked = [(at, size) for at, size, is_odd in zip(times, bytes_grown, abnormal, strict=True) if is_odd]
             if marked:
                 axes.plot(*zip(*marked, strict=True), "o", color=style["color"], markersize=4, linestyle="none")
         if any(any(line[3]) for line in lines):
             kinds["out of line"] = _mark("o", GREY)
         axes.yaxis.set_major_formatter(lambda value, _: size_text(int(value)))
-        axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5, steps=[1, 2, 4, 5, 8, 10]))
+        axes.set_yticks(size_ticks(min(map(min, sizes)), max(map(max, sizes))))
         axes.grid(axis="y", color=LINE, linewidth=0.5)
         _time_axis(axes, frame, is_narrow)
         _legend(figure, kinds, frame, is_narrow)
 
-    ends = [f"{name} {size_text(sizes[-1])}" for name, _, sizes, _ in lines if sizes]
+    ends = [f"{name}: {size_text(grown[-1])}" for name, _, grown, _ in lines if grown]
     said = f"Growth since the beginning of the period: {'; '.join(ends)}."
     return plot("Growth of the offsets topic", said, paint, (3.2, 3.6), left_out)
 
@@ -287,6 +288,12 @@ def _time_axis(axes: Axes, frame: Frame, is_narrow: bool) -> None:
     axes.set_xlabel("UTC", loc="left")
     for start, end in frame.unknown:
         axes.axvspan(start, end, facecolor="none", edgecolor=GREY, hatch="////", linewidth=0, zorder=0)
+
+
+def size_ticks(least: int, most: int) -> list[int]:
+    """Some four round numbers of bytes: a power of two between each and the next."""
+    step = 1 << max(0, ((most - least) // 3).bit_length() - 1)
+    return [number * step for number in range(least // step, most // step + 1)]
 
 
 def time_ticks(start: Time, end: Time, most: int) -> list[tuple[Time, str]]:

@@ -318,7 +318,7 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
 
 def heading(name: str) -> str:
     """A column's name as people read it; the unit stands in the cells."""
-    return re.sub(r"_(ms|bytes|date|ratio)$", "", name).replace("_", " ")
+    return re.sub(r"^bytes_|_(ms|bytes|date|ratio)$", "", name).replace("_", " ")
 
 
 def cell(value: Any, name: str = "") -> str:

@@ -271,10 +271,10 @@ where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         EVIDENCE,
         "Files that were not read whole",
         """
-select source_path as file, node_id as node, source_kind as kind, outcome, reason, size_bytes as bytes_size
+select source_path as file, node_id as node, source_kind as kind, outcome, reason, size_bytes
 from marts.fct_sources
 where cluster_id = $cluster and outcome not in ('read', 'copy', 'empty')""",
-        "bytes_size desc nulls last, file",
+        "size_bytes desc nulls last, file",
         worst="the largest",
         note="Of all that was ingested, whatever the period.",
     ),

@@ -384,3 +384,16 @@ def test_ticks_are_round_and_name_each_day_once() -> None:
         "01-02",
     ]
     assert len(figures.time_ticks(at("1970-01-01"), at("2026-01-01"), 4)) <= 5
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "ticks"),
+    [
+        (0, 9 << 30, [0, 2 << 30, 4 << 30, 6 << 30, 8 << 30]),
+        (-(1 << 20), 3 << 20, [n << 20 for n in range(-1, 4)]),
+        (0, 1, [0, 1]),
+        (0, 0, [0]),
+    ],
+)
+def test_sizes_have_round_ticks(least: int, most: int, ticks: list[int]) -> None:
+    assert figures.size_ticks(least, most) == ticks
