@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -51,16 +52,16 @@ def facts(place: Warehouse) -> Iterator[tuple[str, str]]:
             yield f"marts.{name}", path
 
 
-def lines(place: Warehouse, cluster: str, places: set[Place]) -> list[Line]:
-    """The records of a cluster at those places, wherever in bronze they are, each once."""
+def lines(place: Warehouse, cluster: str, places: set[Place], days: tuple[dt.date, dt.date] | None = None) -> list[Line]:
+    """The records of a cluster at those places, wherever in bronze they are, each once; `days`: only of files with those days."""
     found = set()
     for table, at in BRONZE.items():
         if DeltaTable.is_deltatable(place.bronze(table)):
-            found |= {line_of(row, at) for row in rows(place.bronze(table), at, cluster, places)}
+            found |= {line_of(row, at) for row in rows(place.bronze(table), at, cluster, places, days)}
     return list(found)
 
 
-def rows(path: str, at: str, cluster: str, places: set[Place]) -> Iterable[dict[str, Any]]:
+def rows(path: str, at: str, cluster: str, places: set[Place], days: tuple[dt.date, dt.date] | None) -> Iterable[dict[str, Any]]:
     """Rows of a bronze table at those places.  Texts are read only of files that hold one of them."""
     dataset = DeltaTable(path).to_pyarrow_dataset()
     there = (
@@ -69,7 +70,10 @@ def rows(path: str, at: str, cluster: str, places: set[Place]) -> Iterable[dict[
         & pc.field("byte_offset").isin(pa.array(sorted({offset for _, offset in places}), pa.int64()))
     )
     said = ["metric", "attribute", "labels", "value", "unit"] if "metric" in dataset.schema.names else ["raw_text"]
-    for fragment in dataset.get_fragments(filter=pc.field("cluster_id") == cluster):
+    files = pc.field("cluster_id") == cluster
+    if days:
+        files &= (pc.field("event_date") >= days[0]) & (pc.field("event_date") <= days[1])
+    for fragment in dataset.get_fragments(filter=files):
         if fragment.count_rows(filter=there):
             found = fragment.to_table(columns=["source_path", "byte_offset", "node_id", at, *said], filter=there)
             yield from (row for row in found.to_pylist() if (row["source_path"], row["byte_offset"]) in places)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from string import Template
 from typing import Any
 
-from ingestion.report_questions import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, LINES, OVERVIEW, QUESTIONS, Question
+from ingestion import evidence
+from ingestion.evidence import Place
+from ingestion.report_questions import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, Question
 from ingestion.report_tables import NotBuilt, Period, Row, Tables, literal
 from ingestion.units import count_text, duration_text, size_text, time_text
 from ingestion.warehouse import Warehouse
@@ -32,8 +33,6 @@ SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor"
 # What a missing end means.
 OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
-
-Place = tuple[str, int]
 
 
 @dataclass
@@ -202,9 +201,9 @@ def period_of(name: str, lives: Sequence[Row], since: dt.datetime | None, until:
 def overview(tables: Tables, period: Period) -> dict[str, int | None]:
     """How many rows of each fact the period has; None where the fact is not built."""
     counts: dict[str, int | None] = {}
-    for fact, condition in OVERVIEW.items():
+    for fact, (counted, condition) in OVERVIEW.items():
         try:
-            query = f"select count(*) as n from marts.{fact} where cluster_id = $cluster and {condition}"
+            query = f"select count({counted}) as n from marts.{fact} where cluster_id = $cluster and {condition}"
             counts[fact] = tables.rows(period.filled(query))[0]["n"]
         except NotBuilt:
             counts[fact] = None
@@ -271,7 +270,7 @@ def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
         "fct_session_expiries": "sessions lost",
         "fct_controller_tenures": "controllers' tenures",
         "fct_leader_elections": "elections of leaders",
-        "fct_issue_exposures": "exposures to known issues",
+        "fct_issue_exposures": "known issues, by release or records",
     }
     return [(name, "not built" if counts[fact] is None else count_text(counts[fact])) for fact, name in names.items()] + [
         ("days with logs", days)
@@ -367,7 +366,7 @@ def incidents_of(tables: Tables, period: Period, spare: list[int]) -> tuple[list
                 left[row["incident_key"]] = row["events"] - MOST_EVENTS
         except NotBuilt:
             pass
-    unfold(tables, period, [event for row in rows for event in chains[row["incident_key"]]], spare)
+    unfold(tables.place, period.cluster, [event for row in rows for event in chains[row["incident_key"]]], spare)
     told = [incident(row, chains[row["incident_key"]], max(0, left.get(row["incident_key"], 0))) for row in rows]
     return told, maintenance_table(upkeep), rows[0]["alike"] if rows else 0, ""
 
@@ -423,45 +422,34 @@ def maintenance_table(rows: Sequence[Row]) -> Table | None:
     return Table("Maintenance", ["started at", "ended at", "nodes", "what was done"], cells, rows[0]["alike"])
 
 
-def unfold(tables: Tables, period: Period, events: Sequence[Event], spare: list[int]) -> None:
+def unfold(place: Warehouse, cluster: str, events: Sequence[Event], spare: list[int]) -> None:
     """Give the events their raw lines, as long as the page can hold them."""
-    wanted = {place for event in events for place in event.places}
-    days = {event.day + dt.timedelta(days=near) for event in events for near in (-1, 0, 1)}
-    found = raw_lines(tables, period.cluster, wanted, days)
+    found = raw_lines(place, cluster, {one for event in events for one in event.places}, [event.day for event in events])
     for event in events:
-        for place in event.places:
-            line = found.get(place)
+        for one in event.places:
+            line = found.get(one)
             if line is not None and spare[0] >= len(line.text):
                 spare[0] -= len(line.text)
                 event.lines.append(line)
 
 
-def raw_lines(tables: Tables, cluster: str, places: Iterable[Place], days: Iterable[dt.date]) -> dict[Place, Line]:
-    """The records at some places.  First those days are read, whose files are few; then all days for what was not there."""
-    wanted, found = set(places), dict[Place, Line]()
-    near = ", ".join(f"date '{day}'" for day in sorted(days))
-    for when in (f"event_date in ({near})", "true"):
-        for schema_table in ("log_records", "capture_rows", "metric_samples"):
-            missing = wanted - found.keys()
-            if missing:
-                found.update(_lines_in(tables, schema_table, cluster, missing, when))
+def raw_lines(place: Warehouse, cluster: str, places: set[Place], days: Sequence[dt.date]) -> dict[Place, Line]:
+    """The records at some places: first from the files of those days and their neighbours, then from all, for what was not there."""
+    found: dict[Place, Line] = {}
+    near = (min(days) - dt.timedelta(days=1), max(days) + dt.timedelta(days=1)) if days else None
+    for when in (near, None):
+        missing = places - found.keys()
+        if missing:
+            records = sorted(evidence.lines(place, cluster, missing, when), reverse=True)
+            found.update({(record.source_path, record.byte_offset): line_of(record) for record in records})
     return found
 
 
-def _lines_in(tables: Tables, table: str, cluster: str, places: set[Place], when: str) -> dict[Place, Line]:
-    paths = ", ".join(literal(path) for path in sorted({path for path, _ in places}))
-    offsets = ", ".join(str(offset) for offset in sorted({offset for _, offset in places}))
-    try:
-        rows = tables.rows(Template(LINES[table]).substitute(cluster=literal(cluster), days=when, paths=paths, offsets=offsets))
-    except NotBuilt:
-        return {}
-    return {(row["source_path"], row["byte_offset"]): _line(row) for row in rows if (row["source_path"], row["byte_offset"]) in places}
-
-
-def _line(row: Row) -> Line:
-    text = row["raw_text"] or ""
-    node = "" if row["node_id"] is None else f"node {row['node_id']}"
-    return Line(node, f"{row['source_path']}:{row['byte_offset']}", text[:LONGEST_LINE], max(0, len(text) - LONGEST_LINE))
+def line_of(record: evidence.Line) -> Line:
+    """A record as the page shows it, cut where it is very long."""
+    node = "" if record.node_id is None else f"node {record.node_id}"
+    text = record.raw_text
+    return Line(node, f"{record.source_path}:{record.byte_offset}", text[:LONGEST_LINE], max(0, len(text) - LONGEST_LINE))
 
 
 def render(page: Page) -> str:

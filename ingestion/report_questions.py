@@ -46,14 +46,14 @@ OFFSETS = "Offsets topic and groups"
 KNOWN = "Known issues and configuration"
 EVIDENCE = "Coverage of the evidence"
 
-# Facts that the overview counts, the weightiest first, with the condition for the period.
+# Facts that the overview counts, the weightiest first: what is counted, and the condition for the period.
 OVERVIEW = {
-    "fct_incidents": during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)",
-    "fct_leaderless_windows": during("started_at", "ended_at"),
-    "fct_session_expiries": during("expired_at"),
-    "fct_controller_tenures": during("elected_at", "ended_at"),
-    "fct_leader_elections": during("elected_at"),
-    "fct_issue_exposures": "true",
+    "fct_incidents": ("*", during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)"),
+    "fct_leaderless_windows": ("*", during("started_at", "ended_at")),
+    "fct_session_expiries": ("*", during("expired_at")),
+    "fct_controller_tenures": ("*", during("elected_at", "ended_at")),
+    "fct_leader_elections": ("*", during("elected_at")),
+    "fct_issue_exposures": ("distinct issue_id", "true"),
 }
 
 INCIDENTS = f"""
@@ -83,16 +83,6 @@ select * from (
 ) as numbered
 where place <= $most
 order by incident_key, place"""
-
-_AT = "where cluster_id = $cluster and $days and source_path in ($paths) and byte_offset in ($offsets)"
-LINES = {
-    "log_records": f"select source_path, byte_offset, node_id, raw_text from bronze.log_records {_AT}",
-    "capture_rows": f"select source_path, byte_offset, node_id, raw_text from bronze.capture_rows {_AT} order by row_number desc",
-    # A sample keeps no text: its parts, as they were read.
-    "metric_samples": "select source_path, byte_offset, node_id,"
-    " concat(metric, ' ', coalesce(attribute, ''), ' = ', cast(value as varchar), ' ', coalesce(unit, '')) as raw_text"
-    f" from bronze.metric_samples {_AT} order by row_number desc",
-}
 
 QUESTIONS = (
     Question(
@@ -245,12 +235,14 @@ group by group_id""",
         "Known issues",
         """
 select
-    exposures.issue_id as issue, exposures.exposure, issues.severity, issues.title as what_is_wrong, min(exposures.kafka_version) as release,
-    count(distinct exposures.node_id) as nodes, issues.fixed_in, exposures.is_suspect as unverified
+    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.severity, issues.title as what_is_wrong,
+    min(exposures.kafka_version) as release, count(distinct exposures.node_id) as nodes,
+    count(distinct exposures.node_id) filter (where exposures.exposure = 'evidence_seen') as nodes_that_show_it, issues.fixed_in,
+    bool_and(exposures.is_suspect) as unverified
 from marts.fct_issue_exposures as exposures
 left join marts.dim_known_issues as issues on exposures.issue_id = issues.issue_id
 where exposures.cluster_id = $cluster
-group by exposures.issue_id, exposures.exposure, issues.severity, issues.title, issues.fixed_in, exposures.is_suspect""",
+group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
         f"exposure, unverified, {HARM}, issue",
         30,
         "those seen in the evidence, then the verified and gravest",

@@ -46,7 +46,7 @@ SCHEMAS = {
         "is_abnormal": pa.bool_(),
     },
     "bronze/log_records": {
-        "cluster_id": pa.string(), "source_path": pa.string(), "byte_offset": pa.int64(), "node_id": pa.int32(),
+        "cluster_id": pa.string(), "source_path": pa.string(), "byte_offset": pa.int64(), "node_id": pa.int32(), "logged_at": TIME,
         "event_date": pa.date32(), "raw_text": pa.string(),
     },
 }  # fmt: skip
