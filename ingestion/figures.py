@@ -263,7 +263,7 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
         }
         _legend(figure, kinds, Frame(Time.min, Time.max), is_narrow)
 
-    lacking = [f"{name} {sum(not count for count in row)}" for name, row in zip(names, records, strict=True) if not all(row)]
+    lacking = [f"{name}: {sum(not count for count in row)}" for name, row in zip(names, records, strict=True) if not all(row)]
     unit = "days" if step == 1 else f"stretches of {step} days"
     said = f"{len(days)} {unit}. Without logs, and so unknown: {'; '.join(lacking) or 'none'}."
     height = 0.26 * len(names)
