@@ -10,13 +10,15 @@ import datetime as dt
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from ingestion import evidence
 from ingestion.evidence import Place
-from ingestion.report_questions import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, Question
+from ingestion.report_questions import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
 from ingestion.report_tables import NotBuilt, Period, Row, Tables, literal
 from ingestion.units import count_text, duration_text, size_text, time_text
 from ingestion.warehouse import Warehouse
@@ -169,7 +171,7 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
     if cluster is not None and cluster not in lives:
         there = ", ".join(sorted(lives)) or "none; `chronicle build` makes the tables of what was ingested"
         raise ValueError(f"no cluster '{cluster}' in {place.root}; there are: {there}")
-    periods = {name: period_of(name, rows, since, until) for name, rows in lives.items() if cluster in (None, name)}
+    periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
     counts = {name: overview(tables, period) for name, period in periods.items()}
     order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
@@ -189,13 +191,20 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
     )
 
 
-def period_of(name: str, lives: Sequence[Row], since: dt.datetime | None, until: dt.datetime | None) -> Period:
+def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.datetime | None) -> Period:
     """What the page tells of a cluster: what was asked for, else all that its evidence spans."""
-    first = min((row["first_seen_at"] for row in lives if row["first_seen_at"]), default=dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
-    last = max((row["last_seen_at"] for row in lives if row["last_seen_at"]), default=first)
-    start = (since or (min(first, until) if until else first)).astimezone(dt.UTC)
-    end = (until or max(last, start)).astimezone(dt.UTC)
-    return Period(name, start, end if until else end + dt.timedelta(seconds=1))
+    known: list[dt.datetime] = []
+    for query in SPANS:
+        # Days of logs count only where nothing tells the time itself.
+        if not (known and query is SPANS[-1]):
+            with suppress(NotBuilt):
+                known += [at for at in tables.rows(Template(query).substitute(cluster=literal(name)))[0].values() if at]
+    first = since or min([*known, *([until] if until else [])], default=dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
+    last = until or max([*known, first])
+    # The last moment belongs to it.
+    return Period(
+        name, first.astimezone(dt.UTC), last.astimezone(dt.UTC) if until else last.astimezone(dt.UTC) + dt.timedelta(microseconds=1)
+    )
 
 
 def overview(tables: Tables, period: Period) -> dict[str, int | None]:
@@ -308,7 +317,7 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
     """A question's table, cut to its worst rows."""
     query = f"select *, count(*) over () as rows_in_all from ({question.query}) order by {question.order} limit {question.most}"
     rows = tables.rows(period.filled(query))
-    columns = [name for name in rows[0] if name != "rows_in_all" and not name.startswith("_")] if rows else []
+    columns = [name for name in rows[0] if name not in ("rows_in_all", "cluster_id") and not name.endswith("_key")] if rows else []
     cells = [[cell(row[name], name) for name in columns] for row in rows]
     return Table(
         question.title, [heading(name) for name in columns], cells, rows[0]["rows_in_all"] if rows else 0, question.worst, question.note

@@ -46,6 +46,15 @@ OFFSETS = "Offsets topic and groups"
 KNOWN = "Known issues and configuration"
 EVIDENCE = "Coverage of the evidence"
 
+# What the evidence of a cluster spans.  Clients and captures tell of times for which no node has a line.
+SPANS = (
+    "select min(first_seen_at) as a, max(last_seen_at) as b from marts.dim_clusters where cluster_id = $cluster",
+    "select min(started_at) as a, max(started_at) as b, max(ended_at) as c from marts.fct_incidents where cluster_id = $cluster",
+    "select min(expired_at) as a, max(expired_at) as b, max(reconnected_at) as c from marts.fct_session_expiries where cluster_id = $cluster",
+    "select cast(min(event_date) as timestamp) at time zone 'UTC' as a, (cast(max(event_date) as timestamp) + interval '1 day' - interval '1 microsecond') at time zone 'UTC' as b"
+    " from marts.fct_parse_coverage_daily where cluster_id = $cluster and event_date > date '1970-01-01'",
+)
+
 # Facts that the overview counts, the weightiest first: what is counted, and the condition for the period.
 OVERVIEW = {
     "fct_incidents": ("*", during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)"),
@@ -169,6 +178,18 @@ where {here("opened_at", "closed_at")}""",
     ),
     Question(
         NODES,
+        "Leader epochs that a node had behind the stored one",
+        f"""
+select
+    topic_name, partition_id, node_id as node, changed_at, stored_epoch, stored_leader_id, cached_epoch, cached_leader_id, epochs_behind
+from marts.fct_cached_epochs
+where {here("changed_at")} and epochs_behind > 0""",
+        "epochs_behind desc, changed_at, topic_name, partition_id, node",
+        20,
+        "the furthest behind",
+    ),
+    Question(
+        NODES,
         "Pauses of garbage collection",
         f"select node_id as node, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
         "paused_ms desc nulls last, started_at, node",
@@ -182,6 +203,56 @@ where {here("opened_at", "closed_at")}""",
         "stood_still_ms desc nulls last, started_at, node",
         10,
         "the longest",
+    ),
+    Question(
+        NODES,
+        "Deadlocks of threads",
+        f"""
+select node_id as node, found_at, found_by, threads, request_handlers_waiting
+from marts.fct_thread_deadlocks
+where {here("found_at")}""",
+        "found_at, node",
+        10,
+    ),
+    Question(
+        NODES,
+        "Resources at their limits",
+        f"""
+select
+    node_id as node, resource, max(value) as at_most, min(limit_value) as limit, count(*) as samples,
+    count(*) filter (where is_exhausted) as samples_at_the_limit, min(sampled_at) as first_at
+from marts.fct_resource_samples
+where {here("sampled_at")} and (is_exhausted or value >= 0.8 * limit_value)
+group by node_id, resource""",
+        "samples_at_the_limit desc, node, resource",
+        20,
+        "those at the limit",
+        "Samples that reach 80 % of a limit.",
+    ),
+    Question(
+        NODES,
+        "Log directories that failed",
+        f"""
+select node_id as node, log_dir, failed_at, exception, partitions_affected, is_disk_full as disk_full, is_node_stopped as node_stopped
+from marts.fct_log_dir_failures
+where {here("failed_at")}""",
+        "failed_at desc, node, log_dir",
+        20,
+        "the latest",
+    ),
+    Question(
+        NODES,
+        "Records given up by truncation",
+        f"""
+select
+    topic_name, node_id as node, count(distinct partition_id) as partitions, count(*) as truncations, sum(records_given_up) as records_given_up,
+    max(truncated_at) as last_at
+from marts.fct_truncations
+where {here("truncated_at")} and coalesce(records_given_up, 1) > 0
+group by topic_name, node_id""",
+        "records_given_up desc nulls last, topic_name, node",
+        10,
+        "the most",
     ),
     Question(
         OFFSETS,
@@ -223,12 +294,26 @@ where {here("started_at", "finished_at")}""",
         "Rebalances of groups",
         f"""
 select
-    group_id as group, count(*) as rebalances, count(*) filter (where is_stuck) as stuck, max(duration_ms) as longest_ms, min(started_at) as first_at
+    group_id as group_name, count(*) as rebalances, count(*) filter (where is_stuck) as stuck, max(duration_ms) as longest_ms, min(started_at) as first_at
 from marts.fct_group_rebalances
 where {here("started_at", "completed_at")}
 group by group_id""",
-        "stuck desc, rebalances desc, group_id",
+        "stuck desc, rebalances desc, group_name",
         worst="the stuck and the most frequent",
+    ),
+    Question(
+        OFFSETS,
+        "Partitions that no consumer owned",
+        f"""
+select
+    group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at")}) as longest_ms,
+    count(*) filter (where ended_at is null) as still_open
+from marts.fct_consumer_ownership_gaps
+where {here("started_at", "ended_at")}
+group by group_id, topic_name""",
+        "longest_ms desc, group_name, topic_name",
+        10,
+        "the longest",
     ),
     Question(
         KNOWN,
@@ -258,6 +343,18 @@ where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         f"{HARM}, rule, node, found_at",
         30,
         "the gravest",
+    ),
+    Question(
+        KNOWN,
+        "What an upgrade fixes and brings",
+        """
+select from_release, to_release, released_on, fixed_count as fixed, fixed_outages, newly_exposed_count as newly_exposed, still_exposed_count as still_exposed
+from reports.rpt_upgrade_exposure
+where cluster_id = $cluster and is_latest_of_line""",
+        "from_release, released_on desc nulls last, to_release",
+        12,
+        "the newest releases",
+        "Known issues, counted; the last release of each line.",
     ),
     Question(
         EVIDENCE,

@@ -397,3 +397,19 @@ def test_ticks_are_round_and_name_each_day_once() -> None:
 )
 def test_sizes_have_round_ticks(least: int, most: int, ticks: list[int]) -> None:
     assert figures.size_ticks(least, most) == ticks
+
+
+def test_a_cluster_without_a_line_of_a_node_spans_its_days_of_logs(tmp_path: Path) -> None:
+    place = make(
+        tmp_path,
+        {
+            "marts/dim_clusters": [cluster(first_seen_at=None, last_seen_at=None)],
+            "marts/dim_nodes": [],
+            "marts/fct_parse_coverage_daily": [
+                {"cluster_id": "orders", "node_id": None, "records": 1, "event_date": dt.date(2026, 6, day)} for day in (3, 5)
+            ],
+        },
+    )
+    page = page_of(place)
+    assert "<p>2026-06-03 00:00:00 to 2026-06-06 00:00:00. All times" in page
+    assert "2 of 3" in page
