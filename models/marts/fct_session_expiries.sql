@@ -1,5 +1,5 @@
 with sessions as (
-    select * from {{ ref('int_sessions__reconnected') }}
+    select * from {{ ref('int_sessions__caused') }}
 ),
 
 final as (
@@ -24,17 +24,26 @@ final as (
         unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at))
             as unavailable_ms,
         was_controller,
-        case when dead_run_number is not null then 'process_death' else 'unknown' end as cause_kind,
+        case
+            when dead_run_number is not null then 'process_death'
+            when cause_rank = 1 then 'gc_pause'
+            when cause_rank is not null then 'process_stall'
+            when is_unheard then 'network'
+            else 'unknown'
+        end as cause_kind,
         case
             when dead_run_number is not null
                 then {{ row_key(['cluster_id', 'node_id', 'dead_run_number']) }}
+            else stop_key
         end as cause_key,
         evidence,
         evidence_count,
         {{
             warnings({
                 'ZooKeeper did not log the expiry: its time is derived': 'not is_told',
-                'the owner is not known': "owner like 'session 0x%'"
+                'the owner is not known': "owner like 'session 0x%'",
+                'the process that stood still is ZooKeeper':
+                    'dead_run_number is null and cause_rank = 3'
             })
         }} as warnings
     from sessions

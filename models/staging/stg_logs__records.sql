@@ -6,8 +6,10 @@ final as (
     select
         cluster_id,
         source_id,
+        source_path,
         byte_offset,
         node_id,
+        {{ process_name() }} as process_name,
         logged_at,
         event_date,
         logger,

@@ -1,0 +1,69 @@
+{{
+    config(
+        materialized='table',
+        file_format='parquet',
+        pre_hook=generate_code(true),
+        post_hook=generate_code(false)
+    )
+}}
+
+with records as (
+    select * from {{ ref('stg_logs__records') }}
+),
+
+gc_events as (
+    select * from {{ ref('stg_captures__gc_events') }}
+),
+
+-- Whatever a process writes, at whatever level, recognised or not, shows that it runs.
+signs as (
+    select
+        cluster_id,
+        process_name,
+        logged_at
+    from records
+    where logged_at is not null
+    union all
+    select
+        cluster_id,
+        process_name,
+        started_at as logged_at
+    from gc_events
+    where started_at is not null
+),
+
+-- A hole of a second has a new second behind it: two rows of each second are enough.
+seconds as (
+    select
+        cluster_id,
+        process_name,
+        date_trunc('second', logged_at) as second_at,
+        min(logged_at) as first_at,
+        max(logged_at) as last_at
+    from signs
+    group by cluster_id, process_name, date_trunc('second', logged_at)
+),
+
+followed as (
+    select
+        cluster_id,
+        process_name,
+        first_at as resumed_at,
+        lag(last_at)
+            over (partition by cluster_id, process_name order by second_at)
+            as silent_from
+    from seconds
+),
+
+final as (
+    select
+        cluster_id,
+        process_name,
+        silent_from,
+        resumed_at,
+        unix_millis(resumed_at) - unix_millis(silent_from) as hole_ms
+    from followed
+    where unix_millis(resumed_at) - unix_millis(silent_from) >= {{ var('stall_ms') }}
+)
+
+select * from final

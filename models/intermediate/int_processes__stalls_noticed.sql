@@ -1,0 +1,99 @@
+with late_words as (
+    select * from {{ ref('int_processes__late_words') }}
+),
+
+unanswered as (
+    select * from {{ ref('int_processes__unanswered') }}
+),
+
+pauses as (
+    select * from {{ ref('int_processes__pauses') }}
+),
+
+holes as (
+    select * from {{ ref('int_processes__holes') }}
+),
+
+-- Late words count behind a silence as long as they are late; little lateness, where the silence began after the waiting.
+late as (
+    select
+        late_words.cluster_id,
+        late_words.process_name,
+        late_words.node_id,
+        greatest(
+            holes.silent_from,
+            late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
+        ) as started_at,
+        holes.resumed_at as ended_at,
+        late_words.logged_at,
+        late_words.source_path,
+        late_words.byte_offset
+    from late_words
+    inner join holes
+        on
+            late_words.cluster_id = holes.cluster_id
+            and late_words.process_name = holes.process_name
+            and late_words.logged_at >= holes.resumed_at
+            and late_words.logged_at <= holes.resumed_at + interval 300 milliseconds
+            and holes.hole_ms >= late_words.late_ms * 0.9
+    where
+        late_words.event_type <> 'zookeeper_pause_detected'
+        and late_words.late_ms >= 100
+        and (
+            late_words.late_ms >= {{ var('stall_ms') }}
+            or holes.silent_from
+            >= late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
+        )
+),
+
+final as (
+    select
+        late.*,
+        'late_tick' as found_by,
+        cast(null as bigint) as cpu_ms
+    from late
+    union all
+    select
+        cluster_id,
+        process_name,
+        node_id,
+        logged_at - make_dt_interval(0, 0, 0, waited_ms / 1000.0) as started_at,
+        logged_at as ended_at,
+        logged_at,
+        source_path,
+        byte_offset,
+        'late_tick' as found_by,
+        cast(null as bigint) as cpu_ms
+    from late_words
+    where event_type = 'zookeeper_pause_detected'
+    union all
+    select
+        cluster_id,
+        process_name,
+        node_id,
+        started_at,
+        ended_at,
+        logged_at,
+        source_path,
+        byte_offset,
+        'hole' as found_by,
+        cast(null as bigint) as cpu_ms
+    from unanswered
+    union all
+    select
+        cluster_id,
+        process_name,
+        node_id,
+        started_at,
+        ended_at,
+        started_at as logged_at,
+        evidence[0].source_path as source_path,
+        evidence[0].byte_offset as byte_offset,
+        'pause_without_cpu' as found_by,
+        cast(round(cpu_ms) as bigint) as cpu_ms
+    from pauses
+    where started_at is not null and cpu_ms < duration_ms / 2
+)
+
+select * from final
+where unix_millis(ended_at) - unix_millis(started_at) >= {{ var('stall_ms') }}

@@ -1,0 +1,34 @@
+with pauses as (
+    select * from {{ ref('int_processes__pauses') }}
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'process_name', 'started_at', 'uptime_ms', 'row_kind']) }}
+            as gc_pause_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        process_name,
+        pause_kind,
+        collector,
+        cause,
+        failure,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        cast(round(duration_ms) as bigint) as duration_ms,
+        cast(round(cpu_ms) as bigint) as cpu_ms,
+        heap_before_bytes,
+        heap_after_bytes,
+        heap_total_bytes,
+        evidence,
+        evidence_count,
+        array_union(
+            log_warnings,
+            {{ warnings({'the log does not tell the time': 'started_at is null'}) }}
+        ) as warnings
+    from pauses
+)
+
+select * from final

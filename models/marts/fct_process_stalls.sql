@@ -1,0 +1,26 @@
+with stalls as (
+    select * from {{ ref('int_processes__stalls') }}
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'process_name', 'started_at']) }} as process_stall_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        process_name,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
+        cpu_ms,
+        found_by,
+        cause,
+        evidence,
+        evidence_count,
+        {{ warnings({'the network to its clients may have failed instead': "found_by = 'hole'"}) }}
+            as warnings
+    from stalls
+)
+
+select * from final
