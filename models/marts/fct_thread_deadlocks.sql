@@ -1,0 +1,44 @@
+with deadlocks as (
+    select * from {{ ref('int_threads__deadlocks') }}
+),
+
+final as (
+    select
+        {{
+            row_key(['cluster_id', 'process_name', 'captured_at', "array_join(threads_sorted, chr(31))"])
+        }} as thread_deadlock_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        captured_at as found_at,
+        cast(captured_at as date) as found_date,
+        found_by,
+        threads,
+        transform(
+            arrays_zip(
+                threads,
+                waits_for,
+                waits_for_classes,
+                held_by
+            ),
+            link -> named_struct(
+                'thread_name', link.threads,
+                'waits_for', link.waits_for,
+                'lock_class', link.waits_for_classes,
+                'held_by', link.held_by
+            )
+        ) as locks,
+        waiting_threads,
+        filter(
+            waiting_threads, thread -> contains(thread, 'kafka-request-handler')
+        ) as request_handlers_waiting,
+        evidence,
+        evidence_count,
+        array_union(
+            dump_warnings,
+            {{ warnings({'the dump does not tell its time': 'captured_at is null'}) }}
+        ) as warnings
+    from deadlocks
+)
+
+select * from final
