@@ -1,0 +1,81 @@
+with samples as (
+    select * from {{ ref('stg_metrics__resource_samples') }}
+),
+
+limits as (
+    select * from {{ ref('stg_captures__resource_limits') }}
+),
+
+exhaustions as (
+    select * from {{ ref('stg_logs__exhaustions') }}
+),
+
+crashes as (
+    select *
+    from limits
+    where row_kind = 'jvm_crash'
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        process_name,
+        process_id,
+        sampled_at,
+        resource,
+        if(is_limit, null, value) as value,
+        if(is_limit and value > 0, value, null) as limit_value,
+        false as is_refused,
+        source_path,
+        byte_offset
+    from samples
+    union all
+    select
+        cluster_id,
+        node_id,
+        process_name,
+        cast(null as string) as process_id,
+        captured_at as sampled_at,
+        'memory_maps' as resource,
+        cast(memory_maps as double) as value,
+        cast(memory_maps_limit as double) as limit_value,
+        -- The system refuses a map to a process that has the most it may have, whatever memory is free.
+        coalesce(memory_call = 'mmap' and memory_maps >= memory_maps_limit - 10, false)
+            as is_refused,
+        source_path,
+        byte_offset
+    from crashes
+    where memory_maps is not null
+    union all
+    select
+        cluster_id,
+        node_id,
+        process_name,
+        cast(null as string) as process_id,
+        captured_at as sampled_at,
+        'threads' as resource,
+        cast(java_threads as double) as value,
+        cast(null as double) as limit_value,
+        false as is_refused,
+        source_path,
+        byte_offset
+    from crashes
+    where java_threads is not null
+    union all
+    select
+        cluster_id,
+        node_id,
+        process_name,
+        cast(null as string) as process_id,
+        logged_at as sampled_at,
+        resource,
+        cast(null as double) as value,
+        cast(null as double) as limit_value,
+        true as is_refused,
+        source_path,
+        byte_offset
+    from exhaustions
+)
+
+select * from final

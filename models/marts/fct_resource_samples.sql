@@ -1,0 +1,40 @@
+with samples as (
+    select * from {{ ref('int_resources__limited') }}
+),
+
+final as (
+    select
+        {{
+            row_key(['cluster_id', 'node_id', 'process_name', 'process_id', 'sampled_at', 'resource'])
+        }} as resource_sample_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        process_name,
+        process_id,
+        sampled_at,
+        cast(sampled_at as date) as sampled_date,
+        resource,
+        cast(value as bigint) as value,
+        cast(limit_value as bigint) as limit_value,
+        case resource
+            when 'memory_maps' then 'vm.max_map_count'
+            when 'open_files' then 'nofile'
+            when 'heap_bytes' then 'Xmx'
+            when 'threads' then 'nproc'
+            else if(resource like 'sockets%', 'nofile', null)
+        end as limit_name,
+        is_refused or coalesce(value >= limit_value, false) as is_exhausted,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'the limit is not known': "limit_value is null and resource in ('memory_maps', 'open_files')",
+                'the limit is stated by another capture': 'is_limit_elsewhere and limit_value is not null',
+                'the time is not known': 'sampled_at is null'
+            })
+        }} as warnings
+    from samples
+)
+
+select * from final

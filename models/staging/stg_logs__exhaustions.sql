@@ -1,0 +1,38 @@
+with records as (
+    select * from {{ source('bronze', 'log_records') }}
+),
+
+-- The words are the JVM's and the system's: they stand in any message, and in the traces below it.
+final as (
+    select
+        cluster_id,
+        node_id,
+        {{ process_name() }} as process_name,
+        logged_at,
+        event_date,
+        source_id,
+        source_path,
+        byte_offset,
+        case
+            when contains(raw_text, 'Map failed') then 'memory_maps'
+            when contains(raw_text, 'Too many open files') then 'open_files'
+            when
+                contains(raw_text, 'unable to create new native thread')
+                or contains(raw_text, 'unable to create native thread')
+                then 'threads'
+            else 'heap_bytes'
+        end as resource
+    from records
+    where
+        coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
+        and (
+            contains(raw_text, 'Map failed')
+            or contains(raw_text, 'Too many open files')
+            or contains(raw_text, 'unable to create new native thread')
+            or contains(raw_text, 'unable to create native thread')
+            or contains(raw_text, 'OutOfMemoryError: Java heap space')
+            or contains(raw_text, 'OutOfMemoryError: GC overhead limit exceeded')
+        )
+)
+
+select * from final

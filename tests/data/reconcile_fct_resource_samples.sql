@@ -1,0 +1,58 @@
+-- Every record that says that a resource ran out, and every sample of open files, is evidence of a row.
+with exhaustions as (
+    select * from {{ ref('stg_logs__exhaustions') }}
+),
+
+samples as (
+    select * from {{ ref('stg_metrics__resource_samples') }}
+),
+
+mart_rows as (
+    select * from {{ ref('fct_resource_samples') }}
+),
+
+told as (
+    select
+        cluster_id,
+        resource
+    from exhaustions
+    union all
+    select
+        cluster_id,
+        resource
+    from samples
+    where not is_limit and resource is not null
+),
+
+expected as (
+    select
+        cluster_id,
+        resource,
+        count(*) as lines
+    from told
+    group by cluster_id, resource
+),
+
+found as (
+    select
+        cluster_id,
+        resource,
+        sum(evidence_count) as lines
+    from mart_rows
+    group by cluster_id, resource
+),
+
+-- Limits and fatal error reports are evidence too: there may be more.
+final as (
+    select
+        expected.cluster_id,
+        expected.resource,
+        expected.lines as expected_lines,
+        found.lines as found_lines
+    from expected
+    left join found
+        on expected.cluster_id = found.cluster_id and expected.resource = found.resource
+    where coalesce(found.lines, 0) < expected.lines
+)
+
+select * from final
