@@ -10,36 +10,36 @@ terms as (
     select * from {{ ref('int_controllers__terms') }}
 ),
 
+placed as (
+    {{ placed('registration_events') }}
+    where registration_events.event_type = 'broker_fenced'
+),
+
 claims as (
     select
-        registration_events.cluster_id,
-        incarnations.cluster_incarnation,
-        registration_events.broker_id,
-        registration_events.node_id,
-        registration_events.logged_at,
-        registration_events.source_path,
-        registration_events.byte_offset,
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.broker_id,
+        placed.node_id,
+        placed.logged_at,
+        placed.source_path,
+        placed.byte_offset,
         max_by(terms.controller_id, terms.controller_epoch) as leader_then_id
-    from registration_events
-    inner join incarnations
-        on
-            registration_events.cluster_id = incarnations.cluster_id
-            and registration_events.logged_at >= incarnations.valid_from
-            and registration_events.logged_at < incarnations.valid_to
+    from placed
     left join terms
         on
-            registration_events.cluster_id = terms.cluster_id
-            and incarnations.cluster_incarnation = terms.cluster_incarnation
-            and registration_events.logged_at >= terms.elected_at
-    where registration_events.event_type = 'broker_fenced'
+            placed.cluster_id = terms.cluster_id
+            and placed.cluster_incarnation = terms.cluster_incarnation
+            and placed.logged_at >= terms.elected_at
+            and terms.epoch_kind = 'metadata'
     group by
-        registration_events.cluster_id,
-        incarnations.cluster_incarnation,
-        registration_events.broker_id,
-        registration_events.node_id,
-        registration_events.logged_at,
-        registration_events.source_path,
-        registration_events.byte_offset
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.broker_id,
+        placed.node_id,
+        placed.logged_at,
+        placed.source_path,
+        placed.byte_offset
 ),
 
 -- A controller that was frozen says that brokers time out before it learns that its term is over: nothing was fenced.

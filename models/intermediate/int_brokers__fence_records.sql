@@ -10,35 +10,30 @@ claims as (
     select * from {{ ref('int_brokers__fence_claims') }}
 ),
 
-records as (
-    select
-        registration_events.cluster_id,
-        incarnations.cluster_incarnation,
-        registration_events.broker_id,
-        registration_events.broker_epoch,
-        registration_events.node_id,
-        registration_events.logged_at,
-        registration_events.source_path,
-        registration_events.byte_offset,
-        registration_events.is_fencing,
-        registration_events.is_unfencing,
-        min(case when registration_events.is_leaving then registration_events.logged_at end) over (
-            partition by
-                registration_events.cluster_id,
-                incarnations.cluster_incarnation,
-                registration_events.broker_id,
-                registration_events.broker_epoch
-        ) as leaving_at
-    from registration_events
-    inner join incarnations
-        on
-            registration_events.cluster_id = incarnations.cluster_id
-            and registration_events.logged_at >= incarnations.valid_from
-            and registration_events.logged_at < incarnations.valid_to
+placed as (
+    {{ placed('registration_events') }}
     where
         registration_events.event_type in (
             'broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record'
         )
+),
+
+records as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        broker_epoch,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        is_fencing,
+        is_unfencing,
+        min(case when is_leaving then logged_at end) over (
+            partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
+        ) as leaving_at
+    from placed
 ),
 
 -- Every controller replays every record, and again after each of its starts: a fencing is new where the line before it,

@@ -19,27 +19,27 @@ compared as (
         controller_epoch,
         logged_at,
         max(controller_epoch) over (
-            partition by cluster_id
+            partition by cluster_id, epoch_kind
             order by logged_at, controller_epoch
             rows between unbounded preceding and 1 preceding
         ) as highest_epoch,
         lag(controller_epoch) over (
-            partition by cluster_id order by logged_at, controller_epoch
+            partition by cluster_id, epoch_kind order by logged_at, controller_epoch
         ) as previous_epoch,
         lag(logged_at) over (
-            partition by cluster_id order by logged_at, controller_epoch
+            partition by cluster_id, epoch_kind order by logged_at, controller_epoch
         ) as previous_at
     from terms
 ),
 
--- An epoch is never given twice in one life of ZooKeeper's or the quorum's state. One lower by one is only a clock that
--- runs behind; the same epoch again within a minute is the same election, told twice.
+-- An epoch is never given twice in one life of ZooKeeper's or the quorum's state (a cluster that moves from one to the other
+-- counts anew, and lives on). One lower by one is only a clock that runs behind; the same epoch again within a minute is the
+-- same election, told twice.
 begun as (
     select
         cluster_id,
         controller_id,
         logged_at as elected_at,
-        lag(logged_at) over (partition by cluster_id order by logged_at) as previous_begun_at,
         previous_at
     from compared
     where
@@ -56,10 +56,7 @@ starts as (
     select
         begun.cluster_id,
         begun.elected_at,
-        coalesce(
-            max(lifecycle_events.logged_at),
-            begun.elected_at
-        ) as started_at
+        coalesce(max(lifecycle_events.logged_at), begun.elected_at) as started_at
     from begun
     left join lifecycle_events
         on

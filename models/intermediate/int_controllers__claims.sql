@@ -84,23 +84,7 @@ said as (
 ),
 
 final as (
-    select
-        said.cluster_id,
-        incarnations.cluster_incarnation,
-        said.node_id,
-        said.logged_at,
-        said.source_path,
-        said.byte_offset,
-        said.controller_epoch,
-        said.controller_id,
-        said.epoch_kind,
-        said.trust
-    from said
-    inner join incarnations
-        on
-            said.cluster_id = incarnations.cluster_id
-            and said.logged_at >= incarnations.valid_from
-            and said.logged_at < incarnations.valid_to
+    {{ placed('said') }}
 )
 
 select * from final

@@ -10,12 +10,12 @@ quorum_events as (
     select * from {{ ref('stg_logs__quorum_events') }}
 ),
 
-claims as (
-    select * from {{ ref('int_partitions__claims') }}
+late as (
+    select * from {{ ref('int_controllers__late_writes') }}
 ),
 
-runs as (
-    select * from {{ ref('int_nodes__runs') }}
+led as (
+    select * from {{ ref('int_controllers__runs') }}
 ),
 
 resignations as (
@@ -36,32 +36,12 @@ resignations as (
         or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
 ),
 
-led as (
-    select
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.controller_epoch,
-        max(struct(
-            runs.run_number,
-            runs.stopping_at,
-            runs.stopped_at,
-            runs.last_seen_at,
-            runs.next_started_at
-        )) as run
-    from terms
-    inner join runs
-        on
-            terms.cluster_id = runs.cluster_id
-            and terms.controller_id = runs.node_id
-            and terms.elected_at >= runs.first_seen_at
-    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
-),
-
 -- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.
 resigned as (
     select
         terms.cluster_id,
         terms.cluster_incarnation,
+        terms.epoch_kind,
         terms.controller_epoch,
         min(resignations.logged_at) as resigned_at
     from terms
@@ -74,31 +54,14 @@ resigned as (
         on
             terms.cluster_id = led.cluster_id
             and terms.cluster_incarnation = led.cluster_incarnation
+            and terms.epoch_kind = led.epoch_kind
             and terms.controller_epoch = led.controller_epoch
     where led.run.next_started_at is null or resignations.logged_at < led.run.next_started_at
-    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
-),
-
--- What a controller still ordered, in the words of its own log, after the next one was elected.
-late as (
-    select
+    group by
         terms.cluster_id,
         terms.cluster_incarnation,
-        terms.controller_epoch,
-        count(*) as late_writes,
-        max(claims.logged_at) as last_write_at
-    from terms
-    inner join claims
-        on
-            terms.cluster_id = claims.cluster_id
-            and terms.cluster_incarnation = claims.cluster_incarnation
-            and terms.controller_id = claims.node_id
-            and terms.controller_epoch = claims.controller_epoch
-            and terms.superseded_at < claims.logged_at
-            and claims.event_type in (
-                'partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent'
-            )
-    group by terms.cluster_id, terms.cluster_incarnation, terms.controller_epoch
+        terms.epoch_kind,
+        terms.controller_epoch
 ),
 
 final as (
@@ -112,9 +75,9 @@ final as (
         led.run.last_seen_at,
         led.run.next_started_at
     from terms
-    left join resigned using (cluster_id, cluster_incarnation, controller_epoch)
-    left join late using (cluster_id, cluster_incarnation, controller_epoch)
-    left join led using (cluster_id, cluster_incarnation, controller_epoch)
+    left join resigned using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join late using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join led using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final

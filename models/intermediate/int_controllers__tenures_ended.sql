@@ -10,6 +10,7 @@ expiries as (
     select
         tenures.cluster_id,
         tenures.cluster_incarnation,
+        tenures.epoch_kind,
         tenures.controller_epoch,
         min(sessions.expired_at) as expired_at
     from tenures
@@ -21,7 +22,11 @@ expiries as (
             and tenures.elected_at < sessions.expired_at
             and sessions.expired_at
             <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
-    group by tenures.cluster_id, tenures.cluster_incarnation, tenures.controller_epoch
+    group by
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.epoch_kind,
+        tenures.controller_epoch
 ),
 
 -- The first of the things that can end a term; what its node notices later is only the overlap.
@@ -60,7 +65,7 @@ final as (
             else 'open'
         end as end_kind
     from tenures
-    left join expiries using (cluster_id, cluster_incarnation, controller_epoch)
+    left join expiries using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final

@@ -11,14 +11,14 @@ grouped as (
         cluster_incarnation,
         controller_epoch,
         min_by(controller_id, struct(trust, logged_at, byte_offset)) as controller_id,
-        min(epoch_kind) as epoch_kind,
+        epoch_kind,
         min(logged_at) as elected_at,
         min(trust) as trust,
         count(distinct case when trust <= 2 then controller_id end) as claimants,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from claims
-    group by cluster_id, cluster_incarnation, controller_epoch
+    group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),
 
 final as (
@@ -30,10 +30,10 @@ final as (
         epoch_kind,
         elected_at,
         lead(elected_at) over (
-            partition by cluster_id, cluster_incarnation order by controller_epoch
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
         ) as superseded_at,
         lead(controller_id) over (
-            partition by cluster_id, cluster_incarnation order by controller_epoch
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
         ) as superseded_by_id,
         trust,
         claimants,

@@ -12,7 +12,9 @@ followed as (
         lag(controller_epoch) over (term) as previous_epoch,
         lag(elected_at) over (term) as previous_elected_at
     from terms
-    window term as (partition by cluster_id, cluster_incarnation order by controller_epoch)
+    window term as (
+        partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+    )
 ),
 
 -- The quorum's epoch also rises with every vote that elects nobody: an epoch that any line explains is not missing.
@@ -20,6 +22,7 @@ explained as (
     select
         followed.cluster_id,
         followed.cluster_incarnation,
+        followed.epoch_kind,
         followed.controller_epoch,
         count(distinct quorum_events.quorum_epoch) as explained_epochs
     from followed
@@ -31,7 +34,11 @@ explained as (
             and followed.previous_elected_at <= quorum_events.logged_at
             and quorum_events.logged_at <= followed.elected_at + interval 1 minute
     where followed.epoch_kind = 'metadata'
-    group by followed.cluster_id, followed.cluster_incarnation, followed.controller_epoch
+    group by
+        followed.cluster_id,
+        followed.cluster_incarnation,
+        followed.epoch_kind,
+        followed.controller_epoch
 ),
 
 final as (
@@ -57,7 +64,7 @@ final as (
         followed.evidence,
         followed.evidence_count
     from followed
-    left join explained using (cluster_id, cluster_incarnation, controller_epoch)
+    left join explained using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     where
         followed.controller_epoch
         - followed.previous_epoch

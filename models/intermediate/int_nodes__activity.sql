@@ -56,26 +56,21 @@ numbered as (
     from events_and_starts
 ),
 
+placed as (
+    {{ placed('numbered') }}
+),
+
 final as (
     select
-        numbered.cluster_id,
-        incarnations.cluster_incarnation,
-        numbered.node_id,
-        numbered.run_number,
-        min(numbered.logged_at) as first_seen_at,
-        max(numbered.logged_at) as last_seen_at,
-        max(struct(numbered.logged_at, numbered.source_path, numbered.byte_offset)) as last_record
-    from numbered
-    inner join incarnations
-        on
-            numbered.cluster_id = incarnations.cluster_id
-            and numbered.logged_at >= incarnations.valid_from
-            and numbered.logged_at < incarnations.valid_to
-    group by
-        numbered.cluster_id,
-        incarnations.cluster_incarnation,
-        numbered.node_id,
-        numbered.run_number
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        run_number,
+        min(logged_at) as first_seen_at,
+        max(logged_at) as last_seen_at,
+        max(struct(logged_at, source_path, byte_offset)) as last_record
+    from placed
+    group by cluster_id, cluster_incarnation, node_id, run_number
 )
 
 select * from final

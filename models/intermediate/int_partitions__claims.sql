@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with claims as (
-    select * from {{ ref('stg_logs__partition_claims') }}
+    select * from {{ ref('int_partitions__claims_gathered') }}
 ),
 
 incarnations as (
@@ -13,16 +13,7 @@ lives as (
 ),
 
 placed as (
-    select
-        claims.*,
-        incarnations.cluster_incarnation
-    from claims
-    inner join incarnations
-        on
-            claims.cluster_id = incarnations.cluster_id
-            and claims.logged_at >= incarnations.valid_from
-            and claims.logged_at < incarnations.valid_to
-    where claims.leader_epoch >= 0
+    {{ placed('claims') }}
 ),
 
 -- The second and later lives of a topic name begin where a new id or a new birth is told; all before is the first.
@@ -40,6 +31,7 @@ final as (
         placed.byte_offset,
         placed.event_type,
         placed.claim_kind,
+        placed.witness,
         placed.topic_id,
         placed.state_before,
         placed.leader_id,

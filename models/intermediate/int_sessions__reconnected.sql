@@ -6,8 +6,8 @@ session_events as (
     select * from {{ ref('stg_logs__session_events') }}
 ),
 
-runs as (
-    select * from {{ ref('int_nodes__runs') }}
+deaths as (
+    select * from {{ ref('int_sessions__deaths') }}
 ),
 
 terms as (
@@ -31,32 +31,6 @@ reconnected as (
             and ended.expired_at < session_events.logged_at
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
     where ended.session_kind = 'zookeeper_broker'
-    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
-),
-
--- A process that ended without a word, and whose end lies before the expiry, is its cause.
-deaths as (
-    select
-        ended.cluster_id,
-        ended.owner,
-        ended.session_id,
-        ended.expired_at,
-        max(runs.run_number) as run_number
-    from ended
-    inner join runs
-        on
-            ended.cluster_id = runs.cluster_id
-            and ended.node_id = runs.node_id
-            and runs.stopped_at is null
-            and ended.expired_at >= runs.last_seen_at
-            and coalesce(runs.next_started_at, timestamp '9999-01-01 00:00:00') > runs.last_seen_at
-            and coalesce(runs.started_at, runs.first_seen_at) < ended.expired_at
-            and ended.noticed_at is null
-    where
-        runs.next_started_at is null
-        or ended.expired_at
-        < runs.next_started_at
-        + make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 60000) / 1000.0)
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 

@@ -7,15 +7,7 @@ incarnations as (
 ),
 
 placed as (
-    select
-        topic_events.*,
-        incarnations.cluster_incarnation
-    from topic_events
-    inner join incarnations
-        on
-            topic_events.cluster_id = incarnations.cluster_id
-            and topic_events.logged_at >= incarnations.valid_from
-            and topic_events.logged_at < incarnations.valid_to
+    {{ placed('topic_events') }}
     where topic_events.topic_name is not null
 ),
 

@@ -10,6 +10,7 @@ ordered as (
     select
         cluster_id,
         cluster_incarnation,
+        'controller' as epoch_kind,
         controller_epoch,
         count(*) as leader_changes
     from epochs
@@ -35,7 +36,7 @@ measured as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'controller_epoch']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'epoch_kind', 'controller_epoch']) }}
             as controller_tenure_key,
         cluster_id,
         cluster_incarnation,
@@ -61,7 +62,7 @@ final as (
             })
         }} as warnings
     from measured
-    left join ordered using (cluster_id, cluster_incarnation, controller_epoch)
+    left join ordered using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final

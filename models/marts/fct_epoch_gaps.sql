@@ -10,6 +10,10 @@ stale_nodes as (
     select * from {{ ref('int_epochs__stale_nodes') }}
 ),
 
+stale_caches as (
+    select * from {{ ref('int_epochs__stale_caches') }}
+),
+
 duplicate_owners as (
     select * from {{ ref('int_epochs__duplicate_owners') }}
 ),
@@ -20,6 +24,8 @@ gaps as (
     select * from controller_gaps
     union all
     select * from stale_nodes
+    union all
+    select * from stale_caches
     union all
     select * from duplicate_owners
 ),

@@ -51,8 +51,9 @@ final as (
             when previous_leader_epoch is null and (leader_epoch = 0 or is_creation) then 'initial'
             when is_unclean then 'unclean'
             when leader_id = -1 then 'leader_lost'
-            when leader_id = previous_leader_id then 'isr_only'
             when previous_leader_id = -1 then 'leader_lost'
+            when is_reassigned_told then 'reassignment'
+            when leader_id = previous_leader_id then 'isr_only'
             when is_leaving_told then 'controlled_shutdown'
             when is_preferred_told then 'preferred'
             when
@@ -65,6 +66,7 @@ final as (
         end as election_kind,
         is_unclean,
         is_leaderless,
+        witnesses,
         evidence,
         evidence_count,
         {{

@@ -17,7 +17,9 @@ final as (
             'preferred_election_completed',
             'unclean_leader_elected',
             'unclean_partition_changed',
-            'partition_recovering_noticed'
+            'partition_recovering_noticed',
+            'reassignment_advanced',
+            'reassignment_completed_by_kraft'
         )
 )
 

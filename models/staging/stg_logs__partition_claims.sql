@@ -19,6 +19,22 @@ final as (
             when event_type in ('leader_info_cached', 'update_metadata_sent') then 'metadata'
             else 'request'
         end as claim_kind,
+        -- What the controller says of its own orders, wherever it logs them; until 2.5 a leader speaks in server.log, and
+        -- without the in-sync set that it names in state-change.log since.
+        case
+            when
+                event_type in (
+                    'partition_leader_changed',
+                    'isr_reduced_by_controller',
+                    'partition_created',
+                    'leader_and_isr_sent',
+                    'update_metadata_sent'
+                )
+                then 'controller_log'
+            when event_type = 'leader_info_cached' then 'metadata_cache'
+            when event_type = 'leader_started' and fields['isr'] is null then 'broker_log'
+            else 'state_change_log'
+        end as witness,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
         coalesce(

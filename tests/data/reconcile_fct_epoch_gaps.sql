@@ -11,6 +11,10 @@ stale_nodes as (
     select * from {{ ref('int_epochs__stale_nodes') }}
 ),
 
+stale_caches as (
+    select * from {{ ref('int_epochs__stale_caches') }}
+),
+
 duplicate_owners as (
     select * from {{ ref('int_epochs__duplicate_owners') }}
 ),
@@ -40,6 +44,13 @@ source_rows as (
         epoch_kind,
         evidence_count
     from stale_nodes
+    union all
+    select
+        cluster_id,
+        gap_kind,
+        epoch_kind,
+        evidence_count
+    from stale_caches
     union all
     select
         cluster_id,

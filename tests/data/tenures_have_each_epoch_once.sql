@@ -1,4 +1,4 @@
--- A controller epoch is given once in one incarnation.
+-- An epoch of the controller, or of the quorum's leader, is given once in one incarnation.
 with tenures as (
     select * from {{ ref('fct_controller_tenures') }}
 ),
@@ -7,10 +7,11 @@ final as (
     select
         cluster_id,
         cluster_incarnation,
+        epoch_kind,
         controller_epoch,
         count(*) as tenures
     from tenures
-    group by cluster_id, cluster_incarnation, controller_epoch
+    group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
     having count(*) > 1
 )
 
