@@ -47,9 +47,8 @@ awaited as (
         assigned.controller_epoch,
         assigned.elected_at,
         assigned.evidence[0] as line,
-        watchers.is_cached
-        or array_contains(coalesce(assigned.known_replicas, assigned.isr), watchers.node_id)
-            as is_concerned,
+        watchers.is_cached,
+        array_contains(assigned.known_replicas, watchers.node_id) as is_replica,
         min(reached.reached_at) over (
             partition by
                 assigned.cluster_id,

@@ -26,8 +26,8 @@ lives as (
     from runs
 ),
 
--- A process that ends takes its cache with it. One that never got the epoch is behind only while its log goes on, and only
--- where the epoch concerns it.
+-- A process that ends takes its cache with it. A replica may have been taken off, or its topic deleted: that it was behind
+-- is sure only where it got the epoch after all, or notes every partition.
 behind as (
     select
         awaited.*,
@@ -40,7 +40,12 @@ behind as (
             and awaited.elected_at >= lives.alive_from
             and awaited.elected_at + interval 5 seconds
             < coalesce(lives.alive_until, lives.last_seen_at)
-    where awaited.is_concerned or (awaited.is_concerned is null and awaited.reached_at is not null)
+    where
+        awaited.is_cached
+        or (
+            coalesce(awaited.is_replica, true)
+            and awaited.reached_at <= coalesce(lives.alive_until, awaited.reached_at)
+        )
 ),
 
 known as (
