@@ -74,11 +74,13 @@ class TestCluster:
         windows = [
             (f"{w['topic']}-{w['partition']}", w["start"], (w["topic"], w["partition"], w["start"]) in told) for w in facts["leaderless"]
         ]
-        found = [
-            (f"{row.topic_name}-{row.partition_id}", millis(row.started_at))
-            for row in lab.rows(f"select * from marts.fct_leaderless_windows where cluster_id = '{cluster}'")
-        ]
+        rows = lab.rows(f"select * from marts.fct_leaderless_windows where cluster_id = '{cluster}'")
+        found = [(f"{row.topic_name}-{row.partition_id}", millis(row.started_at)) for row in rows]
         missed, left = pair([(name, at) for name, at, visible in windows if visible], found, 3000)
         assert missed == []
         untold = [(name, at) for name, at, visible in windows if not visible]
         assert pair(left, untold, 3000)[0] == []
+        never = 2**60
+        ends = [(f"{w['topic']}-{w['partition']}", w["end"] or never) for w in facts["leaderless"]]
+        ended = [(f"{row.topic_name}-{row.partition_id}", millis(row.ended_at) or never) for row in rows]
+        assert pair(ended, ends, 2000)[0] == []
