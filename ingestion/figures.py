@@ -134,6 +134,8 @@ def for_page(svg: str, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\sxmlns(?::\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    # A hundredth of a point is finer than any screen.
+    svg = re.sub(r"(\.\d\d)\d+", r"\1", svg)
     for stand_in, colour in PAGE_COLOURS.items():
         svg = svg.replace(stand_in, colour)
     return re.sub(r">\s+<", "><", svg).replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1).strip()
@@ -185,21 +187,23 @@ def leaders(lines: Sequence[tuple[str, list[Time], list[int]]], frame: Frame, le
     most = max((max(counts, default=0) for name, _, counts in lines if name != NOBODY), default=0)
 
     def paint(figure: Figure, is_narrow: bool) -> None:
-        rows = figure.subplots(len(lines), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (name, times, counts) in zip(rows, lines, strict=True):
-            top = max(counts, default=0) if name == NOBODY else most
-            axes.fill_between(times, counts, step="post", color=RED if name == NOBODY else BLUE, alpha=0.8, linewidth=0)
-            axes.set_ylim(0, max(1, top) * 1.08)
-            axes.set_yticks([top] if top else [0])
-            axes.set_ylabel(name, rotation=0, ha="right", va="center")
-            _time_axis(axes, frame, is_narrow)
-            axes.label_outer()
+        # One pair of axes for all rows: one for each takes seconds where there are many.
+        axes = figure.subplots()
+        for row, (name, times, counts) in enumerate(lines):
+            top = max(1, max(counts, default=0) if name == NOBODY else most)
+            axes.axhline(-row, color=LINE, linewidth=0.6, zorder=0)
+            heights = [0.85 * count / top - row for count in counts]
+            axes.fill_between(times, heights, -row, step="post", color=RED if name == NOBODY else BLUE, alpha=0.8, linewidth=0)
+        labels = [f"{name}\nup to {count_text(max(counts, default=0))}" for name, _, counts in lines]
+        axes.set_yticks([0.4 - row for row in range(len(lines))], labels)
+        axes.set_ylim(-len(lines) + 0.95, 1)
+        axes.tick_params(axis="y", length=0)
+        _time_axis(axes, frame, is_narrow)
         _legend(figure, {}, frame, is_narrow)
 
-    said = (
-        "Least and most at a time: " + "; ".join(f"{name}: {count_text(min(c))} to {count_text(max(c))}" for name, _, c in lines if c) + "."
-    )
-    height = 0.5 * len(lines)
+    ranges = [f"{name}: {count_text(min(counts))} to {count_text(max(counts))}" for name, _, counts in lines if counts]
+    said = f"Least and most at a time: {_listed(ranges)}."
+    height = 0.45 * len(lines)
     return plot("Partitions led, by node", said, paint, (height + 0.7, height + 0.9), left_out)
 
 
@@ -237,17 +241,25 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
     levels = sorted(count for row in records for count in row if count)
     usual = median(levels) if levels else 1
 
+    shades = {
+        "no logs: unknown": {"facecolor": "none", "edgecolor": GREY, "hatch": "////", "linewidth": 0.3},
+        "few records": {"facecolor": BLUE, "alpha": 0.4, "linewidth": 0},
+        "as usual": {"facecolor": BLUE, "alpha": 0.7, "linewidth": 0},
+        "many": {"facecolor": BLUE, "alpha": 1.0, "linewidth": 0},
+    }
+
+    def shade(count: int) -> str:
+        if not count:
+            return "no logs: unknown"
+        return "few records" if count < usual / 2 else "as usual" if count <= 2 * usual else "many"
+
     def paint(figure: Figure, is_narrow: bool) -> None:
         axes = figure.subplots()
         for y, row in enumerate(records):
-            for x, count in enumerate(row):
-                if count:
-                    strength = min(1.0, 0.35 + 0.4 * min(1.0, count / usual) + 0.25 * (count > 2 * usual))
-                    axes.add_patch(matplotlib.patches.Rectangle((x, y), 1, 1, facecolor=BLUE, alpha=strength, linewidth=0))
-                else:
-                    axes.add_patch(
-                        matplotlib.patches.Rectangle((x, y), 1, 1, facecolor="none", edgecolor=GREY, hatch="////", linewidth=0.3)
-                    )
+            for kind, style in shades.items():
+                boxes = [(x + 0.03, 0.94) for x, count in enumerate(row) if shade(count) == kind]
+                if boxes:
+                    axes.broken_barh(boxes, (y + 0.05, 0.9), **style)
         # A few days are no reason for boxes as wide as the page.
         axes.set_xlim(0, max(len(days), 7 if is_narrow else 14))
         axes.set_ylim(len(names), 0)
@@ -255,19 +267,20 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
         apart = max(1, -(-len(days) // (3 if is_narrow else 8)))
         axes.set_xticks([x + 0.5 for x in range(0, len(days), apart)], [str(days[x]) for x in range(0, len(days), apart)])
         axes.tick_params(axis="both", length=0)
-        kinds = {
-            "few records": Patch(color=BLUE, alpha=0.4),
-            "as usual": Patch(color=BLUE, alpha=0.75),
-            "many": Patch(color=BLUE),
-            "no logs: unknown": Patch(facecolor="none", edgecolor=GREY, hatch="////"),
-        }
+        kinds = {kind: Patch(**style) for kind, style in shades.items()}
         _legend(figure, kinds, Frame(Time.min, Time.max), is_narrow)
 
     lacking = [f"{name}: {sum(not count for count in row)}" for name, row in zip(names, records, strict=True) if not all(row)]
-    unit = "days" if step == 1 else f"stretches of {step} days"
-    said = f"{len(days)} {unit}. Without logs, and so unknown: {'; '.join(lacking) or 'none'}."
+    unit = ("day" if len(days) == 1 else "days") if step == 1 else f"stretches of {step} days"
+    said = f"{len(days)} {unit}. Without logs, and so unknown: {_listed(lacking) or 'none'}."
     height = 0.26 * len(names)
     return plot("Evidence by node and day", said, paint, (height + 0.8, height + 1.2), left_out)
+
+
+def _listed(texts: Sequence[str], most: int = 8) -> str:
+    """Texts in a row, the first of them where there are many."""
+    more = f"; and {len(texts) - most} more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more
 
 
 def _mark(kind: str, colour: str) -> Any:

@@ -16,7 +16,7 @@ MOST_NODES = 24
 MOST_STRETCHES = 2000
 MOST_PARTITIONS = 6
 # Steps of time in a figure; more are thinner than a line.
-STEPS = 400
+STEPS = 300
 MOST_DAYS = 60
 DAY = dt.timedelta(days=1)
 NODE = "select node_id, sum(records) as records, event_date from marts.fct_parse_coverage_daily"
@@ -139,7 +139,10 @@ def _stretches(tables: Tables, period: Period, mart: str, start: str, end: str, 
         f"select {node} as node, {start} as a, {end} as b, {kind} as kind from marts.{mart} where {here(start, end)} and {start} is not null"
         f" order by a desc, node limit {MOST_STRETCHES}"
     )
-    return tables.rows(period.filled(query))
+    try:
+        return tables.rows(period.filled(query))
+    except NotBuilt:
+        return []
 
 
 LEADERS = """
