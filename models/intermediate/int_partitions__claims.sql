@@ -25,6 +25,7 @@ final as (
         placed.partition_id,
         coalesce(lives.life_number, 1) as topic_life,
         placed.leader_epoch,
+        placed.partition_epoch,
         placed.node_id,
         placed.logged_at,
         placed.source_path,

@@ -1,5 +1,5 @@
-with epochs as (
-    select * from {{ ref('int_partitions__epochs') }}
+with partitions as (
+    select * from {{ ref('int_partitions__seen') }}
 ),
 
 grouped as (
@@ -10,10 +10,10 @@ grouped as (
         topic_life,
         max(topic_id) as topic_id,
         cast(max(partition_id) + 1 as int) as partitions,
-        cast(max(size(replicas)) as int) as replication_factor,
-        min(elected_at) as first_seen_at,
-        max(elected_at) as last_elected_at
-    from epochs
+        max(most_replicas) as replication_factor,
+        min(first_seen_at) as first_seen_at,
+        max(last_elected_at) as last_elected_at
+    from partitions
     group by cluster_id, cluster_incarnation, topic_name, topic_life
 ),
 
@@ -27,7 +27,7 @@ final as (
         topic_life,
         topic_id,
         partitions,
-        nullif(replication_factor, -1) as replication_factor,
+        replication_factor,
         topic_name like '\_\_%' as is_internal,
         first_seen_at,
         last_elected_at

@@ -42,6 +42,7 @@ final as (
             case when event_type = 'leader_started' then node_id end
         ) as leader_id,
         {{ field('leader_epoch', 'int') }} as leader_epoch,
+        {{ field('partition_epoch', 'int') }} as partition_epoch,
         {{ field('isr', 'array<int>') }} as isr,
         {{ field('replicas', 'array<int>') }} as replicas,
         -- KRaft brokers print -1 where the ZooKeeper-mode controller's epoch stood.

@@ -1,6 +1,14 @@
--- Each life of a topic that has an election is one row.
-with source_rows as (
+-- Each life of a topic of which an election, an in-sync set or a list of replicas is told is one row.
+with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
+),
+
+states as (
+    select * from {{ ref('int_partitions__isr_states') }}
+),
+
+replicas as (
+    select * from {{ ref('int_partitions__replicas') }}
 ),
 
 mart_rows as (
@@ -8,12 +16,26 @@ mart_rows as (
 ),
 
 distinct_keys as (
-    select distinct
+    select
         cluster_id,
         cluster_incarnation,
         topic_name,
         topic_life
-    from source_rows
+    from epochs
+    union
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        topic_life
+    from states
+    union
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        topic_life
+    from replicas
 ),
 
 expected as (

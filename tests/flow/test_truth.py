@@ -31,6 +31,11 @@ def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: in
     return missed, free
 
 
+def ended(stretches: dict[tuple[str, int], int | None]) -> list[tuple[str, int]]:
+    """Subject and end of the stretches that have one."""
+    return [(subject, end) for (subject, _), end in stretches.items() if end is not None]
+
+
 @pytest.mark.parametrize("cluster", CLUSTERS)
 class TestCluster:
     def test_leader_elections(self, lab, cluster: str) -> None:
@@ -84,3 +89,35 @@ class TestCluster:
         ends = [(f"{w['topic']}-{w['partition']}", w["end"] or never) for w in facts["leaderless"]]
         ended = [(f"{row.topic_name}-{row.partition_id}", millis(row.ended_at) or never) for row in rows]
         assert pair(ended, ends, 2000)[0] == []
+
+    def test_isr_changes(self, lab, cluster: str) -> None:
+        """Every change of these clusters is told by some line: the leader's, the controller's, or a request that names the state."""
+        changes = truth(lab.folder / cluster)["isr_changes"]
+        wanted = [(f"{c['topic']}-{c['partition']} {c['before']} {c['after']}", c["at"]) for c in changes]
+        found = [
+            (f"{row.topic_name}-{row.partition_id} {sorted(row.isr_before)} {sorted(row.isr_after)}", millis(row.changed_at))
+            for row in lab.rows(f"select * from marts.fct_isr_changes where cluster_id = '{cluster}'")
+        ]
+        missed, extra = pair(wanted, found, 5000)
+        assert len(wanted) > 50
+        assert 1 - len(missed) / len(wanted) >= 0.99, missed
+        # Up to 2.6 a leader whose write to ZooKeeper fails while its session is gone logs the try and nothing after it: up to four
+        # in a cluster.
+        assert 1 - len(extra) / len(found) >= 0.99, extra
+
+    def test_under_replicated_windows(self, lab, cluster: str) -> None:
+        """Replicas that stop because their topic is deleted are no outage: the mart may have them or not."""
+        stretches = {(f"{s['topic']}-{s['partition']} {s['replica']}", s["start"]): s for s in truth(lab.folder / cluster)["out_of_sync"]}
+        wanted = {key: stretch["end"] for key, stretch in stretches.items() if not stretch["deleted"]}
+        found = {
+            (f"{row.topic_name}-{row.partition_id} {row.replica_id}", millis(row.started_at)): millis(row.ended_at)
+            for row in lab.rows(f"select * from marts.fct_under_replicated_windows where cluster_id = '{cluster}'")
+        }
+        missed, _ = pair(list(wanted), list(found), 5000)
+        _, extra = pair(list(stretches), list(found), 5000)
+        assert len(wanted) > 50
+        assert 1 - len(missed) / len(wanted) >= 0.99, missed
+        # Each try that is taken for a change opens a stretch for every replica that it drops: up to six of 442.
+        assert 1 - len(extra) / len(found) >= 0.98, extra
+        missed, _ = pair(ended(wanted), ended(found), 5000)
+        assert 1 - len(missed) / len(ended(wanted)) >= 0.99, missed

@@ -1,6 +1,7 @@
 """What really happened on a lab cluster, from its own metadata: ZooKeeper's transaction log or `__cluster_metadata`.
 
-`truth(folder)` -> dict of lists: leader_epochs, leaderless, tenures, expiries; all times in epoch milliseconds.
+`truth(folder)` -> dict of lists: leader_epochs, leaderless, isr_changes, out_of_sync, tenures, expiries; all times in epoch
+milliseconds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state$")
+TOPIC = re.compile(r"/brokers/topics/([^/]+)$")
 BROKER = re.compile(r"/brokers/ids/(\d+)$")
 STOP = re.compile("SIGTERM|graceful|shutdown|stop all|stop everything", re.I)
 
@@ -34,16 +36,19 @@ def truth(folder: Path) -> Facts:
 
 
 def empty() -> Facts:
-    return {"leader_epochs": [], "leaderless": [], "tenures": [], "expiries": []}
+    return {"leader_epochs": [], "leaderless": [], "isr_changes": [], "out_of_sync": [], "tenures": [], "expiries": []}
 
 
 class Partitions:
-    """Follows the state of every partition: epochs that begin, stretches without a leader."""
+    """Follows the state of every partition: epochs that begin, stretches without a leader or with a replica out of sync."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.state: dict[tuple[str, int], dict[str, Any]] = {}
         self.gaps: dict[tuple[str, int], int] = {}
+        self.isr: dict[tuple[str, int], set[int]] = {}
+        self.replicas: dict[tuple[str, int], set[int]] = {}
+        self.lagging: dict[tuple[str, int, int], int] = {}
 
     def set(self, topic: str, partition: int, leader: int, epoch: int, at: int) -> None:
         key = (topic, partition)
@@ -56,11 +61,42 @@ class Partitions:
             self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": self.gaps.pop(key), "end": at})
         self.state[key] = {"leader": leader, "epoch": epoch}
 
-    def forget(self, topic: str, partition: int) -> None:
+    def set_isr(self, topic: str, partition: int, isr: list[int], at: int) -> None:
+        before, after = self.isr.get((topic, partition)), set(isr)
+        if before is not None and before != after:
+            change = {"topic": topic, "partition": partition, "before": sorted(before), "after": sorted(after), "at": at}
+            self.facts["isr_changes"].append(change)
+        self.isr[topic, partition] = after
+        self.compare(topic, partition, at)
+
+    def set_replicas(self, topic: str, partition: int, replicas: list[int], at: int) -> None:
+        self.replicas[topic, partition] = set(replicas)
+        self.compare(topic, partition, at)
+
+    def compare(self, topic: str, partition: int, at: int) -> None:
+        if (isr := self.isr.get((topic, partition))) is None:
+            return
+        out = self.replicas.get((topic, partition), set()) - isr
+        for replica in out:
+            self.lagging.setdefault((topic, partition, replica), at)
+        for key in [key for key in self.lagging if key[:2] == (topic, partition) and key[2] not in out]:
+            self.end(key, at)
+
+    def end(self, key: tuple[str, int, int], at: int | None, *, deleted: bool = False) -> None:
+        stretch = dict(zip(("topic", "partition", "replica"), key, strict=True))
+        self.facts["out_of_sync"].append(stretch | {"start": self.lagging.pop(key), "end": at, "deleted": deleted})
+
+    def forget(self, topic: str, partition: int, at: int) -> None:
         self.state.pop((topic, partition), None)
         self.gaps.pop((topic, partition), None)
+        self.isr.pop((topic, partition), None)
+        self.replicas.pop((topic, partition), None)
+        for key in [key for key in self.lagging if key[:2] == (topic, partition)]:
+            self.end(key, at, deleted=True)
 
     def close(self) -> None:
+        for key in list(self.lagging):
+            self.end(key, None)
         for (topic, partition), start in self.gaps.items():
             self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": start, "end": None})
 
@@ -81,14 +117,21 @@ def kraft(folder: Path) -> Facts:
             topics[data["topicId"]] = data["name"]
         elif kind == "REMOVE_TOPIC_RECORD":
             for topic, partition in [key for key in partitions.state if key[0] == topics.get(data["topicId"])]:
-                partitions.forget(topic, partition)
+                partitions.forget(topic, partition, at)
         elif kind == "PARTITION_RECORD":
-            partitions.set(topics[data["topicId"]], data["partitionId"], data["leader"], data["leaderEpoch"], at)
-        elif kind == "PARTITION_CHANGE_RECORD" and data.get("leader", -2) != -2:
+            key = (topics[data["topicId"]], data["partitionId"])
+            partitions.set(*key, data["leader"], data["leaderEpoch"], at)
+            partitions.set_replicas(*key, data["replicas"], at)
+            partitions.set_isr(*key, data["isr"], at)
+        elif kind == "PARTITION_CHANGE_RECORD":
             key = (topics[data["topicId"]], data["partitionId"])
             old = partitions.state.get(key)
-            if old:
+            if old and data.get("leader", -2) != -2:
                 partitions.set(*key, data["leader"], old["epoch"] + 1, at)
+            if old and data.get("replicas") is not None:
+                partitions.set_replicas(*key, data["replicas"], at)
+            if old and data.get("isr") is not None:
+                partitions.set_isr(*key, data["isr"], at)
         elif kind in ("REGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"):
             broker = data["brokerId"]
             if kind == "REGISTER_BROKER_RECORD":
@@ -120,9 +163,13 @@ def zookeeper(folder: Path) -> Facts:
         path, at, kind, value = change.get("path") or "", change["ts"], change["type"], change.get("value")
         if state := STATE.search(path):
             if kind == "delete":
-                partitions.forget(state[1], int(state[2]))
+                partitions.forget(state[1], int(state[2]), at)
             elif isinstance(value, dict):
                 partitions.set(state[1], int(state[2]), value["leader"], value["leader_epoch"], at)
+                partitions.set_isr(state[1], int(state[2]), value["isr"], at)
+        elif (topic := TOPIC.search(path)) and isinstance(value, dict):
+            for partition, replicas in value["partitions"].items():
+                partitions.set_replicas(topic[1], int(partition), replicas, at)
         elif path == "/controller" and kind == "create" and isinstance(value, dict):
             controller = value["brokerid"]
             if facts["tenures"] and (facts["tenures"][-1]["zxid"] == change["zxid"] or facts["tenures"][-1]["controller"] is None):

@@ -1,0 +1,57 @@
+with lines as (
+    select * from {{ ref('int_logs__truncation_lines') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+reasoned as (
+    select
+        *,
+        coalesce(
+            reason.to_offset = to_offset and reason.logged_at >= logged_at - interval 5 seconds,
+            false
+        ) as is_reasoned,
+        case
+            when
+                log_end.logged_at >= logged_at - interval 1 minute
+                and log_end.log_end_offset >= to_offset
+                and coalesce(last_cut_at <= log_end.logged_at, true)
+                then log_end.log_end_offset
+        end as log_end_before
+    from lines
+),
+
+placed as (
+    {{ placed('reasoned') }}
+),
+
+final as (
+    select
+        cluster_id,
+        min(cluster_incarnation) as cluster_incarnation,
+        node_id,
+        topic_name,
+        partition_id,
+        cut_number,
+        min(logged_at) as truncated_at,
+        to_offset,
+        coalesce(max(case when telling_kind = 'reset' then log_end_offset end), max(log_end_before))
+            as from_offset,
+        max(case when is_reasoned then reason.leader_epoch end) as leader_epoch,
+        max(
+            is_reasoned and reason.event_type = 'follower_truncated' and reason.leader_epoch is null
+        ) as is_to_high_watermark,
+        max(is_reasoned) as is_reasoned,
+        max(event_type = 'segment_corruption_found') as is_recovery,
+        max(telling_kind = 'reset') as is_reset,
+        max(coalesce(is_full_start, false) or event_type = 'log_restarted') as is_full_start,
+        max(high_watermark) as high_watermark,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from placed
+    group by cluster_id, node_id, topic_name, partition_id, cut_number, to_offset
+)
+
+select * from final

@@ -1,0 +1,86 @@
+with claims as (
+    select * from {{ ref('int_partitions__claims') }}
+),
+
+described as (
+    select * from {{ ref('stg_captures__topic_partitions') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+placed as (
+    {{ placed('described', at='captured_at') }}
+),
+
+tellings as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        logged_at as told_at,
+        node_id,
+        source_path,
+        byte_offset,
+        replicas
+    from claims
+    where size(replicas) > 0
+    union all
+    select
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.topic_name,
+        placed.partition_id,
+        coalesce(lives.life_number, 1) as topic_life,
+        placed.captured_at as told_at,
+        cast(null as int) as node_id,
+        placed.source_path,
+        placed.byte_offset,
+        placed.replicas
+    from placed
+    left join lives
+        on
+            placed.cluster_id = lives.cluster_id
+            and placed.cluster_incarnation = lives.cluster_incarnation
+            and placed.topic_name = lives.topic_name
+            and lives.life_number > 1
+            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
+            and placed.captured_at >= lives.born_at
+            and (lives.next_born_at is null or placed.captured_at < lives.next_born_at)
+    where size(placed.replicas) > 0 and placed.captured_at is not null
+),
+
+compared as (
+    select
+        *,
+        lag(replicas) over (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by told_at, source_path, byte_offset
+        ) as previous_replicas
+    from tellings
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        told_at,
+        node_id,
+        source_path,
+        byte_offset,
+        replicas
+    from compared
+    where previous_replicas is null or previous_replicas <> replicas
+)
+
+select * from final

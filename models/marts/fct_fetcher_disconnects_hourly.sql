@@ -1,0 +1,29 @@
+with hours as (
+    select * from {{ ref('int_fetchers__errors_hourly') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'node_id', 'source_node_id', 'fetcher_id', 'hour_at'
+            ])
+        }} as fetcher_disconnects_hourly_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        source_node_id,
+        fetcher_id,
+        hour_at,
+        cast(hour_at as date) as hour_date,
+        disconnects,
+        error_kinds,
+        first_at,
+        last_at,
+        evidence,
+        evidence_count,
+        {{ warnings({'the log does not say whose it is': 'node_id is null'}) }} as warnings
+    from hours
+)
+
+select * from final

@@ -1,0 +1,39 @@
+with failures as (
+    select * from {{ ref('int_log_dirs__failures') }}
+),
+
+final as (
+    select
+        {{
+            row_key(['cluster_id', 'cluster_incarnation', 'node_id', 'log_dir', 'failed_at'])
+        }} as log_dir_failure_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        log_dir,
+        log_dir_id,
+        failed_at,
+        cast(failed_at as date) as failed_date,
+        last_told_at,
+        first_event_type,
+        disk_operation,
+        exception,
+        cause,
+        partitions,
+        cast(size(partitions) as bigint) as partitions_affected,
+        is_disk_full,
+        is_dir_left,
+        is_node_stopped,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no record names the directory': 'log_dir is null',
+                'no record says that the directory was given up': 'not is_dir_left and not is_node_stopped',
+                'the log does not say whose it is': 'node_id is null'
+            })
+        }} as warnings
+    from failures
+)
+
+select * from final

@@ -1,0 +1,53 @@
+with truncations as (
+    select * from {{ ref('int_logs__truncations') }}
+),
+
+judged as (
+    select
+        *,
+        case when from_offset >= to_offset and not is_full_start then from_offset - to_offset end
+            as records_given_up
+    from truncations
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'node_id', 'topic_name', 'partition_id', 'truncated_at',
+                'to_offset'
+            ])
+        }} as truncation_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        topic_name,
+        partition_id,
+        truncated_at,
+        cast(truncated_at as date) as truncated_date,
+        from_offset,
+        to_offset,
+        records_given_up,
+        leader_epoch,
+        high_watermark,
+        case
+            when is_recovery then 'recovery'
+            when is_full_start then 'full_start_at'
+            when is_reset then 'leader_end_offset'
+            when is_to_high_watermark then 'follower_high_watermark'
+            when is_reasoned then 'follower_epoch'
+            else 'unknown'
+        end as reason_kind,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'where the log ended before is not in the logs': 'from_offset is null',
+                'gave up nothing': 'records_given_up = 0',
+                'cut below the high watermark': 'to_offset < high_watermark'
+            })
+        }} as warnings
+    from judged
+)
+
+select * from final

@@ -1,0 +1,37 @@
+with windows as (
+    select * from {{ ref('int_partitions__under_replicated') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'replica_id',
+                'started_at', 'first_place'
+            ])
+        }} as under_replicated_window_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
+        topic_name,
+        topic_life,
+        partition_id,
+        replica_id,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no end in the logs': 'ended_at is null',
+                'began before the first record': 'first_place = 1',
+                'no record lists the replicas': 'not are_replicas_known'
+            })
+        }} as warnings
+    from windows
+)
+
+select * from final

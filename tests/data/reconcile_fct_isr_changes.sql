@@ -1,0 +1,42 @@
+-- Each change of an in-sync set is one row with all of its evidence.
+with source_rows as (
+    select * from {{ ref('int_partitions__isr_changes') }}
+),
+
+mart_rows as (
+    select * from {{ ref('fct_isr_changes') }}
+),
+
+expected as (
+    select
+        cluster_id,
+        count(*) as changes,
+        sum(evidence_count) as evidence_count
+    from source_rows
+    group by cluster_id
+),
+
+found as (
+    select
+        cluster_id,
+        count(*) as changes,
+        sum(evidence_count) as evidence_count
+    from mart_rows
+    group by cluster_id
+),
+
+final as (
+    select
+        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
+        expected.changes as expected_changes,
+        found.changes as found_changes,
+        expected.evidence_count as expected_evidence_count,
+        found.evidence_count as found_evidence_count
+    from expected
+    full outer join found on expected.cluster_id = found.cluster_id
+    where
+        coalesce(expected.changes, 0) <> coalesce(found.changes, 0)
+        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+)
+
+select * from final

@@ -1,0 +1,42 @@
+-- Each stretch in which a replica was out of sync is one row with all of its evidence.
+with source_rows as (
+    select * from {{ ref('int_partitions__under_replicated') }}
+),
+
+mart_rows as (
+    select * from {{ ref('fct_under_replicated_windows') }}
+),
+
+expected as (
+    select
+        cluster_id,
+        count(*) as windows,
+        sum(evidence_count) as evidence_count
+    from source_rows
+    group by cluster_id
+),
+
+found as (
+    select
+        cluster_id,
+        count(*) as windows,
+        sum(evidence_count) as evidence_count
+    from mart_rows
+    group by cluster_id
+),
+
+final as (
+    select
+        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
+        expected.windows as expected_windows,
+        found.windows as found_windows,
+        expected.evidence_count as expected_evidence_count,
+        found.evidence_count as found_evidence_count
+    from expected
+    full outer join found on expected.cluster_id = found.cluster_id
+    where
+        coalesce(expected.windows, 0) <> coalesce(found.windows, 0)
+        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+)
+
+select * from final
