@@ -11,7 +11,10 @@ judged as (
         *,
         date_trunc('hour', logged_at) as hour_at,
         case
-            when exception_message like '%shutdown before response%' then 'stopped'
+            when
+                exception_message like '%shutdown before response%'
+                or exception like '%ClosedSelector%'
+                then 'stopped'
             when exception_message like '%disconnected before%' then 'disconnected'
             when exception_message like '%onnection to % failed%' then 'connection_failed'
             when exception like '%SocketTimeout%' or exception like '%TimeoutException%'

@@ -12,7 +12,9 @@ expected as (
         cluster_id,
         count(*) as evidence_count
     from source_rows
-    where coalesce(exception_message, '') not like '%shutdown before response%'
+    where
+        coalesce(exception_message, '') not like '%shutdown before response%'
+        and coalesce(exception, '') not like '%ClosedSelector%'
     group by cluster_id
 ),
 
