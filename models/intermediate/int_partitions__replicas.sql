@@ -75,10 +75,12 @@ final as (
         partition_id,
         topic_life,
         told_at,
-        node_id,
         source_path,
         byte_offset,
-        replicas
+        replicas,
+        array(
+            named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
+        ) as evidence
     from compared
     where previous_replicas is null or previous_replicas <> replicas
 )

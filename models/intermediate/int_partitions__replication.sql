@@ -34,9 +34,7 @@ told as (
         cast(null as array<int>) as isr_members,
         cast(null as array<int>) as stated_before,
         replicas,
-        array(
-            named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
-        ) as evidence,
+        evidence,
         1 as evidence_count
     from replicas
 ),
@@ -60,6 +58,7 @@ carried as (
                 flatten(collect_set(stated_before) over (whole))
             )
         ) as members_ever,
+        stated_before,
         evidence,
         evidence_count
     from told
@@ -84,6 +83,7 @@ final as (
     select
         *,
         replicas is not null as are_replicas_known,
+        lag(told_at) over (life) is null as is_first,
         array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
         lead(told_at) over (life) as next_told_at,
         lead(evidence) over (life) as next_evidence,

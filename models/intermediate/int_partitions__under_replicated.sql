@@ -33,8 +33,11 @@ stretches as (
         partition_id,
         topic_life,
         replica_id,
+        stretch,
         min(place) as first_place,
         min(told_at) as started_at,
+        min_by(is_first and not coalesce(array_contains(stated_before, replica_id), false), place)
+            as is_start_unknown,
         max_by(next_told_at, place) as ended_at,
         max_by(
             struct(next_evidence as evidence, coalesce(next_evidence_count, 0) as evidence_count),
@@ -43,8 +46,7 @@ stretches as (
         min_by(struct(evidence, evidence_count), place) as opening,
         bool_and(are_replicas_known) as are_replicas_known
     from numbered
-    group by
-        cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, replica_id, stretch
+    group by all
 ),
 
 deleted as (
@@ -77,7 +79,7 @@ deleted as (
 
 final as (
     select
-        stretches.* except (ended_at, opening, closing),
+        stretches.* except (stretch, ended_at, opening, closing),
         coalesce(stretches.ended_at, deleted.deleted_at) as ended_at,
         slice(
             concat(stretches.opening.evidence, coalesce(stretches.closing.evidence, array())), 1, 10

@@ -27,7 +27,7 @@ final as (
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
-                'began before the first record': 'first_place = 1',
+                'began before the first record': 'is_start_unknown',
                 'no record lists the replicas': 'not are_replicas_known'
             })
         }} as warnings
