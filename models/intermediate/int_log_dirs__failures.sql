@@ -31,8 +31,11 @@ marked as (
     select
         *,
         case
+            when lag(logged_at) over (directory) >= logged_at - interval 1 minute then 0
+            -- A node that stops names directories that may have failed long before.
             when
-                lag(logged_at) over (directory) >= logged_at - interval 1 minute
+                event_type = 'node_stopped_for_disk'
+                and lag(event_type) over (directory) <> 'node_stopped_for_disk'
                 then 0
             else 1
         end as is_first_line
