@@ -49,52 +49,46 @@ stretches as (
     group by all
 ),
 
-deleted as (
+deletions as (
     select
-        stretches.cluster_id,
-        stretches.cluster_incarnation,
-        stretches.topic_name,
-        stretches.partition_id,
-        stretches.topic_life,
-        stretches.replica_id,
-        stretches.first_place,
-        min(topic_events.logged_at) as deleted_at
-    from stretches
-    inner join topic_events
-        on
-            stretches.cluster_id = topic_events.cluster_id
-            and stretches.topic_name = topic_events.topic_name
-            and (
-                topic_events.partition_id is null
-                or stretches.partition_id = topic_events.partition_id
-            )
-            and topic_events.logged_at >= stretches.started_at - interval 1 minute
-            and (
-                topic_events.event_type = 'topic_deleted'
-                or topic_events.state_after in ('NonExistentPartition', 'NotExists')
-            )
-    where stretches.ended_at is null
-    group by all
+        cluster_id,
+        topic_name,
+        collect_set(struct(logged_at, partition_id)) as deletions
+    from topic_events
+    where
+        event_type = 'topic_deleted' or state_after in ('NonExistentPartition', 'NotExists')
+    group by cluster_id, topic_name
 ),
 
-final as (
+ended as (
     select
         stretches.* except (stretch, ended_at, opening, closing),
-        coalesce(stretches.ended_at, deleted.deleted_at) as ended_at,
+        case
+            when stretches.ended_at is null
+                then array_min(
+                    filter(
+                        deletions.deletions,
+                        deletion -> deletion.logged_at >= started_at - interval 1 minute
+                        and coalesce(deletion.partition_id, partition_id) = partition_id
+                    )
+                ).logged_at
+        end as deleted_at,
+        stretches.ended_at as back_at,
         slice(
             concat(stretches.opening.evidence, coalesce(stretches.closing.evidence, array())), 1, 10
         ) as evidence,
         stretches.opening.evidence_count + stretches.closing.evidence_count as evidence_count
     from stretches
-    left join deleted
-        using (
-            cluster_id, cluster_incarnation, topic_name, partition_id, topic_life,
-            replica_id, first_place
-        )
-    -- Replicas that stop because their topic is being deleted are no outage.
-    where
-        deleted.deleted_at is null
-        or deleted.deleted_at > stretches.started_at + interval 1 minute
+    left join deletions using (cluster_id, topic_name)
+),
+
+-- Replicas that stop because their topic is being deleted are no outage.
+final as (
+    select
+        * except (deleted_at, back_at),
+        coalesce(back_at, deleted_at) as ended_at
+    from ended
+    where deleted_at is null or deleted_at > started_at + interval 1 minute
 )
 
 select * from final
