@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with states as (
     select * from {{ ref('int_partitions__isr_states') }}
 ),
@@ -32,6 +34,7 @@ final as (
         topic_life,
         row_number() over (life) as state_number,
         changed_at,
+        told_at,
         changed_at < told_at as is_told_late,
         lead(changed_at) over (life) as next_changed_at,
         first_told.node_id,

@@ -1,5 +1,3 @@
-{{ config(materialized='table', file_format='parquet') }}
-
 with told as (
     select * from {{ ref('int_partitions__isr_told') }}
 ),

@@ -5,7 +5,7 @@ with epochs as (
 ),
 
 states as (
-    select * from {{ ref('int_partitions__isr_states') }}
+    select * from {{ ref('int_partitions__isr_ordered') }}
 ),
 
 replicas as (
