@@ -30,6 +30,7 @@ final as (
             and epochs.elected_at >= isr_changes.logged_at
     where
         epochs.leader_id <> epochs.previous_leader_id
+        and isr_changes.isr is not null
         and not array_contains(epochs.previous_isr, epochs.leader_id)
     group by
         epochs.cluster_id,

@@ -1,5 +1,5 @@
 with partitions as (
-    select * from {{ ref('int_partitions__described') }}
+    select * from {{ ref('int_partitions__seen_described') }}
 ),
 
 final as (
