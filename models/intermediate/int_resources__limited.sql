@@ -22,6 +22,7 @@ sampled as (
         max(value) as value,
         max(limit_value) as own_limit,
         max(is_refused) as is_refused,
+        max(is_doubtful) as is_doubtful,
         {{ evidence(at='sampled_at') }} as evidence,
         count(*) as evidence_count
     from observed

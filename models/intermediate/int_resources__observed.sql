@@ -27,6 +27,7 @@ final as (
         if(is_limit, null, value) as value,
         if(is_limit and value > 0, value, null) as limit_value,
         false as is_refused,
+        false as is_doubtful,
         source_path,
         byte_offset
     from samples
@@ -41,12 +42,13 @@ final as (
         cast(memory_maps as double) as value,
         cast(memory_maps_limit as double) as limit_value,
         -- The system refuses a map to a process that has the most it may have, whatever memory is free.
-        coalesce(memory_call = 'mmap' and memory_maps >= memory_maps_limit - 10, false)
-            as is_refused,
+        coalesce(memory_call = 'mmap', false)
+        and coalesce(memory_maps >= memory_maps_limit - 10, true) as is_refused,
+        memory_maps is null as is_doubtful,
         source_path,
         byte_offset
     from crashes
-    where memory_maps is not null
+    where memory_maps is not null or memory_call = 'mmap'
     union all
     select
         cluster_id,
@@ -58,6 +60,7 @@ final as (
         cast(java_threads as double) as value,
         cast(null as double) as limit_value,
         false as is_refused,
+        false as is_doubtful,
         source_path,
         byte_offset
     from crashes
@@ -73,6 +76,7 @@ final as (
         cast(null as double) as value,
         cast(null as double) as limit_value,
         true as is_refused,
+        false as is_doubtful,
         source_path,
         byte_offset
     from exhaustions

@@ -31,6 +31,7 @@ final as (
             warnings({
                 'the limit is not known': "limit_value is null and resource in ('memory_maps', 'open_files')",
                 'the limit is stated by another capture': 'is_limit_elsewhere and limit_value is not null',
+                'the memory of the machine may have run out instead': 'is_doubtful',
                 'the time is not known': 'sampled_at is null'
             })
         }} as warnings

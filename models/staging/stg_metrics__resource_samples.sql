@@ -15,10 +15,10 @@ final as (
             when
                 metric in ('zk_open_file_descriptor_count', 'zk_max_file_descriptor_count')
                 then 'open_files'
-            when metric = 'sockets' then 'sockets_' || lower(labels['state'])
+            when metric = 'sockets' then 'sockets_' || coalesce(lower(labels['state']), 'all')
             when metric = 'process_memory_maps' then 'memory_maps'
             when metric in ('process_threads', 'jvm_threads') then 'threads'
-            when metric like 'jvm_memory%' then labels['area'] || '_bytes'
+            when metric like 'jvm_memory%' then coalesce(labels['area'], 'heap') || '_bytes'
             when metric = 'process_resident_memory_bytes' then 'resident_bytes'
         end as resource,
         metric in (
