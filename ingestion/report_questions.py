@@ -97,10 +97,18 @@ QUESTIONS = (
     Question(
         AVAILABILITY,
         "Day by day",
-        "select * from reports.rpt_cluster_daily where cluster_id = $cluster and report_date >= cast($since as date) and report_date < $until",
-        "report_date desc",
+        """
+select
+    event_date as day, evidence_state as evidence, nodes_heard, availability_ratio, leaderless_ms, under_replicated_ms, incidents,
+    elections_leader_lost as leaders_lost, elections_unclean as unclean_elections, controller_changes,
+    expiries_gc_pause + expiries_process_stall + expiries_process_death + expiries_network + expiries_unknown as sessions_lost,
+    stale_epoch_ms, records_given_up
+from reports.rpt_cluster_daily
+where cluster_id = $cluster and event_date >= cast($since as date) and event_date < $until""",
+        "day desc",
         31,
         "the latest",
+        "Availability is 1 less the leaderless part of all time of the partitions. Times are summed over partitions. Of an unknown day nothing is said.",
     ),
     Question(
         AVAILABILITY,

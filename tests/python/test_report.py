@@ -45,6 +45,17 @@ SCHEMAS = {
         "measure_kind": pa.string(), "cleaner_runs": pa.int32(), "failed_tombstones": pa.int64(), "hours_since_clean": pa.int32(),
         "is_abnormal": pa.bool_(),
     },
+    "reports/rpt_cluster_daily": {
+        "cluster_id": pa.string(), "event_date": pa.date32(), "evidence_state": pa.string(), "availability_ratio": pa.float64(),
+        **dict.fromkeys(
+            (
+                "nodes_heard", "leaderless_ms", "under_replicated_ms", "incidents", "elections_leader_lost", "elections_unclean",
+                "controller_changes", "expiries_gc_pause", "expiries_process_stall", "expiries_process_death", "expiries_network",
+                "expiries_unknown", "stale_epoch_ms", "records_given_up",
+            ),
+            pa.int64(),
+        ),
+    },
     "bronze/log_records": {
         "cluster_id": pa.string(), "source_path": pa.string(), "byte_offset": pa.int64(), "node_id": pa.int32(), "logged_at": TIME,
         "event_date": pa.date32(), "raw_text": pa.string(),
@@ -413,3 +424,20 @@ def test_a_cluster_without_a_line_of_a_node_spans_its_days_of_logs(tmp_path: Pat
     page = page_of(place)
     assert "<p>2026-06-03 00:00:00 to 2026-06-06 00:00:00. All times" in page
     assert "2 of 3" in page
+
+
+def test_an_unknown_day_says_nothing_of_availability(tmp_path: Path) -> None:
+    counts = [name for name, kind in SCHEMAS["reports/rpt_cluster_daily"].items() if kind == pa.int64()]
+    days = [
+        {
+            "cluster_id": "orders", "event_date": dt.date(2026, 6, 10), "evidence_state": "known", "availability_ratio": 0.99975,
+            **dict.fromkeys(counts, 1), "leaderless_ms": 252_000,
+        },
+        {"cluster_id": "orders", "event_date": dt.date(2026, 6, 11), "evidence_state": "unknown", "nodes_heard": 0},
+    ]  # fmt: skip
+    page = page_of(make(tmp_path, {"marts/dim_clusters": [cluster()], "reports/rpt_cluster_daily": days}))
+    table = re.search(r"<caption>Day by day</caption>.*?</table>", page, re.DOTALL)
+    assert table
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
+    assert rows[0] == ["2026-06-11", "unknown", "0", *["–"] * 10]
+    assert rows[1] == ["2026-06-10", "known", "1", "99.9750%", "4 min 12 s", "1 ms", "1", "1", "1", "1", "5", "1 ms", "1"]
