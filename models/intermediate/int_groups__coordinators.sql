@@ -1,0 +1,64 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with claims as (
+    select * from {{ ref('int_groups__coordinator_claims') }}
+),
+
+-- Claims of the same node that follow each other are one stretch.
+numbered as (
+    select
+        *,
+        sum(
+            case
+                when claim_number > 1 and coordinator_id <=> previous_coordinator_id then 0
+                else 1
+            end
+        ) over (
+            partition by cluster_id, cluster_incarnation, group_id
+            order by claim_number
+            rows between unbounded preceding and current row
+        ) as stretch_number
+    from claims
+),
+
+stretches as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        stretch_number,
+        min(coordinator_id) as coordinator_id,
+        min_by(known_by, claim_number) as known_by,
+        min(seen_at) as valid_from,
+        slice(
+            flatten(
+                transform(
+                    array_sort(collect_list(struct(claim_number, evidence))),
+                    claim -> claim.evidence
+                )
+            ),
+            1,
+            10
+        ) as evidence,
+        sum(evidence_count) as evidence_count
+    from numbered
+    group by cluster_id, cluster_incarnation, group_id, stretch_number
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        coordinator_id,
+        known_by,
+        valid_from,
+        lead(valid_from) over (
+            partition by cluster_id, cluster_incarnation, group_id order by stretch_number
+        ) as valid_to,
+        evidence,
+        evidence_count
+    from stretches
+)
+
+select * from final

@@ -1,0 +1,40 @@
+with statuses as (
+    select * from {{ ref('int_groups__lag_status') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'group_id', 'topic_name', 'partition_id', 'source_kind', 'status_kind', 'window_started_at'
+            ])
+        }} as group_lag_status_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
+        group_id,
+        topic_name,
+        partition_id,
+        source_kind,
+        status_kind,
+        status,
+        window_started_at,
+        window_ended_at,
+        cast(window_started_at as date) as window_date,
+        samples,
+        first_offset,
+        last_offset,
+        first_lag,
+        last_lag,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'too few samples to judge by': 'status is null',
+                'the window is not full': 'is_incomplete'
+            })
+        }} as warnings
+    from statuses
+)
+
+select * from final

@@ -1,0 +1,97 @@
+with known_groups as (
+    select * from {{ ref('dim_groups') }}
+),
+
+rebalances as (
+    select * from {{ ref('fct_group_rebalances') }}
+),
+
+lag_statuses as (
+    select * from {{ ref('fct_group_lag_status') }}
+),
+
+coordinators as (
+    select * from {{ ref('fct_group_coordinators') }}
+),
+
+-- A day without a record of the cluster is not known, and never a day without a rebalance.
+covered_days as (
+    select distinct
+        cluster_id,
+        event_date as report_date,
+        cast(0 as bigint) as nothing
+    from {{ ref('fct_parse_coverage_daily') }}
+),
+
+group_days as (
+    select
+        *,
+        explode(sequence(to_date(first_seen_at), to_date(last_seen_at))) as report_date
+    from known_groups
+),
+
+rebalanced as (
+    select
+        group_key,
+        rebalance_date as report_date,
+        count(*) as rebalances,
+        count_if(is_failed) as rebalances_failed,
+        count_if(is_stuck) as rebalances_stuck,
+        sum(duration_ms) as rebalance_ms
+    from rebalances
+    group by group_key, rebalance_date
+),
+
+judged as (
+    select
+        group_key,
+        window_date as report_date,
+        max_by(
+            status, array_position(array('OK', 'WARN', 'ERR', 'STALL', 'STOP', 'REWIND'), status)
+        ) as worst_lag_status,
+        max(greatest(first_lag, last_lag)) as largest_lag
+    from lag_statuses
+    where status is not null
+    group by group_key, window_date
+),
+
+coordinated as (
+    select
+        group_days.group_key,
+        group_days.report_date,
+        max_by(coordinators.coordinator_id, coordinators.valid_from) as coordinator_id
+    from group_days
+    inner join coordinators
+        on
+            group_days.group_key = coordinators.group_key
+            and coordinators.valid_from < group_days.report_date + interval 1 day
+            and coalesce(group_days.report_date < coordinators.valid_to, true)
+    where coordinators.coordinator_id >= 0
+    group by group_days.group_key, group_days.report_date
+),
+
+final as (
+    select
+        {{ row_key(['group_key', 'report_date']) }} as group_daily_key,
+        cluster_id,
+        group_days.cluster_incarnation,
+        group_key,
+        group_days.group_id,
+        group_days.group_kind,
+        report_date,
+        if(covered_days.nothing is null, 'unknown', 'known') as evidence_state,
+        coalesce(rebalanced.rebalances, covered_days.nothing) as rebalances,
+        coalesce(rebalanced.rebalances_failed, covered_days.nothing) as rebalances_failed,
+        coalesce(rebalanced.rebalances_stuck, covered_days.nothing) as rebalances_stuck,
+        rebalanced.rebalance_ms,
+        judged.worst_lag_status,
+        judged.largest_lag,
+        coordinated.coordinator_id
+    from group_days
+    left join covered_days using (cluster_id, report_date)
+    left join rebalanced using (group_key, report_date)
+    left join judged using (group_key, report_date)
+    left join coordinated using (group_key, report_date)
+)
+
+select * from final
