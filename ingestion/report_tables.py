@@ -15,6 +15,8 @@ from deltalake.exceptions import DeltaError
 from ingestion.warehouse import Warehouse
 
 Row = dict[str, Any]
+# Texts, which stay as they are, and the names of tables outside of them.
+NAMES = re.compile(r"'(?:[^']|'')*'|\b(marts|reports)\.(\w+)")
 
 
 class NotBuilt(LookupError):
@@ -31,12 +33,12 @@ class Tables:
 
     def rows(self, query: str) -> list[Row]:
         """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""
-        names = r"\b(bronze|marts|reports)\.(\w+)"
-        for schema, name in sorted(set(re.findall(names, query))):
+        for schema, name in sorted({(found[1], found[2]) for found in NAMES.finditer(query) if found[1]}):
             if not self._is_there(schema, name):
                 raise NotBuilt(f"{schema}.{name}")
+        flat = NAMES.sub(lambda found: f"{found[1]}__{found[2]}" if found[1] else found[0], query)
         try:
-            found = pa.table(self.builder.execute(re.sub(names, r"\1__\2", query)).read_all())
+            found = pa.table(self.builder.execute(flat).read_all())
         except DeltaError as error:
             lacking = re.search(r"No field named (\S+?)\.?(?:\s|$)", str(error))
             if lacking is None:

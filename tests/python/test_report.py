@@ -6,13 +6,17 @@ import datetime as dt
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pyarrow as pa
 import pytest
+import yaml
 from deltalake import write_deltalake
 
-from ingestion import cli, figures, report
+from ingestion import cli, figures, report, report_plots
+from ingestion.report_questions import SPANS
+from ingestion.report_tables import Period, Tables, moment
 from ingestion.units import duration_text, size_text
 from ingestion.warehouse import Warehouse
 
@@ -158,6 +162,24 @@ def warehouse(tmp_path: Path) -> Warehouse:
 def page_of(place: Warehouse, name: str | None = None, since: str | None = None, until: str | None = None) -> str:
     start, end = report.parse_time(since) if since else None, report.parse_time(until, is_end=True) if until else None
     return report.render(report.collect(place, name, start, end, at("2026-06-13 10:00")))
+
+
+MODELS = Path(__file__).parents[2] / "models"
+PLAIN = {
+    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "date": pa.date32(), "timestamp": TIME,
+}  # fmt: skip
+
+
+def arrow_type(text: str) -> pa.DataType:
+    """The Arrow type of a column by the type in its contract."""
+    kind, _, inner = text.removesuffix(">").partition("<")
+    if kind == "array":
+        return pa.list_(arrow_type(inner))
+    if kind == "map":
+        return pa.map_(*map(arrow_type, inner.split(",", 1)))
+    if kind == "struct":
+        return pa.struct([(name, arrow_type(of)) for name, _, of in (one.partition(":") for one in re.split(r",(?=\w+:)", inner))])
+    return PLAIN[kind]
 
 
 class Reader(HTMLParser):
@@ -441,3 +463,24 @@ def test_an_unknown_day_says_nothing_of_availability(tmp_path: Path) -> None:
     rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
     assert rows[0] == ["2026-06-11", "unknown", "0", *["–"] * 10]
     assert rows[1] == ["2026-06-10", "known", "1", "99.9750%", "4 min 12 s", "1 ms", "1", "1", "1", "1", "5", "1 ms", "1"]
+
+
+def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) -> None:
+    made = set()
+    for file in sorted(MODELS.glob("marts/*.yml")) + sorted(MODELS.glob("reports/*.yml")):
+        for model in (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get("models", []):
+            if not all("data_type" in column for column in model.get("columns", [{}])):
+                continue
+            schema = pa.schema([(column["name"], arrow_type(column["data_type"].replace(" ", ""))) for column in model["columns"]])
+            rows = [cluster("marts.orders")] if model["name"] == "dim_clusters" else []
+            write_deltalake(tmp_path / file.parent.name / model["name"], pa.Table.from_pylist(rows, schema=schema))
+            made.add(f"{file.parent.name}.{model['name']}")
+    assert {"marts.dim_clusters", "marts.fct_leader_elections"} <= made
+    tables, period = Tables(Warehouse.at(str(tmp_path))), Period("marts.orders", at("2026-06-10"), at("2026-06-12"))
+    for query in (report_plots.LEADERS, report_plots.LEADERLESS, report_plots.GROWTH, *SPANS):
+        # Raises NotBuilt where a column is missing.
+        if {f"marts.{name}" for name in re.findall(r"marts\.(\w+)", query)} <= made:
+            tables.rows(Template(query).safe_substitute(cluster="''", step="1", since=moment(period.since), until=moment(period.until)))
+    page = page_of(Warehouse.at(str(tmp_path)), "marts.orders")
+    assert "the column" not in page
+    assert not made & set(re.findall(r"\(((?:marts|reports)\.\w+)\)", page))
