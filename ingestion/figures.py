@@ -261,10 +261,11 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
                 if boxes:
                     axes.broken_barh(boxes, (y + 0.05, 0.9), **style)
         # A few days are no reason for boxes as wide as the page.
-        axes.set_xlim(0, max(len(days), 7 if is_narrow else 14))
+        width = max(len(days), 7 if is_narrow else 14)
+        axes.set_xlim(0, width)
         axes.set_ylim(len(names), 0)
         axes.set_yticks([y + 0.5 for y in range(len(names))], names)
-        apart = max(1, -(-len(days) // (3 if is_narrow else 8)))
+        apart = -(-width // (3 if is_narrow else 8))
         axes.set_xticks([x + 0.5 for x in range(0, len(days), apart)], [str(days[x]) for x in range(0, len(days), apart)])
         axes.tick_params(axis="both", length=0)
         kinds = {kind: Patch(**style) for kind, style in shades.items()}
