@@ -162,7 +162,7 @@ def nodes_timeline(lines: Sequence[NodeLine], frame: Frame, left_out: str = "") 
         axes = figure.subplots()
         for row, line in enumerate(lines):
             axes.broken_barh([_bar(a, b, frame) for a, b, _ in line.runs], (row - 0.32, 0.64), color=GREY, alpha=0.45, linewidth=0)
-            axes.broken_barh([_bar(*one, frame) for one in line.tenures], (row - 0.18, 0.36), color=BLUE, linewidth=0)
+            axes.broken_barh([_bar(*one, frame, least=0.003) for one in line.tenures], (row - 0.18, 0.36), color=BLUE, linewidth=0)
             axes.broken_barh([_bar(*one, frame, least=0.004) for one in line.expiries], (row + 0.2, 0.2), color=RED, linewidth=0)
             deaths = [b for _, b, kind in line.runs if kind in ("killed", "fatal")]
             axes.plot(deaths, [row] * len(deaths), "x", color=INK, markersize=6, markeredgewidth=1.6, linestyle="none")
