@@ -1,37 +1,49 @@
 with hours as (
-    select * from {{ ref('int_offsets__hours_filled') }}
+    select * from {{ ref('int_offsets__hours_grown') }}
 ),
 
--- What came in as full segments, less what was deleted and what cleaning took away.
-measured as (
+siblings_compared as (
     select
         *,
-        segments_rolled * segment_bytes - bytes_deleted - bytes_cleaned as bytes_growth
+        count(*) over (
+            partition by cluster_id, cluster_incarnation, node_id, hour_at
+        ) as siblings,
+        percentile_approx(growth_24h, 0.5) over (
+            partition by cluster_id, cluster_incarnation, node_id, hour_at
+        ) as sibling_growth_24h,
+        -- A day of its past, and no older than a week before it.
+        max(growth_24h) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by unix_seconds(hour_at)
+            range between 691200 preceding and 86400 preceding
+        ) as past_growth_24h,
+        count(*) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by unix_seconds(hour_at)
+            range between 691200 preceding and 86400 preceding
+        ) as past_hours,
+        sort_array(
+            collect_list(struct(node_id, growth_24h)) over (
+                partition by cluster_id, cluster_incarnation, partition_id, hour_at
+            )
+        ) as replicas
     from hours
 ),
 
-totalled as (
+replicas_compared as (
     select
-        *,
-        sum(segments_rolled * segment_bytes - bytes_deleted - bytes_cleaned)
-            over (day_back)
-            as growth_24h
-    from measured
-    window day_back as (
-        partition by cluster_id, cluster_incarnation, node_id, partition_id
-        order by hour_at
-        rows between 23 preceding and current row
-    )
+        * except (replicas),
+        filter(replicas, replica -> replica.node_id <> node_id).growth_24h as replica_growths
+    from siblings_compared
 ),
 
+-- The middle of what the other replicas grew by; of two, the lower.
 final as (
     select
-        totalled.*,
-        percentile_approx(growth_24h, 0.5) over (
-            partition by cluster_id, cluster_incarnation, node_id, hour_at
-        ) as median_growth_24h,
-        count(*) over (partition by cluster_id, cluster_incarnation, node_id, hour_at) as siblings
-    from totalled
+        * except (replica_growths),
+        get(sort_array(replica_growths), cast((size(replica_growths) - 1) div 2 as int))
+            as replica_growth_24h
+    from replicas_compared
 )
 
 select * from final

@@ -1,37 +1,35 @@
-with offsets_events as (
-    select * from {{ ref('stg_logs__offsets_events') }}
+with steps as (
+    select * from {{ ref('int_offsets__steps') }}
 ),
 
-incarnations as (
-    select * from {{ ref('int_clusters__incarnations') }}
-),
-
--- Sizes as the cleaner prints them: in MB, in the notation of its JVM's locale.
-sized as (
+-- Of a partition whose size was never told only the growth is known.
+turned as (
     select
-        offsets_events.cluster_id,
-        incarnations.cluster_incarnation,
-        offsets_events.node_id,
-        offsets_events.partition_id,
-        date_trunc('hour', offsets_events.logged_at) as hour_at,
-        offsets_events.logged_at,
-        offsets_events.source_path,
-        offsets_events.byte_offset,
-        offsets_events.event_type,
-        offsets_events.tombstones,
-        offsets_events.segment_bytes,
-        offsets_events.duration_ms,
-        offsets_events.bytes_loaded,
-        cast({{ megabytes('offsets_events.start_size_mb') }} * 1048576 as bigint)
-            as cleaned_from_bytes,
-        cast({{ megabytes('offsets_events.end_size_mb') }} * 1048576 as bigint) as cleaned_to_bytes
-    from offsets_events
-    inner join incarnations
-        on
-            offsets_events.cluster_id = incarnations.cluster_id
-            and offsets_events.logged_at >= incarnations.valid_from
-            and offsets_events.logged_at < incarnations.valid_to
-    where offsets_events.node_id is not null and offsets_events.partition_id is not null
+        *,
+        case
+            when measured_bytes is not null
+                then struct(logged_at, source_path, byte_offset, measured_bytes as bytes)
+        end as measure,
+        case event_type
+            when 'segment_rolled' then segment_bytes
+            when 'segment_deleted' then -coalesce(deleted_bytes, 0)
+            when 'cleaning_completed' then coalesce(told_bytes - cleaned_from_bytes, 0)
+            else 0
+        end as turned_bytes
+    from steps
+),
+
+reckoned as (
+    select
+        *,
+        max(told_bytes) over (so_far)
+        + sum(if(told_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
+    from turned
+    window so_far as (
+        partition by cluster_id, cluster_incarnation, node_id, partition_id, told_number
+        order by logged_at, source_path, byte_offset
+        rows between unbounded preceding and current row
+    )
 ),
 
 final as (
@@ -41,19 +39,16 @@ final as (
         node_id,
         partition_id,
         hour_at,
+        max(segment_bytes) as segment_bytes,
+        max(is_segment_size_known) as is_segment_size_known,
         count_if(event_type = 'segment_rolled') as segments_rolled,
         count_if(event_type = 'segment_deleted') as segments_deleted,
-        sum(case when event_type = 'segment_deleted' then segment_bytes end) as bytes_deleted,
+        sum(turned_bytes) as bytes_turned_over,
         count_if(event_type = 'cleaning_completed') as cleaner_runs,
-        sum(
-            case
-                when event_type = 'cleaning_completed' then cleaned_from_bytes - cleaned_to_bytes
-            end
-        ) as bytes_cleaned,
-        max_by(cleaned_to_bytes, logged_at) filter (where event_type = 'cleaning_completed')
-            as bytes_after_cleaning,
-        max_by(bytes_loaded, logged_at) filter (where event_type = 'offsets_load_completed')
-            as bytes_at_load,
+        max_by(reckoned_bytes, struct(logged_at, source_path, byte_offset)) as reckoned_bytes,
+        min(measure).bytes as first_measured_bytes,
+        max(measure).bytes as last_measured_bytes,
+        count(measured_bytes) as measures,
         max(case when event_type = 'cleaning_completed' then logged_at end) as cleaned_at,
         max(case when event_type = 'offsets_load_completed' then duration_ms end)
             as longest_load_ms,
@@ -61,7 +56,7 @@ final as (
             as failed_tombstones,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
-    from sized
+    from reckoned
     group by cluster_id, cluster_incarnation, node_id, partition_id, hour_at
 )
 

@@ -1,5 +1,55 @@
+{%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
+{%- set ratio = var('growth_abnormal_ratio') -%}
 with hours as (
     select * from {{ ref('int_offsets__growth_compared') }}
+),
+
+-- Out of line is what grew by several segments more, and several times as much, as what it is compared with.
+judged as (
+    select
+        *,
+        nullif(
+            concat_ws(
+                '; ',
+                case
+                    when
+                        siblings > 2
+                        and growth_24h > {{ ratio }} * greatest(sibling_growth_24h, 0)
+                        and growth_24h - greatest(sibling_growth_24h, 0) > {{ floor }}
+                        then concat(
+                            'grew by ',
+                            growth_24h,
+                            ' bytes in 24 hours, the median partition of the node by ',
+                            sibling_growth_24h
+                        )
+                end,
+                case
+                    when
+                        growth_24h > {{ ratio }} * greatest(replica_growth_24h, 0)
+                        and growth_24h - greatest(replica_growth_24h, 0) > {{ floor }}
+                        then concat(
+                            'grew by ',
+                            growth_24h,
+                            ' bytes in 24 hours, its replicas on other nodes by ',
+                            replica_growth_24h
+                        )
+                end,
+                case
+                    when
+                        past_hours >= 24
+                        and growth_24h > {{ ratio }} * greatest(past_growth_24h, 0)
+                        and growth_24h - greatest(past_growth_24h, 0) > {{ floor }}
+                        then concat(
+                            'grew by ',
+                            growth_24h,
+                            ' bytes in 24 hours, in the week before by at most ',
+                            past_growth_24h
+                        )
+                end
+            ),
+            ''
+        ) as abnormal_reason
+    from hours
 ),
 
 final as (
@@ -12,9 +62,9 @@ final as (
         partition_id,
         hour_at,
         cast(hour_at as date) as hour_date,
-        coalesce(bytes_at_load, bytes_after_cleaning) as bytes_at_end,
+        bytes_at_end,
         bytes_growth,
-        'estimated' as measure_kind,
+        if(last_measured_bytes is null, 'estimated', 'measured') as measure_kind,
         cast(segments_rolled as int) as segments_rolled,
         cast(segments_deleted as int) as segments_deleted,
         cast(cleaner_runs as int) as cleaner_runs,
@@ -22,18 +72,20 @@ final as (
         longest_load_ms,
         cast(floor((unix_seconds(hour_at) + 3600 - unix_seconds(last_cleaned_at)) / 3600) as int)
             as hours_since_clean,
-        -- Out of line with its siblings on the same node: twice the median of a day, and by more than two segments.
-        siblings > 2
-        and growth_24h > 2 * greatest(median_growth_24h, 0)
-        and growth_24h - greatest(median_growth_24h, 0) > 2 * segment_bytes as is_abnormal,
-        coalesce(evidence, array()) as evidence,
+        abnormal_reason is not null as is_abnormal,
+        abnormal_reason,
+        evidence,
         evidence_count,
         {{
             warnings({
-                'the segment size is the default, not read from the configuration': 'not is_segment_size_known'
+                'the segment size is the default, not read from the configuration':
+                    'last_measured_bytes is null and not is_segment_size_known',
+                'the growth is estimated, the size is measured once':
+                    'last_measured_bytes is not null and measured_growth is null',
+                'no record in the hour: the last one before holds': 'is_carried'
             })
         }} as warnings
-    from hours
+    from judged
 )
 
 select * from final

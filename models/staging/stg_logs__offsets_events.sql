@@ -16,6 +16,8 @@ final as (
     where
         topic_name = '__consumer_offsets'
         and event_type in (
+            'log_created',
+            'log_deleted',
             'segment_rolled',
             'segment_deleted',
             'segment_deletion_scheduled',

@@ -1,21 +1,37 @@
--- Every roll, deletion and cleaning of a placed partition falls into one hour.
+-- Every roll, deletion, cleaning and measured size of a placed partition falls into one hour.
 with source_rows as (
     select * from {{ ref('stg_logs__offsets_events') }}
+    where node_id is not null and partition_id is not null
+),
+
+measures as (
+    select * from {{ ref('int_offsets__sizes') }}
 ),
 
 mart_rows as (
     select * from {{ ref('fct_offsets_topic_growth_hourly') }}
 ),
 
+counted as (
+    select
+        cluster_id,
+        event_type
+    from source_rows
+    union all
+    select
+        cluster_id,
+        'size_measured' as event_type
+    from measures
+),
+
 expected as (
     select
         cluster_id,
-        sum(case when event_type = 'segment_rolled' then 1 else 0 end) as segments_rolled,
-        sum(case when event_type = 'segment_deleted' then 1 else 0 end) as segments_deleted,
-        sum(case when event_type = 'cleaning_completed' then 1 else 0 end) as cleaner_runs,
+        count_if(event_type = 'segment_rolled') as segments_rolled,
+        count_if(event_type = 'segment_deleted') as segments_deleted,
+        count_if(event_type = 'cleaning_completed') as cleaner_runs,
         count(*) as evidence_count
-    from source_rows
-    where node_id is not null and partition_id is not null
+    from counted
     group by cluster_id
 ),
 
@@ -25,7 +41,12 @@ found as (
         sum(segments_rolled) as segments_rolled,
         sum(segments_deleted) as segments_deleted,
         sum(cleaner_runs) as cleaner_runs,
-        sum(evidence_count) as evidence_count
+        sum(
+            case
+                when not exists(warnings, warning -> warning like 'no record in the hour%')
+                    then evidence_count
+            end
+        ) as evidence_count
     from mart_rows
     group by cluster_id
 ),

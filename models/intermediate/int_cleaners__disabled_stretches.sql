@@ -1,0 +1,51 @@
+with settings as (
+    select * from {{ ref('stg_logs__offsets_settings') }}
+    where is_cleaner_enabled is not null
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+placed_settings as (
+    {{ placed('settings') }}
+),
+
+-- Each start prints the configuration; starts that say the same follow each other as one stretch.
+numbered as (
+    select
+        *,
+        count_if(is_cleaner_enabled) over (
+            partition by cluster_id, cluster_incarnation, node_id
+            order by logged_at, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as times_enabled,
+        min(case when is_cleaner_enabled then logged_at end) over (
+            partition by cluster_id, cluster_incarnation, node_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as enabled_at
+    from placed_settings
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cast(null as int) as cleaner_thread,
+        cast(null as string) as topic_name,
+        cast(null as int) as partition_id,
+        min(logged_at) as stopped_at,
+        min(logged_at) as noticed_at,
+        min(enabled_at) as resumed_at,
+        'configuration' as found_by,
+        'log.cleaner.enable=false' as cause,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from numbered
+    where not is_cleaner_enabled
+    group by cluster_id, cluster_incarnation, node_id, times_enabled
+)
+
+select * from final

@@ -1,0 +1,46 @@
+with loads as (
+    select * from {{ ref('int_coordinators__loads') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id',
+                'cluster_incarnation',
+                'node_id',
+                'topic_name',
+                'partition_id',
+                'started_at',
+                'ended_at',
+            ])
+        }} as coordinator_load_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        topic_name,
+        partition_id,
+        coordinator_epoch,
+        started_at,
+        case when outcome = 'completed' then ended_at end as finished_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        case when outcome = 'completed' then unix_millis(ended_at) - unix_millis(started_at) end
+            as duration_ms,
+        outcome,
+        outcome in ('process_ended', 'open') as is_unfinished,
+        records_loaded,
+        bytes_loaded,
+        error,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'the start is not in the logs': 'told_start_at is null',
+                'no end in the logs': "outcome = 'open'"
+            })
+        }} as warnings
+    from loads
+)
+
+select * from final

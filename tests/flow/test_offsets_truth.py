@@ -1,0 +1,94 @@
+"""The offsets topic against the brokers' disks, which a poller of the lab measured every ten seconds, and what was done to them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+SEGMENT = 262144  # offsets.topic.segment.bytes of the lab's brokers
+Sizes = dict[tuple[int, int], list[tuple[int, int]]]
+
+
+def lines(path: Path) -> Iterator[dict]:
+    with open(path) as file:
+        yield from map(json.loads, file)
+
+
+def old_sizes(path: Path) -> Sizes:
+    """(node, partition) → (epoch ms, bytes), of the poller's form with one line per partition."""
+    sizes: Sizes = {}
+    for line in lines(path):
+        if line["topic"] == "__consumer_offsets" and not line["deleted"]:
+            sizes.setdefault((line["broker"], line["partition"]), []).append((line["ts"], line["bytes"]))
+    return sizes
+
+
+def new_sizes(path: Path) -> Sizes:
+    """The same, of the form with one line per node."""
+    sizes: Sizes = {}
+    for line in lines(path):
+        for name, (size, *_) in line["parts"].items():
+            topic, _, partition = name.rpartition("-")
+            if topic == "__consumer_offsets":
+                sizes.setdefault((line["node"], int(partition)), []).append((line["ts"], size))
+    return sizes
+
+
+def millis(at: dt.datetime) -> int:
+    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
+
+
+def hours(lab, cluster: str) -> list:
+    return lab.rows(f"select * from marts.fct_offsets_topic_growth_hourly where cluster_id = '{cluster}' order by hour_at")
+
+
+def outages(lab, cluster: str) -> list:
+    return lab.rows(f"select * from marts.fct_log_cleaner_outages where cluster_id = '{cluster}' order by node_id, stopped_at")
+
+
+def test_estimated_sizes_are_within_two_segments_of_the_disk(lab) -> None:
+    sizes = old_sizes(lab.folder / "zk-c-0.10.1.0-cleaner/truth/log-dirs.jsonl")
+    compared = 0
+    for row in hours(lab, "zk-c-0.10.1.0-cleaner"):
+        end = millis(row.hour_at) + 3_600_000
+        at, size = max(sample for sample in sizes[row.node_id, row.partition_id] if sample[0] <= end)
+        # The open segment is not in the estimate, and what the cleaner printed is rounded to 0.1 MB.
+        assert abs(row.bytes_at_end - size) <= 2 * SEGMENT, (row, at, size)
+        assert row.measure_kind == "estimated"
+        compared += 1
+    assert compared == 60
+
+
+def test_measured_sizes_are_what_was_on_the_disk(lab) -> None:
+    sizes = new_sizes(lab.folder / "kraft-372-offsets/truth/log-dirs.jsonl")
+    measured = [row for row in hours(lab, "kraft-372-offsets") if row.measure_kind == "measured"]
+    assert len(measured) == 30
+    for row in measured:
+        near = [size for _, size in sizes[row.node_id, row.partition_id]]
+        # The last describe stands between two polls, between which the cleaner may run.
+        assert min(near) - SEGMENT <= row.bytes_at_end <= max(near) + SEGMENT
+
+
+def test_the_partition_that_grows_on_one_broker_is_abnormal_there_and_nowhere_else(lab) -> None:
+    abnormal = [row for row in hours(lab, "kraft-372-offsets") if row.is_abnormal]
+    assert {(row.node_id, row.partition_id) for row in abnormal} == {(1, 0)}
+    assert all("its replicas on other nodes" in row.abnormal_reason for row in abnormal)
+
+
+def test_cleaners_that_were_killed_are_out_until_their_process_starts_anew(lab) -> None:
+    found = [(row.node_id, row.found_by, row.partition_id, row.resumed_at is None) for row in outages(lab, "zk-c-0.10.1.0-cleaner")]
+    assert found == [
+        (1, "thread_error", None, False),
+        (1, "thread_error", None, True),
+        (2, "thread_error", None, False),
+        (2, "thread_error", None, True),
+    ]
+    found = [(row.node_id, row.found_by, row.partition_id, row.resumed_at is None) for row in outages(lab, "kraft-372-offsets")]
+    assert found == [(1, "thread_error", 0, False), (1, "thread_error", 0, True), (2, "thread_error", None, False)]
+
+
+def test_no_other_cluster_has_an_outage(lab) -> None:
+    rows = lab.rows("select distinct cluster_id from marts.fct_log_cleaner_outages")
+    assert {row.cluster_id for row in rows} == {"zk-c-0.10.1.0-cleaner", "kraft-372-offsets"}
