@@ -2,6 +2,14 @@ with node_runs as (
     select * from {{ ref('dim_node_runs') }}
 ),
 
+process_stalls as (
+    select * from {{ ref('fct_process_stalls') }}
+),
+
+gc_pauses as (
+    select * from {{ ref('fct_gc_pauses') }}
+),
+
 session_expiries as (
     select * from {{ ref('fct_session_expiries') }}
 ),
@@ -21,7 +29,7 @@ final as (
         {{
             incident_fact(
                 'dim_node_runs', 'node_run_key',
-                "case when end_kind = 'clean' then 'controlled_stop' else 'process_death' end",
+                "if(end_kind = 'clean', 'controlled_stop', 'process_death')",
                 'coalesce(stopping_at, stopped_at)', 'returned_at', nodes='array(node_id)', detail='end_kind'
             )
         }}
@@ -31,14 +39,33 @@ final as (
     select
         {{
             incident_fact(
+                'fct_process_stalls', 'process_stall_key',
+                "if(contains(lower(process_name), 'zookeeper'), 'zookeeper_stall', 'process_stall')",
+                'started_at', 'ended_at', nodes='array_compact(array(node_id))', owner='process_name',
+                detail="concat('found by ', found_by)", duration='duration_ms'
+            )
+        }}
+    from process_stalls
+    union all
+    -- A shorter collection harms nobody by itself.
+    select
+        {{
+            incident_fact(
+                'fct_gc_pauses', 'gc_pause_key', "'gc_pause'", 'started_at', 'ended_at',
+                nodes='array_compact(array(node_id))', owner='process_name', detail='cause',
+                duration='duration_ms'
+            )
+        }}
+    from gc_pauses
+    where duration_ms >= 1000
+    union all
+    select
+        {{
+            incident_fact(
                 'fct_session_expiries', 'session_expiry_key',
-                "case
-                    when session_kind = 'zookeeper_client' then 'client_session_expired'
-                    else 'session_expired'
-                end",
-                'expired_at', 'reconnected_at',
-                nodes='case when node_id is null then array() else array(node_id) end',
-                owner='owner', caused_by='cause_key', detail='cause_kind', duration='unavailable_ms'
+                "if(session_kind = 'zookeeper_client', 'client_session_expired', 'session_expired')",
+                'expired_at', 'reconnected_at', nodes='array_compact(array(node_id))', owner='owner',
+                caused_by='cause_key', detail="concat('cause: ', cause_kind)", duration='unavailable_ms'
             )
         }}
     from session_expiries

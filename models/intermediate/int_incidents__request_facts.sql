@@ -1,0 +1,51 @@
+with deadlocks as (
+    select * from {{ ref('fct_thread_deadlocks') }}
+),
+
+rebalances as (
+    select * from {{ ref('fct_group_rebalances') }}
+),
+
+groups as (
+    select * from {{ ref('dim_groups') }}
+),
+
+-- A group hangs on the partition of the offsets topic that its coordinator leads.
+placed as (
+    select
+        rebalances.*,
+        groups.offsets_partition_id
+    from rebalances
+    left join groups on rebalances.group_key = groups.group_key
+    where rebalances.is_failed or rebalances.is_stuck
+),
+
+final as (
+    -- Nothing but the end of the process unties it.
+    select
+        {{
+            incident_fact(
+                'fct_thread_deadlocks', 'thread_deadlock_key', "'thread_deadlock'", 'found_at', 'null',
+                nodes='array_compact(array(node_id))',
+                detail="array_join(transform(threads, thread -> thread.thread_name), ', ')"
+            )
+        }}
+    from deadlocks
+    where found_at is not null
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_group_rebalances', 'group_rebalance_key',
+                "if(is_failed, 'rebalance_failed', 'group_stuck')",
+                'started_at', 'if(is_failed, coalesce(completed_at, started_at), completed_at)',
+                nodes='array_compact(array(coordinator_id))', other='coordinator_id', owner='member_id',
+                topic="'__consumer_offsets'", partition='offsets_partition_id', group='group_id',
+                detail='coalesce(reason_kind, outcome)', duration='duration_ms', burst='group_id'
+            )
+        }}
+    from placed
+    where started_at is not null
+)
+
+select * from final

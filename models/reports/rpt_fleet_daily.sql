@@ -1,0 +1,27 @@
+with clusters as (
+    select * from {{ ref('rpt_cluster_daily') }}
+),
+
+final as (
+    select
+        event_date,
+        count(*) as clusters,
+        count_if(evidence_state = 'known') as clusters_known,
+        count_if(evidence_state = 'unknown') as clusters_unknown,
+        count_if(incidents > 0) as clusters_with_incidents,
+        sum(records) as records,
+        sum(incidents) as incidents,
+        sum(maintenances) as maintenances,
+        {%- for name in daily_measures() %}
+            sum({{ name }}) as {{ name }},
+        {%- endfor %}
+        1 - try_divide(
+            sum(leaderless_ms),
+            sum(partitions * observed_ms) filter (where evidence_state = 'known')
+        ) as availability_ratio,
+        array_sort(collect_set(kafka_version)) as kafka_versions
+    from clusters
+    group by event_date
+)
+
+select * from final

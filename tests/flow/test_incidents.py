@@ -1,0 +1,108 @@
+"""Incidents against the lab's list of faults: every fault that did harm is a root cause, and no outage is told without a fault."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.flow.test_stalls import CLUSTERS, freezes
+from tests.flow.truth import rows, truth
+
+SETTLED_MS = 20_000
+"""So long after a fault the cluster's own metadata still changes because of it: session timeouts of 6 s, and a restart."""
+
+
+class Fault(NamedTuple):
+    kind: str
+    node: int | None
+    started: int
+    ended: int
+
+
+def faults(folder: Path) -> list[Fault]:
+    """What was done to brokers, controllers and ZooKeeper: kills, freezes, stops, damaged segments."""
+    found = []
+    for freeze in freezes(folder):
+        if freeze.who == "zookeeper":
+            found.append(Fault("zookeeper_stall", None, freeze.started, freeze.ended))
+        elif freeze.who.isdigit():
+            found.append(Fault("process_stall", int(freeze.who), freeze.started, freeze.ended))
+    for action in rows(folder / "truth/actions.jsonl"):
+        node = action.get("broker", action.get("node"))
+        start, end = action.get("start", action.get("start_ms")), action.get("end", action.get("end_ms"))
+        name = action["action"]
+        if node is None:
+            continue
+        if name.startswith("kill -9"):
+            found.append(Fault("process_death", int(node), start, end))
+        elif "SIGTERM" in name:
+            found.append(Fault("maintenance", int(node), start, end))
+        elif "damage segment" in name or "segment" in name:
+            found.append(Fault("log_cleaner_outage", int(node), start, end))
+    return sorted(found, key=lambda fault: fault.started)
+
+
+def harmed(folder: Path, fault: Fault) -> bool:
+    """Whether the cluster's own metadata changed for the worse because of the fault: an expiry, a set without the node, a new controller."""
+    facts = truth(folder)
+    end = fault.ended + SETTLED_MS
+    if fault.kind in ("process_death", "maintenance", "log_cleaner_outage"):
+        return True
+    if fault.kind == "zookeeper_stall":
+        return any(fault.started < expiry["at"] < end for expiry in facts["expiries"])
+    return any(fault.started < expiry["at"] < end and int(expiry["owner"]) == fault.node for expiry in facts["expiries"]) or any(
+        fault.started < change["at"] < fault.ended + 5000 and fault.node in set(change["before"]) - set(change["after"])
+        for change in facts["isr_changes"]
+    )
+
+
+def millis(at: dt.datetime) -> int:
+    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
+
+
+def told(fault: Fault, incident: Any) -> bool:
+    """Whether an incident is the fault's: of its kind and node, begun while it lasted or until it had shown."""
+    within = fault.started - 3000 <= millis(incident.started_at) <= fault.ended + SETTLED_MS
+    if fault.kind == "maintenance":
+        lasts = millis(incident.started_at) - 3000 <= fault.started and (
+            incident.ended_at is None or fault.started <= millis(incident.ended_at) + 3000
+        )
+        return incident.is_maintenance and fault.node in incident.nodes and (within or lasts)
+    return incident.root_cause_kind == fault.kind and within and (fault.node is None or fault.node in incident.nodes)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+class TestCluster:
+    def test_every_fault_that_did_harm_is_a_root_cause(self, lab, cluster: str) -> None:
+        folder = lab.folder / cluster
+        incidents = lab.rows(f"select * from marts.fct_incidents where cluster_id = '{cluster}'")
+        wanted = [fault for fault in faults(folder) if harmed(folder, fault)]
+        assert len(wanted) >= 4
+        assert [fault for fault in wanted if not any(told(fault, incident) for incident in incidents)] == []
+
+    def test_no_outage_is_told_without_a_fault(self, lab, cluster: str) -> None:
+        done = faults(lab.folder / cluster)
+        outages = lab.rows(
+            f"""select distinct incidents.* from marts.fct_incidents as incidents
+            inner join marts.fct_incident_events as events on incidents.incident_key = events.incident_key
+            where incidents.cluster_id = '{cluster}' and not incidents.is_maintenance
+            and events.event_kind in ('leaderless', 'session_expired', 'process_death', 'late_controller_writes')"""
+        )
+        without = [
+            (outage.root_cause_kind, outage.started_at, outage.summary)
+            for outage in outages
+            if not any(
+                fault.started - 3000 <= millis(outage.started_at) <= fault.ended + SETTLED_MS
+                and (fault.node is None or fault.node in outage.nodes)
+                for fault in done
+            )
+        ]
+        assert without == []
+
+    def test_a_rolling_restart_is_one_maintenance(self, lab, cluster: str) -> None:
+        incidents = lab.rows(f"select * from marts.fct_incidents where cluster_id = '{cluster}' and is_maintenance")
+        assert 1 <= len(incidents) <= 3
+        assert {incident.severity for incident in incidents} == {"info"}
