@@ -1,0 +1,80 @@
+with issues as (
+    select * from {{ ref('known_issues') }}
+),
+
+releases as (
+    select * from {{ ref('kafka_releases') }}
+),
+
+node_releases as (
+    select * from {{ ref('int_nodes__releases') }}
+),
+
+versions as (
+    select kafka_version
+    from releases
+    union
+    select kafka_version
+    from node_releases
+    where kafka_version is not null
+),
+
+numbered as (
+    select
+        kafka_version,
+        {{ release_numbers('kafka_version') }} as release_numbers
+    from versions
+),
+
+issue_numbers as (
+    select
+        issue_id,
+        mode,
+        component,
+        first_affected,
+        confidence,
+        {{ release_numbers('first_affected') }} as first_numbers,
+        {{ release_numbers('last_affected') }} as last_numbers,
+        transform(
+            split(coalesce(fixed_in, ''), ','), fixed -> {{ release_numbers('fixed') }}
+        ) as fixed_numbers,
+        fixed_in is not null as is_fixed
+    from issues
+),
+
+-- A few hundred issues and a hundred releases, each with each.
+compared as (
+    select
+        numbered.kafka_version,
+        numbered.release_numbers,
+        issue_numbers.* except (fixed_numbers),
+        issue_numbers.fixed_numbers,
+        filter(
+            issue_numbers.fixed_numbers,
+            fixed -> {{ release_line('fixed') }} = {{ release_line('numbered.release_numbers') }}
+        ) as fixed_in_line
+    from numbered
+    cross join issue_numbers
+    where element_at(numbered.release_numbers, 1) is not null
+),
+
+final as (
+    select
+        kafka_version,
+        release_numbers,
+        issue_id,
+        mode,
+        component,
+        -- Of an issue whose first release no source names, all before the fix are suspect.
+        confidence <> 'verified' or first_affected is null as is_suspect
+    from compared
+    where
+        coalesce(release_numbers >= first_numbers, true)
+        and case
+            when not is_fixed then coalesce(release_numbers <= last_numbers, true)
+            when size(fixed_in_line) > 0 then release_numbers < array_min(fixed_in_line)
+            else release_numbers < array_max(fixed_numbers)
+        end
+)
+
+select * from final
