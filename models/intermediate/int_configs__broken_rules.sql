@@ -1,0 +1,35 @@
+with terms as (
+    select * from {{ ref('int_configs__terms_checked') }}
+),
+
+-- A rule is broken where all of its terms hold.
+final as (
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        source_id,
+        source_path,
+        byte_offset,
+        min(found_at) as found_at,
+        max(kafka_version) as kafka_version,
+        max_by(offsets, term_number) as offsets,
+        max_by(lines, term_number) as lines,
+        array_sort(array_distinct(flatten(collect_list(settings)))) as settings
+    from terms
+    where holds
+    group by
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        source_id,
+        source_path,
+        byte_offset
+    having count(*) = max(terms_of_rule)
+)
+
+select * from final

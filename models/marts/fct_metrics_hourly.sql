@@ -1,0 +1,43 @@
+with hours as (
+    select * from {{ ref('int_metrics__hours') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'node_id', 'metric', 'attribute', 'labels_text', 'hour_at'
+            ])
+        }} as metric_hour_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        metric as metric_name,
+        attribute,
+        labels,
+        unit,
+        kind,
+        hour_at,
+        cast(hour_at as date) as hour_date,
+        value_min,
+        value_avg,
+        value_max,
+        value_last,
+        try_divide(increase * 1000, elapsed_ms) as rate_per_second,
+        resets,
+        samples,
+        first_sampled_at,
+        last_sampled_at,
+        evidence,
+        samples as evidence_count,
+        {{
+            warnings({
+                'the sample before is more than an hour older': 'longest_ms > 3600000',
+                'the counter began anew': 'resets > 0',
+                'no value is a number': 'value_last is null'
+            })
+        }} as warnings
+    from hours
+)
+
+select * from final

@@ -1,0 +1,34 @@
+with upgrades as (
+    select * from {{ ref('int_issues__upgrades') }}
+),
+
+compared as (
+    select
+        *,
+        array_sort(array_except(from_issues, to_issues)) as fixed_issues,
+        array_sort(array_except(to_issues, from_issues)) as new_issues
+    from upgrades
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'from_release', 'to_release']) }} as upgrade_key,
+        cluster_id,
+        from_release,
+        nodes,
+        to_release,
+        released_on,
+        is_latest_of_line,
+        transform(fixed_issues, issue -> issue.issue_id) as fixed,
+        cast(size(fixed_issues) as bigint) as fixed_count,
+        cast(
+            size(filter(fixed_issues, issue -> issue.severity in ('outage', 'data_loss'))) as bigint
+        ) as fixed_outages,
+        transform(new_issues, issue -> issue.issue_id) as newly_exposed,
+        cast(size(new_issues) as bigint) as newly_exposed_count,
+        cast(size(array_intersect(from_issues, to_issues)) as bigint) as still_exposed_count,
+        from_mode <> to_mode as changes_mode
+    from compared
+)
+
+select * from final
