@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with issues as (
     select * from {{ ref('known_issues') }}
 ),
