@@ -27,7 +27,7 @@ final as (
             incident_fact(
                 'fct_thread_deadlocks', 'thread_deadlock_key', "'thread_deadlock'", 'found_at', 'null',
                 nodes='array_compact(array(node_id))',
-                detail="array_join(transform(threads, thread -> thread.thread_name), ', ')"
+                detail="array_join(threads, ', ')"
             )
         }}
     from deadlocks

@@ -9,6 +9,26 @@ with clusters as (
 ),
 
 leaderless_windows as (
+    select * from {{ ref('fct_leaderless_windows') }}
+),
+
+under_replicated_windows as (
+    select * from {{ ref('fct_under_replicated_windows') }}
+),
+
+cleaner_outages as (
+    select * from {{ ref('fct_log_cleaner_outages') }}
+),
+
+epoch_gaps as (
+    select * from {{ ref('fct_epoch_gaps') }}
+),
+
+session_expiries as (
+    select * from {{ ref('fct_session_expiries') }}
+),
+
+windows as (
     select {{ day_window('leaderless_ms', 'started_at', 'ended_at', node='null') }}
     from leaderless_windows
     union all
