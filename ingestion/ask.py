@@ -13,6 +13,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ingestion.build import make_views
 from ingestion.warehouse import SCHEMAS, Warehouse, kept_views, named_in, register, register_views, tables
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
         # A `show` or `describe` may be about all there is; a query names what it reads.
         names = None if looks else question
         register(spark, place, only=None if looks else named_in(question, tables(spark, place)))
-        if looks or re.search(r"\b(staging|intermediate)\s*\.", question, re.IGNORECASE):
+        if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE):
+            make_views(spark, place)
             register_views(spark, place, only=names)
         spark.sql("use marts")
         return spark.sql(question).toArrow()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from deltalake import DeltaTable
 
 from ingestion.publish import forget, publish
-from ingestion.warehouse import Warehouse, kept_views, only_writer, register, register_views, save_views, sweep, tables
+from ingestion.warehouse import Warehouse, only_writer, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -78,7 +78,7 @@ def build(
     """
     began = time.monotonic()
     place = Warehouse.at(warehouse)
-    arguments = ["build", *options(place, project)]
+    arguments = ["build", *options(place, project, inline=not tests)]
     arguments += ["--select", *select.split()] if select else []
     arguments += ["--full-refresh"] if full_refresh else []
     arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
@@ -86,11 +86,13 @@ def build(
         from dbt.cli.main import dbtRunner
 
         state = built_from(place, project)
-        manifest = parsed.result() if parsed else parse(place, project)
+        manifest = parsed.result() if parsed and not tests else parse(place, project, inline=not tests)
         marts = {key: node for key, node in manifest.nodes.items() if place.is_local and is_published(node)}
         shutil.rmtree(place.building, ignore_errors=True)
         if select:
             # What is not selected is not made by dbt this time, but may be read.
+            if tests:
+                make_views(spark, place, project)
             register_views(spark, place)
             sweep(spark, place, only=selected(manifest, place, project, select))
         else:
@@ -154,14 +156,19 @@ def is_published(node: ModelNode) -> bool:
 
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
     """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
-    digest = hashlib.sha256()
+    found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
+    versions = {log.parent.name: DeltaTable(log.parent).version() for log in found}
+    return json.dumps({"project": project_hash(project), "bronze": versions})
+
+
+def project_hash(project: Path = PROJECT) -> str:
+    """SHA-256 of everything that the marts are made from, beside the data."""
+    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):
             if path.is_file():
                 digest.update(path.read_bytes())
-    found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
-    versions = {log.parent.name: DeltaTable(log.parent).version() for log in found}
-    return json.dumps({"project": digest.hexdigest(), "bronze": versions})
+    return digest.hexdigest()
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
@@ -170,11 +177,15 @@ def is_current(warehouse: str, project: Path = PROJECT) -> bool:
     return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)
 
 
-def options(place: Warehouse, project: Path) -> list[str]:
-    """What every call of dbt is given: where things are, and that it keeps quiet and off the network."""
-    aside = ["--vars", json.dumps({"building": str(place.building)})] if place.is_local else []
+def options(place: Warehouse, project: Path, *, inline: bool = True) -> list[str]:
+    """What every call of dbt is given: where things are, and that it keeps quiet and off the network.
+
+    `inline`: views are compiled into what reads them.  Of 252 statements 167 make views, each of which analyses all that lies
+    beneath it; dbt's unit tests need them, a build does not.
+    """
+    vars = {"inline": inline, **({"building": str(place.building)} if place.is_local else {})}
     return [
-        *aside,
+        *("--vars", json.dumps(vars)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
         *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
@@ -182,12 +193,12 @@ def options(place: Warehouse, project: Path) -> list[str]:
     ]
 
 
-def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
+def parse(place: Warehouse, project: Path = PROJECT, *, inline: bool = True) -> Manifest:
     """Read the project.  Raises BuildFailed with what dbt says about it."""
     prepare()
     from dbt.cli.main import dbtRunner
 
-    done = dbtRunner().invoke(["parse", *options(place, project)])
+    done = dbtRunner().invoke(["parse", *options(place, project, inline=inline)])
     if not done.success or done.result is None:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     return done.result
@@ -239,16 +250,16 @@ def settings_kept(spark: SparkSession) -> Iterator[None]:
                 spark.conf.set(key, value)
 
 
-def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest) -> None:
-    """Keep the views' SQL in the order of their dependencies: those of this build, and of earlier ones what this did not make."""
+def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest, texts: dict[tuple[str, str], str] | None = None) -> None:
+    """Keep the SQL of the catalog's views, or of those given beside them, in the order of their dependencies."""
     catalog = spark._jsparkSession.sessionState().catalog()
     identifier, option = spark._jvm.org.apache.spark.sql.catalyst.TableIdentifier, spark._jvm.scala.Option
-    texts = {(schema, name): sql for schema, name, sql in kept_views(place)}
+    texts = dict(texts or {})
     for schema in ("staging", "intermediate"):
         for row in spark.sql(f"show views in {schema}").collect():
             if not row.isTemporary:
                 table = catalog.getTableMetadata(identifier(row.viewName, option.apply(schema)))
-                texts[schema, row.viewName] = table.viewText().get()
+                texts.setdefault((schema, row.viewName), table.viewText().get())
     nodes = {key: node for key, node in manifest.nodes.items() if str(node.resource_type) in ("model", "seed")}
     ordered: list[str] = []
 
@@ -262,6 +273,24 @@ def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest) -> Non
         visit(key)
     places = [(nodes[key].schema, nodes[key].alias) for key in ordered]
     save_views(place, [(schema, name, texts[schema, name]) for schema, name in places if (schema, name) in texts])
+
+
+def make_views(spark: SparkSession, place: Warehouse, project: Path = PROJECT) -> None:
+    """Compile the models that builds take into the SQL of those that read them, so that each can be asked as a view."""
+    made_for = place.work / "views-of"
+    if not place.views.exists() or (made_for.exists() and made_for.read_text() == project_hash(project)):
+        return
+    from dbt.cli.main import dbtRunner
+
+    register_views(spark, place)
+    manifest = parse(place, project, inline=False)
+    wanted = ["compile", *options(place, project, inline=False), "--select", "config.materialized:view"]
+    done = dbtRunner(manifest=manifest).invoke(wanted)
+    if not done.success or done.result is None:
+        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
+    compiled = {(result.node.schema, result.node.alias): result.node.compiled_code for result in done.result.results}
+    keep_views(spark, place, manifest, compiled)
+    made_for.write_text(project_hash(project))
 
 
 def one_line(text: str) -> str:

@@ -336,6 +336,7 @@ def report(
 @app.command()
 def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
     """Rebuild the SQL catalog from the Delta tables on disk, and say what is there. Every command does this for itself."""
+    from ingestion.build import make_views
     from ingestion.session import start
     from ingestion.warehouse import Warehouse, register_views
     from ingestion.warehouse import register as register_tables
@@ -343,6 +344,7 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
     place = Warehouse.at(warehouse)
     place.must_exist()
     spark = start(warehouse, memory=memory)
+    make_views(spark, place)
     names = register_tables(spark, place) + register_views(spark, place)
     print("\n".join(sorted(names)))
     tell(f"{len(names)} tables and views in {place.root}")

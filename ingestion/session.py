@@ -47,6 +47,9 @@ JVM_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     # A collector with threads of its own costs more than it gives.
     "-XX:+UseSerialGC",
+    # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
+    "-Xmn640m",
+    "-XX:MetaspaceSize=384m",
     # Of a build's time the second compiler takes a third, for code that runs a few times.
     "-XX:TieredStopAtLevel=1",
     # The first compiler alone gets 48 MB, and then sweeps for ever.

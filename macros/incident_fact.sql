@@ -5,7 +5,7 @@ The columns of int_incidents__facts for the rows of one fact; what an argument l
 -#}
 {% macro incident_fact(
     fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',
-    caused_by='null', detail='null', amount='null', duration='null', burst=none
+    processes='array()', caused_by='null', detail='null', amount='null', duration='null', burst=none
 ) -%}
     cluster_id,
     cluster_incarnation,
@@ -20,6 +20,7 @@ The columns of int_incidents__facts for the rows of one fact; what an argument l
     cast({{ topic }} as string) as topic_name,
     cast({{ partition }} as int) as partition_id,
     cast({{ group }} as string) as group_id,
+    cast({{ processes }} as array<string>) as processes,
     cast({{ caused_by }} as string) as caused_by_key,
     cast({{ detail }} as string) as detail,
     cast({{ amount }} as bigint) as amount,
@@ -27,4 +28,13 @@ The columns of int_incidents__facts for the rows of one fact; what an argument l
     cast({{ burst or key }} as string) as burst,
     evidence,
     evidence_count
+{%- endmacro %}
+
+
+{#- The processes, but for ZooKeeper, that wrote the evidence of a fact. -#}
+{% macro evidence_processes() -%}
+    filter(
+        transform(evidence, line -> {{ process_name('line.source_path', 'line.node_id') }}),
+        process -> not contains(process, 'zookeeper')
+    )
 {%- endmacro %}

@@ -30,6 +30,7 @@ matched as (
             partition by effects.event_key
             order by
                 ruled.matched_by <> 'key' asc,
+                ruled.matched_by not in ('partition', 'partition and other') asc,
                 -- The nearest; of those within the same two seconds the one that the rules prefer.
                 abs(unix_millis(effects.started_at) - unix_millis(causes.started_at)) div 2000 asc,
                 ruled.priority asc,
@@ -50,7 +51,11 @@ matched as (
                 when 'node' then arrays_overlap(effects.node_ids, causes.node_ids)
                 when 'other' then array_contains(causes.node_ids, effects.other_node_id)
                 when 'partition' then arrays_overlap(effects.partitions, causes.partitions)
-                when 'group' then arrays_overlap(effects.group_ids, causes.group_ids)
+                when 'partition and other'
+                    then
+                        arrays_overlap(effects.partitions, causes.partitions)
+                        and array_contains(causes.node_ids, effects.other_node_id)
+                when 'process' then arrays_overlap(effects.processes, causes.processes)
                 else true
             end
             and (

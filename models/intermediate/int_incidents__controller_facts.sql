@@ -60,7 +60,7 @@ final as (
             incident_fact(
                 'fct_epoch_gaps', 'epoch_gap_key', "'stale_node'", 'opened_at', 'closed_at',
                 nodes='array(node_id)', topic='topic_name', partition='partition_id',
-                amount='missing_epochs', duration='duration_ms', burst='node_id'
+                amount='expected_epoch - found_epoch', duration='duration_ms', burst='node_id'
             )
         }}
     from epoch_gaps

@@ -59,6 +59,7 @@ final as (
         min(owner) as owner,
         array_sort(collect_set(concat(topic_name, '-', partition_id))) as partitions,
         array_sort(collect_set(group_id)) as group_ids,
+        array_sort(array_distinct(flatten(collect_list(processes)))) as processes,
         array_sort(collect_set(caused_by_key)) as caused_by_keys,
         min_by(detail, struct(started_at, fact_key)) as detail,
         sum(amount) as amount_total,

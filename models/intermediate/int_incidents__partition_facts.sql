@@ -6,6 +6,21 @@ leaderless_windows as (
     select * from {{ ref('fct_leaderless_windows') }}
 ),
 
+-- The controller that found no leader for it.
+left_without as (
+    select
+        windows.*,
+        elections.controller_id
+    from leaderless_windows as windows
+    left join elections
+        on
+            windows.cluster_id = elections.cluster_id
+            and windows.topic_key = elections.topic_key
+            and windows.partition_id = elections.partition_id
+            and windows.started_at = elections.elected_at
+            and elections.is_leaderless
+),
+
 final as (
     -- Where no leader followed at once, the leaderless window tells it; topics that are being deleted have none.
     select
@@ -44,10 +59,10 @@ final as (
             incident_fact(
                 'fct_leaderless_windows', 'leaderless_window_key', "'leaderless'", 'started_at', 'ended_at',
                 nodes='case when last_leader_id >= 0 then array(last_leader_id) else array() end',
-                topic='topic_name', partition='partition_id', duration='duration_ms', burst='last_leader_id'
+                other='controller_id', topic='topic_name', partition='partition_id', duration='duration_ms', burst='last_leader_id'
             )
         }}
-    from leaderless_windows
+    from left_without
 )
 
 select * from final

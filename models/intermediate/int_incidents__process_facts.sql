@@ -65,7 +65,7 @@ final as (
                 'fct_session_expiries', 'session_expiry_key',
                 "if(session_kind = 'zookeeper_client', 'client_session_expired', 'session_expired')",
                 'expired_at', 'reconnected_at', nodes='array_compact(array(node_id))', owner='owner',
-                caused_by='cause_key', detail="concat('cause: ', cause_kind)", duration='unavailable_ms'
+                processes=evidence_processes(), caused_by='cause_key', detail="concat('cause: ', cause_kind)", duration='unavailable_ms'
             )
         }}
     from session_expiries

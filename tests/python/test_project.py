@@ -108,13 +108,17 @@ def test_messages_are_recognised_in_ingestion_not_in_sql(manifest: Any) -> None:
 
 def test_everything_is_described(manifest: Any) -> None:
     bare = [node.name for node in models(manifest) if not node.description.startswith("One row per")]
-    bare += [f"{node.name}.{column.name}" for node in models(manifest) for column in node.columns.values() if not column.description.strip()]
+    bare += [
+        f"{node.name}.{column.name}" for node in models(manifest) for column in node.columns.values() if not column.description.strip()
+    ]
     bare += [node.name for node in models(manifest) if not node.columns]
     bare += [node.name for node in manifest.nodes.values() if str(node.resource_type) == "seed" and not node.description]
     bare += [
         macro.name
         for macro in manifest.macros.values()
-        if macro.package_name == "chronicle" and not macro.description and not macro.name.startswith(("spark__", "dbt_spark", "materialization_"))
+        if macro.package_name == "chronicle"
+        and not macro.description
+        and not macro.name.startswith(("spark__", "dbt_spark", "materialization_"))
     ]
     assert bare == []
 

@@ -1,5 +1,3 @@
-{{ config(schema='intermediate', materialized='view', contract={'enforced': false}) }}
-
 with elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),

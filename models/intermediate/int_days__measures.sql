@@ -1,11 +1,4 @@
-{{
-    config(
-        schema='intermediate',
-        materialized='table',
-        file_format='parquet',
-        contract={'enforced': false}
-    )
-}}
+{{ config(materialized='table', file_format='parquet') }}
 
 with counts as (
     select * from {{ ref('int_days__counts') }}

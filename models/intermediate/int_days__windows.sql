@@ -1,5 +1,3 @@
-{{ config(schema='intermediate', materialized='view', contract={'enforced': false}) }}
-
 with clusters as (
     select
         cluster_id,
