@@ -20,10 +20,10 @@ lint: setup
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models tests/data macros
 
-# Seconds first: what needs no Spark fails before Spark starts. tests/flow runs dbt with its data and unit tests.
+# Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
 test: lint
 	$(BIN)/python -m pytest tests/python
-	$(BIN)/python -m pytest tests/spark tests/flow
+	$(BIN)/python -m pytest tests/spark tests/flow tests/incidents
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)

@@ -1,16 +1,12 @@
-"""The lab's clusters, and a folder of bad input, loaded and built once for all flow tests; dbt's own tests run in that build."""
+"""The one warehouse of the tests that need facts: how it is filled, built and asked, and what goes into it."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +14,8 @@ if TYPE_CHECKING:
     from ingestion import build as building
     from ingestion import ingest as ingesting
 
-ARCHIVES = Path(__file__).parents[1] / "fixtures/lab"
+ARCHIVES = Path(__file__).parent / "fixtures/lab"
+INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 
 
@@ -77,19 +74,3 @@ def bad_input(folder: Path) -> Path:
     for path in folder.iterdir():
         os.utime(path, (1_600_000_000, 1_600_000_000))
     return folder
-
-
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Every lab cluster and the bad input, ingested and built."""
-    folder = tmp_path_factory.mktemp("lab")
-    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
-    lab = Lab(folder, str(tmp_path_factory.mktemp("warehouse")))
-    for cluster in sorted(path.name for path in folder.iterdir()):
-        lab.load(cluster, folder / cluster / "input")
-    lab.load("bad", bad_input(folder / "bad"), folder / "missing")
-    lab.built = lab.build(tests=True)
-    yield lab
-    lab.spark.stop()
