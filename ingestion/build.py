@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 
-from ingestion.publish import forget, publish
+from ingestion.publish import BrokenContract, forget, publish
 from ingestion.warehouse import Warehouse, only_writer, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
@@ -107,7 +107,11 @@ def build(
         if failed:
             forget(spark, made)
         else:
-            outcome.rows = publish(spark, place, made)
+            try:
+                outcome.rows = publish(spark, place, made)
+            except BrokenContract as error:
+                forget(spark, made)
+                failed.append(f"model {error}")
         keep_views(spark, place, manifest)
     outcome.seconds = time.monotonic() - began
     if failed:

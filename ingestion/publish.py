@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,21 +23,42 @@ from ingestion.warehouse import Warehouse
 if TYPE_CHECKING:
     from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+
+class BrokenContract(ValueError):
+    """A table is not as its contract says; the text names columns, what was found and what is wanted."""
 
 
 def publish(spark: SparkSession, place: Warehouse, models: list[ModelNode]) -> dict[str, int]:
     """Commit the tables of models that lie in the building folder, each in one transaction that replaces its rows.
 
     Returns rows by model.  The catalog forgets them: `register` makes them known again as what they are now.
+    Raises BrokenContract, and publishes nothing, where a table is not as its contract says.
     """
     rows = {}
+    found = {model.name: spark.table(f"{model.schema}.`{model.alias}`").schema for model in models}
+    broken = [f"{model.name}.{fault}" for model in models for fault in faults(model, found[model.name])]
+    if broken:
+        raise BrokenContract("; ".join(broken))
     for model in models:
-        schema = json.loads(spark.table(f"{model.schema}.`{model.alias}`").schema.json())
+        schema = json.loads(found[model.name].json())
         comments = {name: column.description for name, column in model.columns.items()}
         to = place.table(model.schema, model.alias)
         rows[model.name] = commit(place.building / model.schema / model.alias, to, described(schema, comments), model.description)
     forget(spark, models)
     return rows
+
+
+def faults(model: ModelNode, schema: StructType) -> Iterator[str]:
+    """What a table's columns lack of the model's contract: column, type found, type wanted."""
+    if not model.config.contract.enforced:
+        return
+    found = {field.name: field.dataType.simpleString() for field in schema.fields}
+    for name, column in model.columns.items():
+        wanted = (column.data_type or "").lower().replace(" ", "")
+        if found.get(name) != wanted:
+            yield f"{name}: {found.get(name, 'missing')} where the contract says {wanted}"
 
 
 def forget(spark: SparkSession, models: list[ModelNode]) -> None:

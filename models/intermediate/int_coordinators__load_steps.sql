@@ -81,14 +81,8 @@ final as (
         step in ('started', 'completed', 'failed')
         or (step in ('cancelled', 'confirmed', 'leaving') and coalesce(turn_before, '') = 'started')
         or (step = 'confirmed' and coalesce(turn_before, '') = 'completed') as is_part,
-        sum(
-            case
-                when
-                    step in ('started', 'completed', 'failed')
-                    and coalesce(turn_before, '') <> 'started'
-                    then 1
-                else 0
-            end
+        count_if(
+            step in ('started', 'completed', 'failed') and coalesce(turn_before, '') <> 'started'
         ) over (
             partition by
                 cluster_id, cluster_incarnation, node_id, topic_name, partition_id, run_number

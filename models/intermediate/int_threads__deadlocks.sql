@@ -86,11 +86,7 @@ told as (
 named as (
     select
         * except (deadlock),
-        deadlock.threads,
-        deadlock.waits_for,
-        deadlock.waits_for_classes,
-        deadlock.held_by,
-        deadlock.waiting_threads
+        deadlock.*
     from told
 ),
 
