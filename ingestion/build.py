@@ -43,6 +43,10 @@ WHILE_BUILDING = {
     "spark.databricks.delta.stats.collect": "false",
 }
 
+# What `touched_days` writes into a model: the days that it was asked to build, and the one that stands for none.
+TOUCHED = re.compile(r"/\* touched \*/ (.*?) /\* days \*/")
+DAY = re.compile(r"date'(?!0001-01-01)")
+
 
 class BuildFailed(RuntimeError):
     """A model, test or the project itself failed; the text names it and gives the database's own words."""
@@ -50,10 +54,12 @@ class BuildFailed(RuntimeError):
 
 @dataclass
 class Outcome:
-    """What a build did: seconds by model, in order; rows by mart; tests that passed; names of what warned."""
+    """What a build did: seconds by model, in order; rows by mart; event days by model that takes only
+    those that arrivals touch (None: all); tests that passed; names of what warned."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
+    days: dict[str, int | None] = field(default_factory=dict)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -139,6 +145,9 @@ def _told(done: dbtRunnerResult) -> tuple[Outcome, list[str]]:
             outcome.tests += 1
         elif result.status == "success":
             outcome.models[name] = round(result.execution_time, 2)
+            if getattr(result.node.config, "materialized", "") == "incremental":
+                touched = TOUCHED.search(result.node.compiled_code or "")
+                outcome.days[name] = len(DAY.findall(touched[1])) if touched else None
     return outcome, failed
 
 

@@ -268,6 +268,10 @@ def build(
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
     for warning in outcome.warnings:
         tell(f"warning: {warning}")
+    for name, days in outcome.days.items():
+        tell(f"  {name}: {'all days' if days is None else f'{days} day' + ('' if days == 1 else 's')} rebuilt")
+    for name, rows in sorted(outcome.rows.items()):
+        tell(f"  {name}: {rows:,} row{'' if rows == 1 else 's'}")
     tested = f", {outcome.tests} tests passed" if tests else ""
     tell(f"built {len(outcome.models)} models{tested} in {outcome.seconds:.1f} s")
 

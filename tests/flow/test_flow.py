@@ -6,31 +6,31 @@ import gzip
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
+import pyarrow.compute as pc
 import pytest
+from deltalake import DeltaTable
 
 from ingestion.evidence import evidence
 from ingestion.warehouse import Warehouse
 from tests.lab import SECRET, Lab
 
-FACTS = {
-    "fct_leader_elections": "topic_name, partition_id, leader_epoch, leader_id, previous_leader_id, isr, controller_epoch, elected_at, held_until, election_kind",
-    "fct_leaderless_windows": "topic_name, partition_id, started_at, ended_at, duration_ms, last_leader_id",
-    "fct_controller_tenures": "controller_epoch, controller_id, elected_at, ended_at, end_kind, overlap_ms, leader_changes, late_writes",
-    "fct_session_expiries": "session_kind, owner, expired_at, reconnected_at, was_controller, cause_kind",
-    "fct_epoch_gaps": "epoch_kind, gap_kind, topic_name, partition_id, node_id, expected_epoch, found_epoch, opened_at, closed_at",
-    "fct_offsets_topic_growth_hourly": "node_id, partition_id, hour_at, bytes_growth, segments_rolled, cleaner_runs, is_abnormal",
-    "dim_node_runs": "node_id, run_number, started_at, ready_at, stopped_at, end_kind",
-    "fct_parse_coverage_daily": "node_id, logger, event_date, records, recognised, bytes",
-}
+# Which files and batches brought it, and where in them it stands, is another matter than what happened.
+NOT_COMPARED = {"evidence", "ingested_at"}
+NO_FACTS = {"fct_sources"}
 
 
-def facts(lab: Lab, cluster: str) -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        table: sorted(tuple(map(str, row)) for row in lab.rows(f"select {columns} from marts.{table} where cluster_id = '{cluster}'"))
-        for table, columns in FACTS.items()
-    }
+def facts(lab: Lab, cluster: str) -> dict[str, list[str]]:
+    """All rows of a cluster in all marts and reports, as text and in order."""
+    found = {}
+    for schema in ("marts", "reports"):
+        for name in sorted(os.listdir(f"{lab.warehouse}/{schema}")):
+            dataset = DeltaTable(f"{lab.warehouse}/{schema}/{name}").to_pyarrow_dataset()
+            columns = [column for column in dataset.schema.names if column not in NOT_COMPARED]
+            if "cluster_id" in columns and name not in NO_FACTS:
+                rows = dataset.to_table(columns=columns, filter=pc.field("cluster_id") == cluster).to_pylist()
+                found[name] = sorted(str(list(row.items())) for row in rows)
+    return found
 
 
 def test_dbts_own_tests_ran_and_passed(lab: Lab) -> None:
@@ -122,7 +122,10 @@ def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
 
 
 def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> None:
-    """Half of the files cut anywhere; then the others; then all, grown, renamed, rotated and packed."""
+    """Five loads in no order of time: half of the files cut anywhere; a folder; the other half; all, grown, renamed, rotated and packed; all again.
+
+    All marts and reports are equal, value by value, with those of one load.
+    """
     cluster = "kraft-372-offsets"
     whole = facts(lab, cluster)
     pieces = lab.folder / "pieces"
@@ -138,6 +141,7 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> No
     for number, path in enumerate(logs):
         path.write_bytes(full[path] if not number % 2 else full[path][: len(full[path]) * 2 // 5])
         os.utime(path, (1_600_000_000, 1_600_000_000))
+    other.load(cluster, pieces / "node-2")
     other.load(cluster, pieces)
     for number, path in enumerate(logs):
         path.write_bytes(full[path])
@@ -150,8 +154,16 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> No
     other.load(cluster, pieces)
     assert other.load(cluster, pieces).records == 0
     other.build()
-    for table, rows in facts(other, cluster).items():
-        assert rows == whole[table], table
+    pieced = facts(other, cluster)
+    assert set(pieced) == set(whole)
+    assert {table for table, rows in whole.items() if rows} >= {
+        "fct_leader_elections",
+        "fct_log_cleaner_outages",
+        "fct_incidents",
+        "rpt_cluster_daily",
+    }
+    different = {table: sorted(set(rows) ^ set(pieced[table]))[:4] for table, rows in whole.items() if rows != pieced[table]}
+    assert different == {}
 
 
 @pytest.mark.parametrize("table", ["fct_leader_elections", "fct_controller_tenures", "fct_session_expiries", "dim_node_runs"])
