@@ -20,7 +20,7 @@ lint: setup
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models tests/data macros
 
-# Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
+# CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view. Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
 test: lint
 	$(BIN)/python -m pytest tests/python
 	$(BIN)/python -m pytest tests/spark tests/flow tests/incidents

@@ -70,6 +70,7 @@ def build(
     warehouse: str,
     *,
     select: str | None = None,
+    exclude: str | None = None,
     full_refresh: bool = False,
     tests: bool = False,
     project: Path = PROJECT,
@@ -78,7 +79,7 @@ def build(
 ) -> Outcome:
     """Run seeds and models, with `tests` also data and unit tests, and keep the views for sessions without dbt.
 
-    `select`: dbt's selection syntax, several separated by blanks; `parsed`: what `parse_ahead` gave;
+    `select`, `exclude`: dbt's selection syntax, several separated by blanks; `parsed`: what `parse_ahead` gave;
     `progress(number, all, what)` is called when a model or test starts.
     Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
     """
@@ -86,6 +87,7 @@ def build(
     place = Warehouse.at(warehouse)
     arguments = ["build", *options(place, project, inline=not tests)]
     arguments += ["--select", *select.split()] if select else []
+    arguments += ["--exclude", *exclude.split()] if exclude else []
     arguments += ["--full-refresh"] if full_refresh else []
     arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
     with only_writer(place), settings_kept(spark):
