@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.truth import truth
+from tests.flow.truth import rows, truth
 
 CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in (Path(__file__).parents[1] / "fixtures/lab").glob("*.tar.xz"))
 
@@ -121,3 +121,32 @@ class TestCluster:
         assert 1 - len(extra) / len(found) >= 0.98, extra
         missed, _ = pair(ended(wanted), ended(found), 5000)
         assert 1 - len(missed) / len(ended(wanted)) >= 0.99, missed
+
+    def test_node_runs(self, lab, cluster: str) -> None:
+        """As many lives of each process as it was started, each with the end that it was given."""
+        ends: dict[int, list[set[str]]] = {}
+        for action in sorted(
+            rows(lab.folder / cluster / "truth/actions.jsonl"), key=lambda action: action.get("start", action.get("start_ms"))
+        ):
+            node, name = action.get("broker", action.get("node")), action["action"]
+            if node is None:
+                continue
+            if name in ("start", "broker_start"):
+                ends.setdefault(int(node), []).append({"open"})
+            elif name.startswith("kill -9"):
+                # Nothing after its last line tells a killed process that was never started again from one that goes on.
+                ends[int(node)][-1] = {"killed", "open"}
+            elif "SIGTERM" in name:
+                ends[int(node)][-1] = {"clean", "killed"} if action.get("forced_kill") else {"clean"}
+        found: dict[int, list[str]] = {}
+        for row in lab.rows(f"select node_id, end_kind from marts.dim_node_runs where cluster_id = '{cluster}' order by run_number"):
+            found.setdefault(row.node_id, []).append(row.end_kind)
+        wrong = {
+            node: (wanted, found.get(node))
+            for node, wanted in ends.items()
+            if len(found.get(node, [])) != len(wanted)
+            or any(kind not in kinds for kind, kinds in zip(found.get(node, []), wanted, strict=True))
+            or any(kind != "killed" for kind, kinds in zip(found[node][:-1], wanted[:-1], strict=True) if "open" in kinds)
+        }
+        assert wrong == {}
+        assert set(found) == set(ends)
