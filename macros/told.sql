@@ -23,7 +23,7 @@
 {#- Milliseconds as people say them: 819 ms, 13.5 s, 12.0 min, 3.1 h, 2.2 d. -#}
 {% macro readable_duration(milliseconds) -%}
     case
-        when {{ milliseconds }} is null then 'an unknown time'
+        when {{ milliseconds }} is null then 'the rest of the logs'
         when {{ milliseconds }} < 1000 then concat({{ milliseconds }}, ' ms')
         when {{ milliseconds }} < 120000 then concat(cast({{ milliseconds }} / 1000 as decimal(20, 1)), ' s')
         when {{ milliseconds }} < 7200000 then concat(cast({{ milliseconds }} / 60000 as decimal(20, 1)), ' min')

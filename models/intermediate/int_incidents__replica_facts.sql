@@ -27,17 +27,15 @@ shrinks as (
 followed as (
     select
         shrinks.*,
-        max(under_replicated.ended_at) as returned_at,
-        count(under_replicated.replica_id) as windows
+        under_replicated.ended_at as returned_at
     from shrinks
-    left join under_replicated
+    inner join under_replicated
         on
             shrinks.cluster_id = under_replicated.cluster_id
             and shrinks.topic_name = under_replicated.topic_name
             and shrinks.partition_id = under_replicated.partition_id
             and shrinks.replica_id = under_replicated.replica_id
             and shrinks.changed_at = under_replicated.started_at
-    group by all
 ),
 
 final as (
@@ -45,7 +43,7 @@ final as (
         {{
             incident_fact(
                 'fct_isr_changes', 'isr_change_key', "'isr_shrunk'", 'changed_at',
-                'if(windows > 0, returned_at, changed_at)', nodes='array(replica_id)', other='node_id',
+                'returned_at', nodes='array(replica_id)', other='node_id',
                 topic='topic_name', partition='partition_id', burst='replica_id'
             )
         }}

@@ -37,8 +37,12 @@ final as (
         {{
             incident_fact(
                 'fct_group_rebalances', 'group_rebalance_key',
-                "if(is_failed, 'rebalance_failed', 'group_stuck')",
-                'started_at', 'if(is_failed, coalesce(completed_at, started_at), completed_at)',
+                "case
+                    when is_stuck then 'group_stuck'
+                    when rebalance_kind = 'zookeeper_consumer' then 'rebalance_failed'
+                    else 'rebalance_retried'
+                end",
+                'started_at', 'if(is_stuck, completed_at, coalesce(completed_at, started_at))',
                 nodes='array_compact(array(coordinator_id))', other='coordinator_id', owner='member_id',
                 topic="'__consumer_offsets'", partition='offsets_partition_id', group='group_id',
                 processes=evidence_processes(), detail='coalesce(reason_kind, outcome)', duration='duration_ms', burst='group_id'

@@ -2,6 +2,14 @@ with members as (
     select * from {{ ref('int_incidents__members') }}
 ),
 
+incident_groups as (
+    select * from {{ ref('int_incidents__groups') }}
+),
+
+under_min_isr as (
+    select * from {{ ref('int_incidents__under_min_isr') }}
+),
+
 counted as (
     select
         *,
@@ -12,13 +20,14 @@ counted as (
     from members
 ),
 
-final as (
+summed as (
     select
         incident_key,
         max(cluster_id) as cluster_id,
         max(cluster_incarnation) as cluster_incarnation,
         max(is_planned) filter (where is_root) as is_maintenance,
-        min(started_at) as started_at,
+        -- An hour of growth begins before what it shows.
+        min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
         case
             when count_if(until_at is null and (is_harm or is_planned)) = 0
                 then
@@ -37,11 +46,20 @@ final as (
         max(leaderless_most_ms) as leaderless_most_ms,
         size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
         count_if(event_kind = 'leaderless' and until_at is null) as leaderless_open,
-        size(array_distinct(flatten(collect_list(group_ids)))) as groups_affected,
         max_by(evidence, is_root) as evidence,
         max_by(evidence_count, is_root) as evidence_count
     from counted
     group by incident_key
+),
+
+final as (
+    select
+        summed.*,
+        coalesce(incident_groups.groups_affected, 0) as groups_affected,
+        coalesce(under_min_isr.under_min_isr_ms, 0) as under_min_isr_ms
+    from summed
+    left join incident_groups on summed.incident_key = incident_groups.incident_key
+    left join under_min_isr on summed.incident_key = under_min_isr.incident_key
 )
 
 select * from final

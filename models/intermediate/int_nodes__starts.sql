@@ -2,27 +2,25 @@ with lifecycle_events as (
     select * from {{ ref('stg_logs__lifecycle_events') }}
 ),
 
--- From 0.9 on a process prints its configuration first, and then that it starts.
+-- A process prints its configuration first (0.8 a line for each setting), and then that it starts.
 followed as (
     select
         *,
-        lead(lifecycle_step) over (stream) as next_step,
-        lead(logged_at) over (stream) as next_at
+        min(case when lifecycle_step = 'starting' then logged_at end) over (
+            partition by cluster_id, node_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as next_start_at
     from lifecycle_events
-    window stream as (
-        partition by cluster_id, node_id
-        order by logged_at, source_path, byte_offset
-    )
 ),
 
 prefaced as (
     select
-        * except (lifecycle_step, next_step, next_at),
+        * except (lifecycle_step, next_start_at),
         case
             when
-                event_type = 'kafka_config_logged'
-                and next_step = 'starting'
-                and next_at <= logged_at + interval 10 seconds
+                event_type in ('kafka_config_logged', 'property_overridden')
+                and next_start_at <= logged_at + interval 10 seconds
                 then 'starting'
             else lifecycle_step
         end as lifecycle_step

@@ -20,7 +20,12 @@ final as (
                 then 'starting'
             when event_type in ('node_started', 'broker_started') then 'started'
             when
-                event_type in ('node_stopping', 'broker_stopping', 'controller_stopping')
+                event_type in (
+                    'node_stopping',
+                    'broker_stopping',
+                    'controller_stopping',
+                    'termination_signal_received'
+                )
                 then 'stopping'
             when
                 event_type = 'broker_role_changed' and {{ field('state_after') }} = 'SHUTTING_DOWN'
@@ -49,6 +54,8 @@ final as (
             'broker_stopping',
             'controller_stopping',
             'broker_role_changed',
+            'termination_signal_received',
+            'property_overridden',
             'node_stopped',
             'broker_stopped',
             'node_start_failed',
