@@ -13,7 +13,8 @@ final as (
         terms.cluster_incarnation,
         terms.epoch_kind,
         terms.controller_epoch,
-        count(*) as late_writes,
+        -- The request that carries a state to each broker is no write of its own.
+        count(distinct claims.topic_name, claims.partition_id, claims.leader_epoch) as late_writes,
         max(claims.logged_at) as last_write_at
     from terms
     inner join claims

@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.flow.test_stalls import CLUSTERS, freezes
+from tests.flow.test_stalls import CLUSTERS, SHORTEST_MS, freezes
 from tests.flow.truth import rows, truth
 
 SETTLED_MS = 20_000
 """So long after a fault the cluster's own metadata still changes because of it: session timeouts of 6 s, and a restart."""
+
+SILENT_MS = 30_000
+"""A process is told to have ended with its last words of meaning; a quiet one may have lived so much longer."""
 
 
 class Fault(NamedTuple):
@@ -51,6 +54,8 @@ def harmed(folder: Path, fault: Fault) -> bool:
     end = fault.ended + SETTLED_MS
     if fault.kind in ("process_death", "maintenance", "log_cleaner_outage"):
         return True
+    if fault.ended - fault.started < SHORTEST_MS:
+        return False
     if fault.kind == "zookeeper_stall":
         return any(fault.started < expiry["at"] < end for expiry in facts["expiries"])
     return any(fault.started < expiry["at"] < end and int(expiry["owner"]) == fault.node for expiry in facts["expiries"]) or any(
@@ -65,7 +70,8 @@ def millis(at: dt.datetime) -> int:
 
 def told(fault: Fault, incident: Any) -> bool:
     """Whether an incident is the fault's: of its kind and node, begun while it lasted or until it had shown."""
-    within = fault.started - 3000 <= millis(incident.started_at) <= fault.ended + SETTLED_MS
+    early = SILENT_MS if fault.kind == "process_death" else 3000
+    within = fault.started - early <= millis(incident.started_at) <= fault.ended + SETTLED_MS
     if fault.kind == "maintenance":
         lasts = millis(incident.started_at) - 3000 <= fault.started and (
             incident.ended_at is None or fault.started <= millis(incident.ended_at) + 3000
@@ -95,7 +101,7 @@ class TestCluster:
             (outage.root_cause_kind, outage.started_at, outage.summary)
             for outage in outages
             if not any(
-                fault.started - 3000 <= millis(outage.started_at) <= fault.ended + SETTLED_MS
+                fault.started - SILENT_MS <= millis(outage.started_at) <= fault.ended + SETTLED_MS
                 and (fault.node is None or fault.node in outage.nodes)
                 for fault in done
             )

@@ -14,7 +14,12 @@ import yaml
 from tests.lab import Lab
 
 QUESTIONS = [
-    pytest.param(question, id=f"{path.parent.name}: {question['asks']}")
+    # What is known to be told otherwise stands here with its reason; the day it is right, the mark has to go.
+    pytest.param(
+        question,
+        id=f"{path.parent.name}: {question['asks']}",
+        marks=[pytest.mark.xfail(strict=True, reason=question["told_otherwise"])] if "told_otherwise" in question else [],
+    )
     for path in sorted(Path(__file__).parent.glob("*/questions.yml"))
     for question in yaml.safe_load(path.read_text())
 ]
