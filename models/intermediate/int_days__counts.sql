@@ -36,7 +36,9 @@ growth as (
 
 final as (
     select
-        {{ day_count("concat('elections_', election_kind)", 'elected_date', node='leader_id') }}
+        {{
+            day_count("concat('elections_', election_kind)", 'elected_date', node='leader_id')
+        }}
     from elections
     union all
     select
@@ -48,7 +50,11 @@ final as (
     from session_expiries
     union all
     select
-        {{ day_count("if(is_maintenance, 'maintenances', 'incidents')", 'started_date', node='null') }}
+        {{
+            day_count(
+                "if(is_maintenance, 'maintenances', 'incidents')", 'started_date', node='null'
+            )
+        }}
     from incidents
     union all
     select
@@ -72,8 +78,9 @@ final as (
     from growth
     union all
     select
-        {{ day_count("'abnormal_offsets_hours'", 'cast(hour_at as date)', value='int(is_abnormal)') }}
+        {{ day_count("'abnormal_offsets_hours'", 'cast(hour_at as date)') }}
     from growth
+    where is_abnormal
 )
 
 select * from final
