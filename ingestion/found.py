@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow as pa
-from deltalake import DeltaTable, QueryBuilder
-
+from ingestion.report_tables import Tables, literal
 from ingestion.warehouse import Warehouse
 
 FACTS = (
@@ -53,37 +50,24 @@ limit 8""",
 
 def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
     """Lines about the clusters of a run: what they are, how much of each fact was found, and three questions with their answers."""
-    those = condition(clusters)
-    for cluster, life, mode, version, nodes, first, last in ask(
-        place,
+    tables = Tables(place)
+    those = f"cluster_id in ({', '.join(map(literal, sorted(clusters)))})"
+    for life in tables.rows(
         "select cluster_id, cluster_incarnation, coalesce(cluster_mode, '?') as mode, coalesce(kafka_version, '?') as version,"
-        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation",
-    )[1]:
+        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
+    ):
+        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "?"
         span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
-        yield f"{cluster}, life {life}: Kafka {version}, {mode}, nodes {', '.join(map(str, nodes)) or '?'}; {span}"
+        yield f"{life['cluster_id']}, life {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
     for table, name, special, kind in FACTS:
-        rows, those_of_kind = ask(place, f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[1][0]
-        yield f"  {rows:>7,} {name}" + (f", {those_of_kind:,} {kind}" if those_of_kind else "") + f"  (marts.{table})"
+        count = tables.rows(f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[0]
+        of_kind = f", {count['special']:,} {kind}" if count["special"] else ""
+        yield f"  {count['all_rows']:>7,} {name}{of_kind}  (marts.{table})"
     for question, text in QUESTIONS:
         query = text.format(clusters=those)
-        columns, rows = ask(place, query)
+        rows = tables.rows(query)
         yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
-        yield from table_text(columns, [[shown(value) for value in row] for row in rows]) if rows else ["(no rows)"]
-
-
-def ask(place: Warehouse, query: str) -> tuple[list[str], list[list[Any]]]:
-    """Columns and rows of a plain query over marts, by delta-rs: a session takes seconds for its first query, this milliseconds."""
-    builder = QueryBuilder()
-    for name in sorted(set(re.findall(r"\bmarts\.(\w+)", query))):
-        builder.register(name, DeltaTable(place.table("marts", name)))
-    found = pa.table(builder.execute(query.replace("marts.", "")).read_all())
-    return found.column_names, [list(row.values()) for row in found.to_pylist()]
-
-
-def condition(clusters: set[str]) -> str:
-    """SQL that holds for the rows of some clusters."""
-    names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in sorted(clusters))
-    return f"cluster_id in ({names})"
+        yield from table_text(list(rows[0]), [[shown(value) for value in row.values()] for row in rows]) if rows else ["(no rows)"]
 
 
 def shown(value: Any) -> str:

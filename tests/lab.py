@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ingestion import ingest as ingesting
 
 ARCHIVES = Path(__file__).parent / "fixtures/lab"
+CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*.tar.xz"))
 INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 

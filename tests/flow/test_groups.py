@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-FIXTURES = Path(__file__).parents[1] / "fixtures/lab"
-KRAFT = sorted(path.name.removesuffix(".tar.xz") for path in FIXTURES.glob("kraft-*.tar.xz"))
+from tests.flow.truth import millis
+from tests.lab import CLUSTERS
+
+KRAFT = [cluster for cluster in CLUSTERS if cluster.startswith("kraft-")]
 GROUP = re.compile(
     r'key: (?:group_metadata::group=(?P<old>\S+)|\{"type":"2","data":\{"group":"(?P<new>[^"]+)"\}\}) payload: (?P<payload>\{.*)'
 )
 EPOCH = re.compile(
     r'key: \{"type":"3","data":\{"groupId":"(?P<group>[^"]+)"\}\} payload: \{"version":"\d+","data":\{"epoch":(?P<epoch>\d+)'
 )
-
-
-def millis(at: dt.datetime) -> int:
-    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def generations(folder: Path) -> list[tuple[str, int, int, int, int | None]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.flow.test_stalls import CLUSTERS, SHORTEST_MS, freezes
-from tests.flow.truth import rows, truth
+from tests.flow.test_stalls import SHORTEST_MS, freezes
+from tests.flow.truth import millis, rows, truth
+from tests.lab import CLUSTERS
 
 SETTLED_MS = 20_000
 """So long after a fault the cluster's own metadata still changes because of it: session timeouts of 6 s, and a restart."""
@@ -65,10 +65,6 @@ def harmed(folder: Path, fault: Fault) -> bool:
         fault.started < change["at"] < fault.ended + 5000 and fault.node in set(change["before"]) - set(change["after"])
         for change in facts["isr_changes"]
     )
-
-
-def millis(at: dt.datetime) -> int:
-    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def told(fault: Fault, incident: Any) -> bool:

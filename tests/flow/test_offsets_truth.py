@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.flow.truth import millis
 
 SEGMENT = 262144  # offsets.topic.segment.bytes of the lab's brokers
 Sizes = dict[tuple[int, int], list[tuple[int, int]]]
@@ -36,10 +37,6 @@ def new_sizes(path: Path) -> Sizes:
             if topic == "__consumer_offsets":
                 sizes.setdefault((line["node"], int(partition)), []).append((line["ts"], size))
     return sizes
-
-
-def millis(at: dt.datetime) -> int:
-    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def hours(lab, cluster: str) -> list:

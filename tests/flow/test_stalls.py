@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.flow.truth import rows
+from tests.flow.truth import millis, rows
+from tests.lab import CLUSTERS
 
-CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in (Path(__file__).parents[1] / "fixtures/lab").glob("*.tar.xz"))
 SHORTEST_MS = 2000
 """Brokers frozen for 1.4 s while requests queue (zk-b2) wrote nothing that tells it from a quiet second."""
 EARLY_MS = 2500
@@ -27,10 +26,6 @@ class Freeze(NamedTuple):
     who: str
     started: int
     ended: int
-
-
-def millis(at: dt.datetime) -> int:
-    return round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def freezes(folder: Path) -> list[Freeze]:

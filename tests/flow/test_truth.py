@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from pathlib import Path
-
 import pytest
 
-from tests.flow.truth import rows, truth
-
-CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in (Path(__file__).parents[1] / "fixtures/lab").glob("*.tar.xz"))
-
-
-def millis(at: dt.datetime | None) -> int | None:
-    return None if at is None else round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
+from tests.flow.truth import millis, rows, truth
+from tests.lab import CLUSTERS
 
 
 def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

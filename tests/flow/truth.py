@@ -6,6 +6,7 @@ milliseconds.
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 import re
@@ -20,6 +21,11 @@ BROKER = re.compile(r"/brokers/ids/(\d+)$")
 STOP = re.compile("SIGTERM|graceful|shutdown|stop all|stop everything", re.I)
 
 Facts = dict[str, list[dict[str, Any]]]
+
+
+def millis(at: dt.datetime | None) -> int | None:
+    """A time of a table, which is UTC without saying so, in epoch milliseconds."""
+    return None if at is None else round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
