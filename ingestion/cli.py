@@ -354,6 +354,30 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
     tell(f"{len(names)} tables and views in {place.root}")
 
 
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; all but this machine's own need users and TLS.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 10000,
+    query_timeout: Annotated[int, typer.Option(help="Seconds after which a statement is cancelled; 0 never.", min=0)] = 300,
+    max_rows: Annotated[int, typer.Option(help="Rows above which an answer is refused; 0 never.", min=0)] = 100_000,
+    max_queries: Annotated[int, typer.Option(help="Statements that run at the same time; others wait.", min=1)] = 4,
+    read_write: Annotated[
+        bool, typer.Option("--read-write", help="Let clients change tables, for dbt over thrift; on this machine only.")
+    ] = False,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Answer BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run beside it."""
+    from ingestion import serve as serving
+
+    options = serving.Options(host, port, query_timeout, max_rows, max_queries, read_write)
+    try:
+        serving.check(options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    serving.serve(warehouse, options, memory=memory, tell=tell)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage."""
     code = execute(arguments)

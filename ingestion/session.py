@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Future
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from threading import Thread
@@ -67,8 +68,19 @@ JVM_OPTIONS = (
     "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
 )
 
+# What pays in a process of seconds only.
+ONLY_SHORT = ("-XX:TieredStopAtLevel=1",)
+
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a session that serves for long has besides: jars behind all others, settings of Spark."""
+
+    jars: tuple[Path, ...]
+    settings: dict[str, str]
 
 
 class NoSession(RuntimeError):
@@ -101,10 +113,10 @@ def settings(warehouse: str) -> dict[str, str]:
     }
 
 
-def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
+def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -> SparkSession:
     """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
 
-    A session of another warehouse ends: one catalog holds the tables of one warehouse.
+    A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
     Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
     """
     from pyspark.logger import PySparkLogger
@@ -120,9 +132,9 @@ def start(warehouse: str, *, memory: str = "2g") -> SparkSession:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        _connect(memory)
+        _connect(memory, server)
     builder = SparkSession.builder
-    for key, value in settings(root).items():
+    for key, value in (settings(root) | (server.settings if server else {})).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     # pyspark prints every error of a query as one line of JSON before it raises it.
@@ -144,17 +156,17 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
     return future
 
 
-def command(memory: str) -> list[str]:
+def command(memory: str, server: Server | None = None) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     from pyspark.find_spark_home import _find_spark_home
 
-    class_path = [*jars.class_path(), f"{_find_spark_home()}/jars/*"]
+    class_path = [*jars.class_path(), f"{_find_spark_home()}/jars/*", *(map(str, server.jars) if server else ())]
     home = java.find()
     classes = class_archive(home)
     return [
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
-        *JVM_OPTIONS,
+        *(option for option in JVM_OPTIONS if not (server and option in ONLY_SHORT)),
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
@@ -210,7 +222,7 @@ def write_class_archive() -> None:
     _jvm.wait()
 
 
-def _connect(memory: str) -> None:
+def _connect(memory: str, server: Server | None) -> None:
     """Start the JVM and hand its gateway to pyspark, in the way pyspark does it for a JVM that is there already."""
     global _jvm
     from pyspark.core.context import SparkContext
@@ -226,7 +238,7 @@ def _connect(memory: str) -> None:
             "SPARK_CONNECT_MODE": "0",
         }
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory), stdin=subprocess.PIPE, env=environment, process_group=0)
+        _jvm = subprocess.Popen(command(memory, server), stdin=subprocess.PIPE, env=environment, process_group=0)
         end = time.monotonic() + START_SECONDS
         while not told.exists():
             if _jvm.poll() is not None:
@@ -245,6 +257,27 @@ def _connect(memory: str) -> None:
         SparkContext._ensure_initialized(gateway=launch_gateway())
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
+def is_up() -> bool:
+    """Whether the JVM runs."""
+    return _jvm is not None and _jvm.poll() is None
+
+
+def stop(seconds: float = 10) -> None:
+    """End the session and its JVM, which leaves when its standard input closes; what it does then is cut short after a while."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if is_up() and active is not None:
+        active.stop()
+    if _jvm is not None and _jvm.stdin is not None:
+        _jvm.stdin.close()
+        try:
+            _jvm.wait(seconds)
+        except subprocess.TimeoutExpired:
+            _jvm.kill()
+            _jvm.wait()
 
 
 def peak_memory_bytes() -> int | None:

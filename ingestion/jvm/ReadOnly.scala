@@ -1,0 +1,178 @@
+package org.apache.spark.sql.hive.thriftserver.chronicle
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
+import org.apache.spark.sql.catalyst.analysis._
+import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.command.{DescribeQueryCommand, ExplainCommand, SetCatalogCommand, SetCommand}
+import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/** The rule that makes a server read-only: what is not listed here is refused.
+  *
+  * It looks twice. The parser's result is what a client wrote: its statement, names and functions. The analysed plan is
+  * what that became: relations and expressions, by whatever name they came in. A query bears `MaxRows` from the one to the other,
+  * for Delta analyses plans of its own in the same session.
+  */
+class ReadOnly extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectParser((session, parser) => new ReadOnlyParser(parser, session.sparkContext.conf.getInt(MaxRows.Setting, 0)))
+    extensions.injectCheckRule(_ => ReadOnly.checkAnalysed)
+    extensions.injectPlannerStrategy(_ => MaxRowsStrategy)
+  }
+}
+
+/** A statement that is refused: SQLSTATE 42501, insufficient privilege. */
+class Refused(what: String)
+    extends RuntimeException(s"[CHRONICLE_READ_ONLY] $what; this server answers SELECT, SHOW, DESCRIBE, EXPLAIN and USE")
+    with SparkThrowable {
+  override def getCondition: String = "CHRONICLE_READ_ONLY"
+  override def getSqlState: String = "42501"
+}
+
+object ReadOnly {
+  val Schemas: Set[String] = Set("bronze", "marts", "reports")
+  val Catalog = "spark_catalog"
+  /** What tools set without harm, and to which values. */
+  val Settings: Map[String, String => Boolean] = Map(
+    "spark.sql.ansi.enabled" -> (value => Set("true", "false")(value.toLowerCase)),
+    "spark.sql.session.timeZone" -> (value => value.length < 64)
+  )
+  /** Run code of any class, or read files that an option names. */
+  private val Functions = Set("reflect", "java_method", "try_reflect", "from_protobuf", "to_protobuf", "from_xml", "schema_of_xml")
+  private val TableFunctions = Set(
+    "collations", "explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer", "range",
+    "sql_keywords", "stack", "variant_explode", "variant_explode_outer"
+  )
+  private val Commands = Set(
+    "DescribeColumn", "DescribeColumnCommand", "DescribeDatabaseCommand", "DescribeDeltaDetailCommand", "DescribeDeltaHistory",
+    "DescribeDeltaHistoryCommand", "DescribeFunction", "DescribeFunctionCommand", "DescribeNamespace", "DescribeQueryCommand",
+    "DescribeRelation", "DescribeRelationJsonCommand", "DescribeTableCommand", "DescribeTablePartition", "ExplainCommand",
+    "SetCatalogAndNamespace", "SetCatalogCommand", "SetCommand", "SetNamespaceCommand", "ShowCatalogsCommand", "ShowCollationsCommand",
+    "ShowColumns", "ShowColumnsCommand", "ShowCreateTable", "ShowCreateTableCommand", "ShowCurrentNamespaceCommand", "ShowFunctions",
+    "ShowFunctionsCommand", "ShowNamespacesCommand", "ShowPartitions", "ShowPartitionsCommand", "ShowTableProperties",
+    "ShowTablePropertiesCommand", "ShowTables", "ShowTablesCommand", "ShowTablesExtended", "ShowTablePartition", "ShowViews",
+    "ShowViewsCommand"
+  )
+  /** What a query consists of, as it is written and as it is analysed. */
+  private val Parts = Set(
+    "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "Deduplicate", "Distinct", "EmptyRelation", "Except", "Expand",
+    "Filter", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LimitAll", "LocalLimit", "LocalRelation",
+    "LogicalRelation", "MaxRows", "Offset", "OneRowRelation", "Pivot", "Project", "Range", "RebalancePartitions", "Repartition",
+    "RepartitionByExpression", "ResolvedHint", "ResolvedInlineTable", "Sample", "Sort", "SubqueryAlias", "Tail", "Transpose", "Union",
+    "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE", "WithWindowDefinition",
+    "RelationTimeTravel", "UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable", "UnresolvedQualify", "UnresolvedRelation",
+    "UnresolvedSubqueryColumnAliases", "UnresolvedTVFAliases", "UnresolvedTableValuedFunction", "UnresolvedTranspose", "UnresolvedWith"
+  )
+  /** What commands speak about. */
+  private val Targets = Set(
+    "ResolvedNamespace", "ResolvedNonPersistentFunc", "ResolvedPersistentFunc", "ResolvedPersistentView", "ResolvedTable",
+    "ResolvedTempView", "UnresolvedFunctionName", "UnresolvedNamespace", "UnresolvedTable", "UnresolvedTableOrView",
+    "CurrentNamespace", "UnresolvedPathBasedDeltaTable", "ResolvedPathBasedNonDeltaTable"
+  )
+
+  /** Refuses what a client may not write. Gives the plan with the limit of rows around a query. */
+  def checkWritten(plan: LogicalPlan, maxRows: Int): LogicalPlan = plan match {
+    case ExplainCommand(asked, mode) => ExplainCommand(checkWritten(asked, maxRows), mode)
+    case DescribeQueryCommand(text, asked) => checkParts(asked); DescribeQueryCommand(text, asked)
+    case SetCommand(Some((key, value))) if Settings.get(key).exists(fits => value.forall(fits)) => plan
+    case SetCommand(setting) =>
+      throw new Refused(s"SET ${setting.fold("")(_._1)} is refused, only ${Settings.keys.toSeq.sorted.mkString(" and ")} can be set")
+    case SetCatalogCommand(_) => throw new Refused("SET CATALOG is refused, there is one catalog")
+    case SetCatalogAndNamespace(UnresolvedNamespace(Seq(name), fetch)) if name.equalsIgnoreCase("default") =>
+      // Hive's tools begin with `use default`, wherever they are.
+      SetCatalogAndNamespace(UnresolvedNamespace(Seq("marts"), fetch))
+    case _ if Commands(kind(plan)) => checkTargets(plan); plan
+    case _ => checkParts(plan); if (maxRows > 0) MaxRows(maxRows, plan) else plan
+  }
+
+  private def checkParts(plan: LogicalPlan): Unit = everything(plan).foreach {
+    case node: LogicalPlan if !Parts(kind(node)) => refuseKind(node)
+    case relation: UnresolvedRelation =>
+      checkName(relation.multipartIdentifier)
+      if (relation.isStreaming || !relation.options.isEmpty) throw new Refused("a table with options, or as a stream, is refused")
+    case function: UnresolvedTableValuedFunction if !TableFunctions(function.name.last.toLowerCase) =>
+      throw new Refused(s"the table function ${function.name.mkString(".")} is refused")
+    case expression: Expression => checkExpression(expression)
+    case _ =>
+  }
+
+  private def checkTargets(plan: LogicalPlan): Unit = everything(plan).foreach {
+    case node: LogicalPlan if (node ne plan) && !Targets(kind(node)) => refuseKind(node)
+    case UnresolvedTable(name, _, _) => checkName(name)
+    case UnresolvedTableOrView(name, _, _, _) => checkName(name)
+    case node: LogicalPlan if kind(node) == "UnresolvedPathBasedDeltaTable" => throw new Refused("a table by its path is refused")
+    case expression: Expression => checkExpression(expression)
+    case _ =>
+  }
+
+  /** Refuses what analysis made of a client's query, and commands in whichever way they came. */
+  def checkAnalysed(plan: LogicalPlan): Unit = plan match {
+    case _: Command => if (!Commands(kind(plan))) refuseKind(plan)
+    case _ if plan.exists(_.isInstanceOf[MaxRows]) => everything(plan).foreach {
+      case relation: LogicalRelation if !relation.catalogTable.exists(table => table.identifier.database.exists(Schemas)) =>
+        throw new Refused("a table that is not in the catalog is refused")
+      case node: LogicalPlan if !Parts(kind(node)) => refuseKind(node)
+      case expression: Expression => checkExpression(expression)
+      case _ =>
+    }
+    case _ =>
+  }
+
+  private def checkExpression(expression: Expression): Unit = expression match {
+    case function: UnresolvedFunction if Functions(function.nameParts.last.toLowerCase) =>
+      throw new Refused(s"the function ${function.nameParts.last.toLowerCase} is refused")
+    case _: ExpressionWithUnresolvedIdentifier => throw new Refused("identifier(…) is refused")
+    case _: UserDefinedExpression => throw new Refused("functions that are not Spark's own are refused")
+    case _ =>
+      val name = kind(expression)
+      if (name.contains("Reflect") || name.contains("Protobuf") || name.contains("Python") || name == "XmlToStructs" || name == "SchemaOfXml")
+        throw new Refused(s"the function ${expression.prettyName} is refused")
+  }
+
+  private def checkName(name: Seq[String]): Unit = name.map(_.toLowerCase) match {
+    case Seq(_) =>
+    case Seq(schema, _) if Schemas(schema) =>
+    case Seq(Catalog, schema, _) if Schemas(schema) =>
+    case _ => throw new Refused(s"${name.mkString(".")} is refused, tables are in ${Schemas.toSeq.sorted.mkString(", ")}")
+  }
+
+  private def kind(node: AnyRef): String = node.getClass.getSimpleName.stripSuffix("$")
+
+  private def refuseKind(node: LogicalPlan): Nothing = {
+    val words = kind(node).replaceAll("(Command|Statement|Unresolved|AsSelect)", "").replaceAll("(?<=[a-z])(?=[A-Z])", " ").toUpperCase
+    throw new Refused(s"$words is refused")
+  }
+
+  /** All plans and expressions within a plan, wherever its nodes hold them: EXPLAIN and WITH do so outside of their children. */
+  private def everything(value: Any): Iterator[Any] = value match {
+    case plan: LogicalPlan => Iterator(plan) ++ inside(plan)
+    case expression: SubqueryExpression => Iterator(expression) ++ everything(expression.plan) ++ inside(expression)
+    case expression: Expression => Iterator(expression) ++ inside(expression)
+    case some: Iterable[_] => some.iterator.flatMap(everything)
+    case _: DataType | _: TableIdentifier => Iterator.empty
+    case option: Option[_] => option.iterator.flatMap(everything)
+    case both: (_, _) => everything(both._1) ++ everything(both._2)
+    case _ => Iterator.empty
+  }
+
+  private def inside(node: Product): Iterator[Any] = node.productIterator.flatMap(everything)
+}
+
+/** Spark's parser with Delta's words, and the rule behind it. */
+class ReadOnlyParser(parser: ParserInterface, maxRows: Int) extends ParserInterface {
+  override def parsePlan(text: String): LogicalPlan = ReadOnly.checkWritten(parser.parsePlan(text), maxRows)
+  override def parsePlanWithParameters(text: String, context: ParameterContext): LogicalPlan =
+    ReadOnly.checkWritten(parser.parsePlanWithParameters(text, context), maxRows)
+  override def parseExpression(text: String): Expression = parser.parseExpression(text)
+  override def parseTableIdentifier(text: String): TableIdentifier = parser.parseTableIdentifier(text)
+  override def parseFunctionIdentifier(text: String): FunctionIdentifier = parser.parseFunctionIdentifier(text)
+  override def parseMultipartIdentifier(text: String): Seq[String] = parser.parseMultipartIdentifier(text)
+  override def parseQuery(text: String): LogicalPlan = parser.parseQuery(text)
+  override def parseRoutineParam(text: String): StructType = parser.parseRoutineParam(text)
+  override def parseTableSchema(text: String): StructType = parser.parseTableSchema(text)
+  override def parseDataType(text: String): DataType = parser.parseDataType(text)
+}

@@ -1,0 +1,153 @@
+package org.apache.spark.sql.hive.thriftserver
+
+import java.util.{HashMap => JHashMap, Map => JMap}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.hive.conf.HiveConf
+import org.apache.hive.service.cli.CLIService
+import org.apache.hive.service.cli.thrift.ThriftBinaryCLIService
+import org.apache.hive.service.rpc.thrift._
+import org.apache.hive.service.server.HiveServer2
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog._
+import org.apache.spark.sql.execution.command.ResetCommand
+import org.apache.spark.sql.hive.HiveUtils
+import org.apache.spark.sql.hive.thriftserver.chronicle.{ReadOnly, Refused}
+import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.status.ElementTrackingStore
+
+/** Spark's Thrift Server, put together as HiveThriftServer2 does it, with a front that checks what clients ask for. */
+class ChronicleServer(session: SparkSession, readOnly: Boolean) extends HiveServer2 with ReflectedCompositeService {
+  override def init(conf: HiveConf): Unit = {
+    val service = new SparkSQLCLIService(this, session)
+    ReflectionUtils.setSuperField(this, "cliService", service)
+    addService(service)
+    val front = new Front(service, readOnly)
+    ReflectionUtils.setSuperField(this, "thriftCLIService", front)
+    addService(front)
+    initCompositeService(conf)
+  }
+}
+
+object ChronicleServer {
+  /** Starts the server of a session on the host and port of its configuration. Throws where it cannot listen. */
+  def open(session: SparkSession, readOnly: Boolean): ChronicleServer = {
+    if (readOnly) mustRefuse(session.newSession())
+    HiveThriftServer2.systemExitOnError.set(false)
+    val context = session.sparkContext
+    val store = context.statusStore.store.asInstanceOf[ElementTrackingStore]
+    HiveThriftServer2.eventManager = new HiveThriftServer2EventManager(context)
+    HiveThriftServer2.listener = new HiveThriftServer2Listener(store, context.conf, None)
+    context.listenerBus.addToStatusQueue(HiveThriftServer2.listener)
+    val hive = HiveUtils.newClientForExecution(context.conf, session.sessionState.newHadoopConf())
+    val server = new ChronicleServer(session, readOnly)
+    server.init(hive.conf)
+    server.start()
+    server
+  }
+
+  /** Spark only logs an extension that it cannot load. Throws where the parser or the analyser lets a statement through. */
+  private def mustRefuse(session: SparkSession): Unit = {
+    def passes(what: => Any): Boolean = try { what; true } catch { case _: Refused => false }
+    if (passes(session.sessionState.sqlParser.parsePlan("reset")) || passes(session.sessionState.executePlan(ResetCommand(None)).analyzed))
+      throw new IllegalStateException("the rule that makes the server read-only is not in force")
+  }
+}
+
+/** The thrift service. Settings of a connection reach Spark, Hive and even Java's system properties before any statement is
+  * checked, so they are sifted here; and every statement takes a thread of the one pool, which bounds how many run.
+  */
+class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIService(service) {
+  private val Prefix = "set:hiveconf:"
+
+  override def OpenSession(request: TOpenSessionReq): TOpenSessionResp = {
+    val asked = Option(request.getConfiguration).map(_.asScala.toMap).getOrElse(Map.empty[String, String])
+    val kept: JMap[String, String] = new JHashMap()
+    for ((key, value) <- asked if key.startsWith(Prefix)) {
+      val name = key.stripPrefix(Prefix)
+      if (!readOnly || ReadOnly.Settings.get(name).exists(_(value))) kept.put(key, value)
+    }
+    val schema = asked.getOrElse("use:database", "marts")
+    if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is no name of a schema")
+    kept.put("use:database", if (schema.equalsIgnoreCase("default")) "marts" else schema)
+    request.setConfiguration(kept)
+    super.OpenSession(request)
+  }
+
+  override def ExecuteStatement(request: TExecuteStatementReq): TExecuteStatementResp = {
+    val waits = !request.isRunAsync
+    request.setRunAsync(true)
+    request.setConfOverlay(new JHashMap())
+    val response = super.ExecuteStatement(request)
+    if (waits && response.getStatus.getStatusCode == TStatusCode.SUCCESS_STATUS) {
+      val end = finished(response.getOperationHandle)
+      if (end.getOperationState != TOperationState.FINISHED_STATE) {
+        val status = new TStatus(TStatusCode.ERROR_STATUS)
+        status.setErrorMessage(Option(end.getErrorMessage).getOrElse(s"the statement ended as ${end.getOperationState}"))
+        status.setSqlState(end.getSqlState)
+        response.setStatus(status)
+        response.unsetOperationHandle()
+      }
+    }
+    response
+  }
+
+  /** The message without Java's names and stack: what a person reads in a tool. */
+  override def GetOperationStatus(request: TGetOperationStatusReq): TGetOperationStatusResp = {
+    val response = super.GetOperationStatus(request)
+    Option(response.getErrorMessage).foreach(message => response.setErrorMessage(Front.plain(message)))
+    response
+  }
+
+  private def finished(handle: TOperationHandle): TGetOperationStatusResp = {
+    var status = GetOperationStatus(new TGetOperationStatusReq(handle))
+    while (Front.Running(status.getOperationState)) status = GetOperationStatus(new TGetOperationStatusReq(handle))
+    status
+  }
+}
+
+object Front {
+  val Running: Set[TOperationState] = Set(TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE)
+
+  def plain(message: String): String =
+    message.split("\n\\s*at [\\w.$/]+\\(").head.replaceFirst("^[\\w.]*HiveSQLException: ", "").replaceFirst("^Error running query: \\[[^]]*] [\\w.$]+: ", "")
+}
+
+/** The catalog of the server, filled from what stands in the warehouse: no statement is run, a table takes a millisecond. */
+object Tables {
+  def schema(session: SparkSession, name: String, path: String): Unit =
+    catalog(session).createDatabase(CatalogDatabase(name, "", new Path(path).toUri, Map.empty), ignoreIfExists = true)
+
+  /** Makes a Delta table known, or as it is now; `columns` as Delta's log states them, comments included. */
+  def table(session: SparkSession, schema: String, name: String, path: String, columns: String, comment: String): Unit = {
+    val table = CatalogTable(
+      identifier = TableIdentifier(name, Some(schema)),
+      tableType = CatalogTableType.EXTERNAL,
+      storage = CatalogStorageFormat.empty.copy(locationUri = Some(new Path(path).toUri)),
+      schema = DataType.fromJson(columns).asInstanceOf[StructType],
+      provider = Some("delta"),
+      comment = Option(comment).filter(_.nonEmpty)
+    )
+    if (catalog(session).tableExists(schema, name)) catalog(session).alterTable(table)
+    else catalog(session).createTable(table, ignoreIfExists = true)
+  }
+
+  def forget(session: SparkSession, schema: String, name: String): Unit =
+    catalog(session).dropTable(schema, name, ignoreIfNotExists = true, purge = false)
+
+  /** Takes Hive's own schema, which is always empty here, out of sight. A schema takes its folder along when it is dropped, so
+    * this one's has to be in the folder given.
+    */
+  def hideDefault(session: SparkSession, within: String): Unit = {
+    val folder = new Path(catalog(session).getDatabase("default").locationUri).toUri.getPath
+    if (!folder.startsWith(within + "/")) throw new IllegalStateException(s"the schema default lies in $folder, not in $within")
+    catalog(session).dropDatabase("default", ignoreIfNotExists = true, cascade = false)
+  }
+
+  private def catalog(session: SparkSession): ExternalCatalog = session.sharedState.externalCatalog
+}
