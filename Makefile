@@ -5,7 +5,7 @@ LOGS ?= $(DEFAULT_LOGS)
 CLUSTER ?=
 BIN := .venv/bin
 
-.PHONY: setup run test lint bench clean
+.PHONY: setup run test lint bench superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -28,5 +28,13 @@ test: lint
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)
 
+# Superset with the dashboards, beside a running `chronicle serve`; dashboards/serve says which variables it takes.
+superset:
+	@sh dashboards/serve
+
+# Pictures of every dashboard of that Superset, for all clusters and for each, in .cache/superset/pictures; fails on errors.
+superset-look:
+	@PYTHONPATH=. .venv-superset/bin/python -m dashboards.look
+
 clean:
-	rm -rf .venv .cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache *.egg-info

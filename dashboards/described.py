@@ -1,0 +1,328 @@
+"""The descriptions of dashboards: datasets.yml, filters.yml and one file for each dashboard in `boards`, joined with what dbt says of the columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# The safe loader of libyaml where it is there: ten times as fast.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+FOLDER = Path(__file__).parent
+PROJECT = FOLDER.parent
+
+# How a number is read, by the end of its column's name: formats of Superset (d3, and its own for durations and bytes).
+FORMATS = {"_ms": "DURATION", "_bytes": "MEMORY_DECIMAL", "_ratio": ".3%"}
+COUNT = ",d"
+# What each kind of chart must and may say, beside `title`, `asks`, `of` and the keys in COMMON.
+KINDS = {
+    "number": ({"metric"}, set()),
+    "bars": ({"metrics"}, {"by", "x", "grain"}),
+    "lines": ({"metrics"}, {"by", "x", "grain"}),
+    "ranking": ({"by", "metrics"}, {"split"}),
+    "heatmap": ({"x", "y", "metric"}, set()),
+    "spans": ({"start", "end", "y", "series"}, {"told", "order"}),
+    "table": (set(), {"columns", "by", "metrics", "order"}),
+}
+COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty"}
+# What is open lasts to the cluster's last record.
+SPANS = """\
+select
+    t.*,
+    coalesce(t.{end}, greatest(c.last_seen_at, t.{start})) as until_at
+from {schema}.{table} as t
+left join marts.dim_clusters as c
+    on t.cluster_id = c.cluster_id and t.cluster_incarnation = c.cluster_incarnation
+"""
+LIMITS = {"table": 200, "spans": 500, "ranking": 20}
+
+
+class Misdescribed(ValueError):
+    """A description cannot be used; one line that names the file, the place and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a dataset: `kind` is the type as dbt's contract gives it, `expression` is set where the dataset computes it."""
+
+    name: str
+    kind: str
+    description: str
+    expression: str | None = None
+
+    @property
+    def label(self) -> str:
+        return label_of(self.name)
+
+    @property
+    def is_time(self) -> bool:
+        return self.kind in ("timestamp", "date")
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    sql: str
+    label: str
+    form: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table of `marts` or `reports`, or (`sql`) a query over such."""
+
+    name: str
+    schema: str
+    description: str
+    columns: dict[str, Column]
+    metrics: dict[str, Metric]
+    time: str | None
+    grain: str | None
+    sql: str | None
+
+    @property
+    def relation(self) -> str:
+        return f"(\n{self.sql.strip()}\n) as virtual_table" if self.sql else f"{self.schema}.{self.name}"
+
+    def form(self, name: str) -> str:
+        """The format of a metric or column."""
+        return self.metrics[name].form if name in self.metrics else form_of(name)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart: what it asks, of which dataset, and `says`: the keys of its kind as written."""
+
+    title: str
+    asks: str
+    dataset: Dataset
+    kind: str
+    says: dict[str, Any]
+
+    def listed(self, key: str) -> list[str]:
+        found = self.says.get(key, [])
+        return [found] if isinstance(found, str) else list(found)
+
+    @property
+    def limit(self) -> int | None:
+        return None if self.kind == "number" else self.says.get("limit", LIMITS.get(self.kind, 10_000))
+
+    @property
+    def x(self) -> str | None:
+        return self.says.get("x") or (self.dataset.time if self.kind in ("bars", "lines") else None)
+
+    @property
+    def grain(self) -> str | None:
+        """The grain of the x axis as an ISO 8601 duration; None where x is no time."""
+        column = self.dataset.columns.get(self.x or "")
+        return self.says.get("grain", self.dataset.grain) if column and column.is_time else None
+
+    @property
+    def metrics(self) -> list[Metric]:
+        return [self.dataset.metrics[name] for name in self.listed("metric") + self.listed("metrics")]
+
+    @property
+    def order(self) -> list[tuple[str, bool]]:
+        """Columns or metrics to order by, each with whether it ascends: `-name` descends."""
+        return [(name.lstrip("-"), not name.startswith("-")) for name in self.listed("order")]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter above a dashboard: a column of a dataset to choose from, or time, or the grain of times."""
+
+    name: str
+    kind: str
+    title: str
+    description: str
+    dataset: Dataset | None = None
+    column: str | None = None
+    under: str | None = None
+    is_first_chosen: bool = False
+
+    def reaches(self, chart: Chart) -> bool:
+        """Whether a chart is filtered: its dataset has the column, or a time."""
+        if self.kind == "time":
+            return chart.dataset.time is not None
+        if self.kind == "grain":
+            return chart.grain is not None
+        return self.column in chart.dataset.columns
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    name: str
+    title: str
+    description: str
+    filters: list[Filter]
+    rows: list[list[Chart]]
+
+    @property
+    def charts(self) -> list[Chart]:
+        return [chart for row in self.rows for chart in row]
+
+
+@dataclass(frozen=True)
+class Described:
+    datasets: dict[str, Dataset]
+    dashboards: list[Dashboard] = field(default_factory=list)
+
+
+def form_of(name: str) -> str:
+    """The format of a quantity by its name: its unit ends it, or begins it (`bytes_growth`)."""
+    if name.startswith("bytes"):
+        return FORMATS["_bytes"]
+    return next((form for end, form in FORMATS.items() if name.endswith(end)), COUNT)
+
+
+def label_of(name: str) -> str:
+    """A column's name as people read it: units, which the format shows, and `id` left off."""
+    words = re.sub(r"_(ms|bytes|ratio|at|id)$", "", name.removeprefix("is_")).split("_")
+    words = [{"isr": "ISR", "gc": "GC", "id": "ID"}.get(word, word) for word in words]
+    return " ".join([words[0] if words[0].isupper() else words[0].capitalize(), *words[1:]])
+
+
+def load() -> Described:
+    """All descriptions.  Raises Misdescribed."""
+    models = dbt_models()
+    datasets = {name: _dataset(name, said or {}, models) for name, said in _yaml(FOLDER / "datasets.yml").items()}
+    filters = {name: _filter(name, said, datasets) for name, said in _yaml(FOLDER / "filters.yml").items()}
+    return Described(datasets, [_dashboard(path, datasets, filters) for path in sorted((FOLDER / "boards").glob("*.yml"))])
+
+
+@cache
+def dbt_models() -> dict[str, tuple[str, str, dict[str, Column]]]:
+    """Schema, description and columns of every mart and report, from the files beside the models."""
+    docs: dict[str, str] = {}
+    for path in sorted((PROJECT / "models").rglob("*.md")):
+        docs |= dict(re.findall(r"{%\s*docs (\w+)\s*%}(.*?){%\s*enddocs\s*%}", path.read_text(), re.DOTALL))
+    models = {}
+    for schema in ("marts", "reports"):
+        for path in sorted((PROJECT / "models" / schema).glob("*.yml")):
+            for model in _yaml(path).get("models", []):
+                columns = {
+                    column["name"]: Column(column["name"], column["data_type"], _resolved(column["description"], docs))
+                    for column in model["columns"]
+                }
+                models[model["name"]] = (schema, _resolved(model["description"], docs), columns)
+    return models
+
+
+def _resolved(text: str, docs: dict[str, str]) -> str:
+    return re.sub(r"{{\s*doc\(['\"](\w+)['\"]\)\s*}}", lambda found: docs[found[1]].strip(), text)
+
+
+def _yaml(path: Path) -> Any:
+    return yaml.load(path.read_text(), Loader=LOADER)
+
+
+def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset:
+    place = f"dashboards/datasets.yml: {name}"
+    _known(
+        said,
+        {
+            "from",
+            "sql",
+            "description",
+            "columns",
+            "computed",
+            "time",
+            "grain",
+            "metrics",
+            "sum",
+            "max",
+            "distinct",
+            "count",
+            "spans",
+            "labels",
+        },
+        place,
+    )
+    based_on = said.get("from", name)
+    if based_on not in models:
+        raise Misdescribed(f"{place}: there is no dbt model {based_on}; a query of its own names the one it is about under `from`")
+    schema, description, columns = models[based_on]
+    query = said.get("sql")
+    if "spans" in said:
+        query = SPANS.format(schema=schema, table=based_on, start=said["spans"][0], end=said["spans"][1])
+        columns = {
+            **columns,
+            "until_at": Column("until_at", "timestamp", f"{label_of(said['spans'][1])}; where it is open, the cluster's last record."),
+        }
+    if "columns" in said:
+        columns = {column: columns[column] for column in said["columns"]}
+    for column, more in said.get("computed", {}).items():
+        columns = {**columns, column: Column(column, more["type"], more["description"], None if "sql" in said else more["sql"])}
+    metrics: dict[str, Metric] = {}
+    if "count" in said:
+        metrics["rows"] = Metric("rows", "count(*)", said["count"], COUNT, f"Number of rows. {description}")
+    for verb, template in (("sum", "sum({})"), ("max", "max({})"), ("distinct", "count(distinct {})")):
+        for column in said.get(verb, []):
+            if column not in columns:
+                raise Misdescribed(f"{place}: {verb} of {column}, which is no column of {based_on}")
+            form = COUNT if verb == "distinct" else form_of(column)
+            label = said.get("labels", {}).get(column, label_of(column)) + {"sum": "", "max": ", largest", "distinct": "s"}[verb]
+            metrics[f"{column}_{verb}"] = Metric(f"{column}_{verb}", template.format(column), label, form, columns[column].description)
+    for metric, more in said.get("metrics", {}).items():
+        metrics[metric] = Metric(metric, more["sql"], more.get("label", label_of(metric)), form_of(metric), more["description"])
+    return Dataset(name, schema, said.get("description", description), columns, metrics, said.get("time"), said.get("grain"), query)
+
+
+def _filter(name: str, said: dict[str, Any], datasets: dict[str, Dataset]) -> Filter:
+    dataset = datasets[said["of"]] if "of" in said else None
+    return Filter(
+        name, said["kind"], said["title"], said["description"], dataset, said.get("column"), said.get("under"), said.get("first", False)
+    )
+
+
+def _dashboard(path: Path, datasets: dict[str, Dataset], filters: dict[str, Filter]) -> Dashboard:
+    said = _yaml(path)
+    place = f"dashboards/boards/{path.name}"
+    _known(said, {"title", "description", "filters", "rows"}, place)
+    rows = [[_chart(chart, datasets, place) for chart in row] for row in said["rows"]]
+    return Dashboard(re.sub(r"^\d+_", "", path.stem), said["title"], said["description"], [filters[name] for name in said["filters"]], rows)
+
+
+def _chart(said: dict[str, Any], datasets: dict[str, Dataset], place: str) -> Chart:
+    place = f"{place}: {said.get('title', said)}"
+    if said.get("as") not in KINDS:
+        raise Misdescribed(f"{place}: `as` is {said.get('as')}; write one of {', '.join(KINDS)}")
+    must, may = KINDS[said["as"]]
+    _known(said, COMMON | must | may, place)
+    for key in ({"title", "asks", "of"} | must) - said.keys():
+        raise Misdescribed(f"{place}: `{key}` is missing")
+    if said["of"] not in datasets:
+        raise Misdescribed(f"{place}: there is no dataset {said['of']} in datasets.yml")
+    if re.fullmatch(r"\w+", said.get("where", "").strip()):
+        raise Misdescribed(f"{place}: Spark takes `where ({said['where']})` for a name of the table; write `{said['where']} = true`")
+    if said["as"] == "heatmap" and datasets[said["of"]].columns[said["x"]].is_time:
+        raise Misdescribed(f"{place}: x is a time, by which Superset cannot order a heatmap on Spark; compute a text of it")
+    chart = Chart(said["title"], said["asks"], datasets[said["of"]], said["as"], said)
+    _check_names(chart, place)
+    return chart
+
+
+def _check_names(chart: Chart, place: str) -> None:
+    """Every name that a chart uses is a column, or a metric, of its dataset."""
+    columns, metrics = chart.dataset.columns, chart.dataset.metrics
+    for key in ("by", "split", "x", "y", "start", "end", "series", "told", "columns"):
+        for name in chart.listed(key):
+            if name not in columns:
+                raise Misdescribed(f"{place}: `{key}` names {name}, which is no column of {chart.dataset.name}")
+    for key in ("metric", "metrics"):
+        for name in chart.listed(key):
+            if name not in metrics:
+                raise Misdescribed(f"{place}: `{key}` names {name}; {chart.dataset.name} has {', '.join(metrics) or 'no metrics'}")
+    for name, _ in chart.order:
+        if name not in columns and name not in metrics:
+            raise Misdescribed(f"{place}: `order` names {name}, which {chart.dataset.name} does not have")
+
+
+def _known(said: dict[str, Any], keys: set[str], place: str) -> None:
+    for key in said.keys() - keys:
+        raise Misdescribed(f"{place}: unknown key `{key}`; known are {', '.join(sorted(keys))}")
