@@ -16,9 +16,10 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from ingestion.publish import BrokenContract, forget, publish
+from ingestion.publish import BrokenContract, carry_over, forget, publish
 from ingestion.warehouse import Warehouse, only_writer, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
@@ -41,11 +42,20 @@ WHILE_BUILDING = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Marts are a file each, and those by day are chosen by their folders: there is nothing that bounds could skip.
     "spark.databricks.delta.stats.collect": "false",
+    # Views of the session keep their plan (`from_session_views`): what is analysed once need not be analysed by each reader.
+    "spark.sql.legacy.storeAnalyzedPlanForView": "true",
+    # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
+    # holds them is checked and renewed for each of them.
+    "spark.sql.legacy.inlineCTEInCommands": "true",
 }
 
 # What `touched_days` writes into a model: the days that it was asked to build, and the one that stands for none.
 TOUCHED = re.compile(r"/\* touched \*/ (.*?) /\* days \*/")
 DAY = re.compile(r"date'(?!0001-01-01)")
+
+
+# How dbt names what it compiles into its readers, and `from_session_views` the views of the session.
+SESSION_VIEWS = "__dbt__cte__"
 
 
 class BuildFailed(RuntimeError):
@@ -54,12 +64,13 @@ class BuildFailed(RuntimeError):
 
 @dataclass
 class Outcome:
-    """What a build did: seconds by model, in order; rows by mart; event days by model that takes only
-    those that arrivals touch (None: all); tests that passed; names of what warned."""
+    """What a build did: seconds by model, in order; rows by mart; days by model that have become others than
+    they were (None: all); the clusters that were built (None: all); tests that passed; names of what warned."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     days: dict[str, int | None] = field(default_factory=dict)
+    clusters: list[str] | None = None
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -85,18 +96,24 @@ def build(
     """
     began = time.monotonic()
     place = Warehouse.at(warehouse)
-    arguments = ["build", *options(place, project, inline=not tests)]
-    arguments += ["--select", *select.split()] if select else []
-    arguments += ["--exclude", *exclude.split()] if exclude else []
-    arguments += ["--full-refresh"] if full_refresh else []
-    arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
     with only_writer(place), settings_kept(spark):
         from dbt.cli.main import dbtRunner
 
         state = built_from(place, project)
+        clusters = None if select or exclude or full_refresh or tests else touched_clusters(place, state)
+        arguments = ["build", *options(place, project, inline=not tests, clusters=clusters)]
+        arguments += ["--select", *select.split()] if select else []
+        arguments += ["--exclude", *exclude.split()] if exclude else []
+        arguments += ["--full-refresh"] if full_refresh else []
+        arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
         manifest = parsed.result() if parsed and not tests else parse(place, project, inline=not tests)
         marts = {key: node for key, node in manifest.nodes.items() if place.is_local and is_published(node)}
+        steps = [node for node in manifest.nodes.values() if is_step(node)] if clusters is not None else []
         shutil.rmtree(place.building, ignore_errors=True)
+        if not select:
+            # From here on the tables are nothing that the next build can go on from, until this one is done.
+            place.built.unlink(missing_ok=True)
+        keep_steps(spark, place, steps)
         if select:
             # What is not selected is not made by dbt this time, but may be read.
             if tests:
@@ -116,11 +133,18 @@ def build(
             forget(spark, made)
         else:
             try:
-                outcome.rows = publish(spark, place, made)
+                published = publish(spark, place, made, clusters)
+                outcome.rows = {name: mart.rows for name, mart in published.items()}
+                outcome.days |= {name: mart.days for name, mart in published.items() if mart.days is not None}
+                outcome.clusters = clusters
+                carry_over(spark, place, steps, clusters or [])
             except BrokenContract as error:
                 forget(spark, made)
                 failed.append(f"model {error}")
         keep_views(spark, place, manifest)
+        for view in spark.sql("show views").collect():
+            if view.isTemporary and view.viewName.startswith(SESSION_VIEWS):
+                spark.catalog.dropTempView(view.viewName)
     outcome.seconds = time.monotonic() - began
     if failed:
         more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
@@ -164,6 +188,46 @@ def selected(manifest: Manifest, place: Warehouse, project: Path, select: str) -
     return {(node.schema, node.alias) for node in manifest.nodes.values() if node.name in done.result}
 
 
+def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
+    """Clusters of what has arrived in bronze since the last build of all models; None where all must be built.
+
+    All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
+    `state`: what `built_from` says now.
+    """
+    if not place.is_local or not place.built.exists():
+        return None
+    before, now = json.loads(place.built.read_text()), json.loads(state)
+    if before["project"] != now["project"] or set(before["bronze"]) - set(now["bronze"]):
+        return None
+    clusters: set[str] = set()
+    for name, version in now["bronze"].items():
+        table = place.table("bronze", name)
+        held = set(DeltaTable(table).file_uris())
+        known = set(DeltaTable(table, version=before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
+        if known - held:
+            return None
+        for file in held - known if version != before["bronze"].get(name) else ():
+            clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
+    # No cluster has an empty name: where files came without rows, nothing is built anew.
+    return None if None in clusters else sorted(clusters) or [""]
+
+
+def is_step(node: ModelNode) -> bool:
+    """Whether a model is a table between staging and marts, made anew in each build."""
+    return str(node.resource_type) == "model" and node.config.materialized == "table"
+
+
+def keep_steps(spark: SparkSession, place: Warehouse, steps: list[ModelNode]) -> None:
+    """Put the tables of steps aside, for what they hold of the clusters that are not built."""
+    shutil.rmtree(place.kept_steps, ignore_errors=True)
+    for step in steps:
+        folder = Path(place.table(step.schema, step.alias))
+        if folder.is_dir():
+            (place.kept_steps / step.schema).mkdir(parents=True, exist_ok=True)
+            folder.rename(place.kept_steps / step.schema / step.alias)
+            spark.sql(f"drop table if exists {step.schema}.`{step.alias}`")
+
+
 def is_published(node: ModelNode) -> bool:
     """Whether a model is written aside and committed by `publish`."""
     return str(node.resource_type) == "model" and node.config.materialized == "stable_table"
@@ -192,13 +256,15 @@ def is_current(warehouse: str, project: Path = PROJECT) -> bool:
     return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)
 
 
-def options(place: Warehouse, project: Path, *, inline: bool = True) -> list[str]:
+def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: list[str] | None = None) -> list[str]:
     """What every call of dbt is given: where things are, and that it keeps quiet and off the network.
 
     `inline`: views are compiled into what reads them.  Of 252 statements 167 make views, each of which analyses all that lies
-    beneath it; dbt's unit tests need them, a build does not.
+    beneath it; dbt's unit tests need them, a build does not.  `clusters`: those that are built; the tables of others stay.
     """
     vars = {"inline": inline, **({"building": str(place.building)} if place.is_local else {})}
+    if clusters is not None:
+        vars |= {"clusters": clusters, "warehouse": place.root}
     return [
         *("--vars", json.dumps(vars)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),

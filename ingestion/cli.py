@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from ingestion.build import Outcome as Built
     from ingestion.ingest import Options, Outcome
 
 app = typer.Typer(
@@ -268,12 +269,21 @@ def build(
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
     for warning in outcome.warnings:
         tell(f"warning: {warning}")
-    for name, days in outcome.days.items():
-        tell(f"  {name}: {'all days' if days is None else f'{days} day' + ('' if days == 1 else 's')} rebuilt")
-    for name, rows in sorted(outcome.rows.items()):
-        tell(f"  {name}: {rows:,} row{'' if rows == 1 else 's'}")
+    for name in sorted(outcome.rows | outcome.days):
+        tell(f"  {name}: {', '.join(counted(outcome, name))}")
+    if outcome.clusters is not None:
+        tell(f"only what has arrived: {', '.join(outcome.clusters)}; all other clusters stay as they are")
     tested = f", {outcome.tests} tests passed" if tests else ""
     tell(f"built {len(outcome.models)} models{tested} in {outcome.seconds:.1f} s")
+
+
+def counted(outcome: Built, name: str) -> list[str]:
+    """Rows that a model was built of, and days that became others than they were."""
+    said = [f"{outcome.rows[name]:,} row{'' if outcome.rows[name] == 1 else 's'}"] if name in outcome.rows else []
+    if name in outcome.days:
+        days = outcome.days[name]
+        said.append("all days" if days is None else f"{days} day{'' if days == 1 else 's'} changed")
+    return said
 
 
 @app.command()

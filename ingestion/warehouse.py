@@ -72,6 +72,11 @@ class Warehouse:
         return self.work / "building"
 
     @property
+    def kept_steps(self) -> Path:
+        """Folder of the steps of the build before, while one of some clusters runs."""
+        return self.work / "steps"
+
+    @property
     def built(self) -> Path:
         """File that says which state of the project made the marts; gone while they lack something."""
         return self.work / "built"

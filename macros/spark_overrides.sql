@@ -41,3 +41,10 @@
         {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}
+
+
+{#- Steps that are tables are built as marts are: from views of the session. -#}
+{% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+    {%- set code = from_session_views(compiled_code) if var('building', none) and not temporary else compiled_code -%}
+    {{ dbt.spark__create_table_as(temporary, relation, code, language) }}
+{%- endmacro %}

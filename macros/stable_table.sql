@@ -27,6 +27,7 @@ The rows as Parquet in a folder of their own; the catalog knows the table there 
 against the contract when it is: asking first costs a plan of the whole query for every mart.
 -#}
 {% macro build_aside(target, code, folder) -%}
+    {%- set code = from_session_views(code) -%}
     {%- do run_query('drop table if exists ' ~ target) -%}
     {%- call statement('main') -%}
         create table {{ target }} using parquet location {{ sql_text(folder ~ '/' ~ target.schema ~ '/' ~ target.identifier) }} as

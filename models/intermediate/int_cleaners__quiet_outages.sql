@@ -1,49 +1,54 @@
 with stretches as (
-    select * from {{ ref('int_cleaners__quiet_stretches') }}
+    select * from {{ ref('int_cleaners__paced_stretches') }}
 ),
 
--- The rhythm of the node's cleaner: how long, and over how many rolled segments, it was ever silent between two cleanings.
-compared as (
+-- How often the cleaners of other nodes came by while this one was silent.
+accompanied as (
     select
-        *,
-        lead(alive_at) over (in_order) as next_alive_at,
-        lead(is_cleaning) over (in_order) as next_is_cleaning,
-        unix_millis(last_rolled_at) - unix_millis(alive_at) as silent_ms
+        stretches.cluster_id,
+        stretches.cluster_incarnation,
+        stretches.node_id,
+        stretches.stretch_number,
+        count(*) as cleanings_beside
     from stretches
-    window in_order as (
-        partition by cluster_id, cluster_incarnation, node_id order by stretch_number
-    )
+    inner join stretches as others
+        on
+            stretches.cluster_id = others.cluster_id
+            and stretches.cluster_incarnation = others.cluster_incarnation
+            and stretches.node_id <> others.node_id
+            and stretches.alive_at < others.alive_at
+            and coalesce(stretches.next_alive_at > others.alive_at, true)
+            and others.is_cleaning
+    where
+        stretches.cleanings_before >= 3
+        and stretches.hours_heard * 3600000 > stretches.patience_ms
+    group by
+        stretches.cluster_id,
+        stretches.cluster_incarnation,
+        stretches.node_id,
+        stretches.stretch_number
 ),
 
-paced as (
-    select
-        *,
-        sum(cast(is_cleaning as int)) over (so_far) as cleanings_before,
-        max(
-            case
-                when next_is_cleaning
-                    then unix_millis(next_alive_at) - unix_millis(alive_at)
-            end
-        ) over (so_far) as longest_gap_ms,
-        max(case when next_is_cleaning then segments_rolled end) over (so_far) as most_rolled
-    from compared
-    window so_far as (
-        partition by cluster_id, cluster_incarnation, node_id
-        order by stretch_number
-        rows between unbounded preceding and 1 preceding
-    )
-),
-
+-- There was something to clean: the node's own segments show it, or the cleaners of its neighbours.
 judged as (
     select
-        *,
+        stretches.*,
         coalesce(
-            cleanings_before >= 3
-            and silent_ms > greatest({{ var('cleaner_silence_ms') }}, 4 * longest_gap_ms)
-            and segments_rolled > greatest(4, 4 * most_rolled),
+            stretches.cleanings_before >= 3
+            -- A run over a large log may take the better part of a day.
+            and not (stretches.is_at_work and stretches.hours_heard <= 24)
+            and (
+                (
+                    stretches.silent_ms > stretches.patience_ms
+                    and stretches.segments_rolled > greatest(4, 4 * stretches.most_rolled)
+                )
+                or accompanied.cleanings_beside >= 4
+            ),
             false
         ) as is_silent
-    from paced
+    from stretches
+    left join accompanied
+        using (cluster_id, cluster_incarnation, node_id, stretch_number)
 ),
 
 final as (
@@ -58,9 +63,7 @@ final as (
         coalesce(
             least(dumped_at, measured_at),
             alive_at
-            + make_dt_interval(
-                0, 0, 0, greatest({{ var('cleaner_silence_ms') }}, 4 * longest_gap_ms) / 1000.0
-            )
+            + make_dt_interval(0, 0, 0, patience_ms / 1000.0)
         ) as noticed_at,
         next_alive_at as resumed_at,
         case

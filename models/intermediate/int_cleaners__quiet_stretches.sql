@@ -1,43 +1,5 @@
-with signs as (
-    select * from {{ ref('int_cleaners__signs') }}
-    where sign <> 'uncleanable'
-),
-
-offsets_events as (
-    select * from {{ ref('stg_logs__offsets_events') }}
-    where event_type = 'segment_rolled' and node_id is not null
-),
-
-incarnations as (
-    select * from {{ ref('int_clusters__incarnations') }}
-),
-
-rolls as (
-    {{ placed('offsets_events') }}
-),
-
-signs_and_rolls as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        node_id,
-        signed_at,
-        sign,
-        witness,
-        source_path,
-        byte_offset
-    from signs
-    union all
-    select
-        cluster_id,
-        cluster_incarnation,
-        node_id,
-        logged_at as signed_at,
-        'rolled' as sign,
-        'rolled' as witness,
-        source_path,
-        byte_offset
-    from rolls
+with signs_and_rolls as (
+    select * from {{ ref('int_cleaners__surroundings') }}
 ),
 
 -- Each sign of life begins a stretch; what stands in it before the next is its silence. A stop ends what can be said.
@@ -62,14 +24,16 @@ final as (
         node_id,
         stretch_number,
         min(case when sign in ('alive', 'restarted') then signed_at end) as alive_at,
-        max(witness = 'cleaning') as is_cleaning,
+        max(witness in ('cleaning', 'cleaning_begun')) as is_cleaning,
+        max(witness = 'cleaning_begun') as is_at_work,
         max(sign = 'dead' and witness = 'thread_error') as is_told,
         min(case when sign = 'dead' and witness = 'thread_dump' then signed_at end) as dumped_at,
         min(case when sign = 'dead' and witness = 'metric' then signed_at end) as measured_at,
+        count_if(sign = 'heard') as hours_heard,
         count_if(sign = 'rolled') as segments_rolled,
         max(case when sign = 'rolled' then signed_at end) as last_rolled_at,
-        {{ evidence("sign <> 'rolled'", at='signed_at') }} as evidence,
-        count_if(sign <> 'rolled') as evidence_count,
+        {{ evidence("sign not in ('rolled', 'heard')", at='signed_at') }} as evidence,
+        count_if(sign not in ('rolled', 'heard')) as evidence_count,
         {{ evidence("sign = 'rolled'", at='signed_at') }} as roll_evidence
     from numbered
     where coalesce(turn, '') <> 'stopping'

@@ -18,7 +18,11 @@ told as (
             when event_type = 'partition_marked_uncleanable' then 'uncleanable'
             else 'alive'
         end as sign,
-        if(event_type like 'cleaning_%', 'cleaning', 'thread_error') as witness,
+        case event_type
+            when 'cleaning_started' then 'cleaning_begun'
+            when 'cleaning_completed' then 'cleaning'
+            else 'thread_error'
+        end as witness,
         cleaner_thread,
         nullif(concat_ws(': ', exception, exception_message), '') as cause,
         topic_name,

@@ -17,8 +17,34 @@ followed as (
             partition by cluster_id, cluster_incarnation, member_id
             order by logged_at, source_path, byte_offset
             rows between 1 following and unbounded following
-        ) as release
+        ) as turn,
+        first_value(
+            case
+                when event_type = 'old_consumer_partitions_released'
+                    then struct(
+                        logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
+                    )
+            end,
+            true
+        ) over (
+            partition by cluster_id, cluster_incarnation, member_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as letting_go
     from events
+),
+
+-- A rebalance begins before the partitions are let go; where no line says when they are, it counts from its beginning.
+released as (
+    select
+        *,
+        if(
+            turn.event_type = 'old_consumer_rebalance_started'
+            and letting_go.rebalance_number = turn.rebalance_number,
+            letting_go,
+            turn
+        ) as release
+    from followed
 ),
 
 -- A consumer gives up all of its partitions before it divides them anew, and when it stops.
@@ -39,7 +65,7 @@ final as (
             when release is not null
                 then struct(release.node_id, release.source_path, release.byte_offset)
         end as released_line
-    from followed
+    from released
     where
         event_type = 'old_consumer_partition_owned'
         and topic_name is not null

@@ -9,6 +9,7 @@
 
 with records as (
     select * from {{ ref('stg_logs__records') }}
+    where {{ in_built_clusters() }}
 ),
 
 gc_events as (

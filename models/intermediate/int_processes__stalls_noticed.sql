@@ -10,40 +10,8 @@ pauses as (
     select * from {{ ref('int_processes__pauses') }}
 ),
 
-holes as (
-    select * from {{ ref('int_processes__holes') }}
-),
-
--- Late words count behind a silence as long as they are late; little lateness, where the silence began after the waiting.
 late as (
-    select
-        late_words.cluster_id,
-        late_words.process_name,
-        late_words.node_id,
-        greatest(
-            holes.silent_from,
-            late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
-        ) as started_at,
-        holes.resumed_at as ended_at,
-        late_words.logged_at,
-        late_words.source_path,
-        late_words.byte_offset
-    from late_words
-    inner join holes
-        on
-            late_words.cluster_id = holes.cluster_id
-            and late_words.process_name = holes.process_name
-            and late_words.logged_at >= holes.resumed_at
-            and late_words.logged_at <= holes.resumed_at + interval 300 milliseconds
-            and holes.hole_ms >= late_words.late_ms * 0.9
-    where
-        late_words.event_type <> 'zookeeper_pause_detected'
-        and late_words.late_ms >= 100
-        and (
-            late_words.late_ms >= {{ var('stall_ms') }}
-            or holes.silent_from
-            >= late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
-        )
+    select * from {{ ref('int_processes__late_ticks') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with runs as (
-    select * from {{ ref('int_nodes__runs') }}
+    select * from {{ ref('int_nodes__runs_ended') }}
 ),
 
 final as (
@@ -15,18 +15,8 @@ final as (
         started_at,
         ready_at,
         stopping_at,
-        coalesce(
-            stopped_at,
-            stopping_at,
-            case when failed_at is not null or next_started_at is not null then last_seen_at end
-        ) as stopped_at,
-        case
-            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
-            when stopped_at is not null or stopping_at is not null then 'clean'
-            when failed_at is not null then 'fatal'
-            when next_started_at is not null then 'killed'
-            else 'open'
-        end as end_kind,
+        stopped_at,
+        end_kind,
         first_seen_at,
         last_seen_at,
         evidence,

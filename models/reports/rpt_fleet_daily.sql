@@ -1,5 +1,5 @@
 with clusters as (
-    select * from {{ ref('rpt_cluster_daily') }}
+    {{ of_all_clusters(ref('rpt_cluster_daily')) }}
 ),
 
 final as (

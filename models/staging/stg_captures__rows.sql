@@ -21,6 +21,7 @@ final as (
         fields,
         warnings
     from capture_rows
+    where {{ in_built_clusters() }}
     order by row_kind, captured_at
 )
 

@@ -19,7 +19,7 @@ final as (
         partition_id,
         fields
     from events
-    where not is_copy
+    where not is_copy and {{ in_built_clusters() }}
     order by event_type, logged_at
 )
 

@@ -24,7 +24,8 @@ final as (
         end as resource
     from records
     where
-        coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
+        {{ in_built_clusters() }}
+        and coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
         and (
             contains(raw_text, 'Map failed')
             or contains(raw_text, 'Too many open files')

@@ -24,6 +24,7 @@ final as (
                 'old_consumer_rebalance_ended',
                 'old_consumer_rebalance_failed',
                 'old_consumer_partition_owned',
+                'old_consumer_partitions_released',
                 'old_consumer_owner_awaited',
                 'old_consumer_session_expired',
                 'old_consumer_stopped'

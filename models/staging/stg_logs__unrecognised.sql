@@ -15,7 +15,7 @@ final as (
         -- Numbers apart, the same words are the same shape; what follows the first 300 letters seldom tells two apart.
         left(translate(body, '0123456789', ''), 300) as shape
     from records
-    where outcome = 'unrecognised'
+    where outcome = 'unrecognised' and {{ in_built_clusters() }}
 )
 
 select * from final

@@ -31,7 +31,7 @@ named as (
         value,
         warnings
     from metric_samples
-    where sampled_at is not null
+    where sampled_at is not null and {{ in_built_clusters() }}
 ),
 
 -- An answer of Jolokia to two requests may hold the same value twice; two exporters may say the same.

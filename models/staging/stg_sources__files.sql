@@ -26,6 +26,7 @@ final as (
         is_compressed,
         ingested_at
     from sources
+    where {{ in_built_clusters() }}
 )
 
 select * from final
