@@ -18,7 +18,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/chronicle catalogue check
-	$(BIN)/sqlfluff lint --disable-progress-bar models tests/data macros
+	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
 # CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view. Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
 test: lint

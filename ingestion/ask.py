@@ -92,9 +92,16 @@ def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
     return said.rstrip(".;") + (f" (line {position[1]}, column {int(position[2]) + 1})" if position else "")
 
 
-def write(answer: pa.Table, form: str, out: TextIO | None = None) -> None:
-    """Write an answer to standard output as `table`, `csv`, `json` or `parquet`.  Raises ValueError where the form cannot hold it."""
+def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool = True, wide: bool = False) -> int:
+    """Write an answer to standard output as `table`, `csv`, `json` or `parquet`.  Returns how many values a table had to cut.
+
+    `pager`, `wide`: of tables on a terminal.  Raises ValueError where the form cannot hold it.
+    """
     out = out or sys.stdout
+    if form == "table":
+        from ingestion import table
+
+        return table.write(answer, out, pager=pager, wide=wide)
     if form == "parquet":
         if out.isatty():
             raise ValueError("parquet is binary and this is a terminal; send it to a file: … > answer.parquet")
@@ -102,7 +109,7 @@ def write(answer: pa.Table, form: str, out: TextIO | None = None) -> None:
 
         pyarrow.parquet.write_table(answer, out.buffer)
         out.buffer.flush()
-        return
+        return 0
     names = answer.column_names
     rows = zip(*(column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns), strict=True) if names else iter(())
     if form == "json":
@@ -118,22 +125,8 @@ def write(answer: pa.Table, form: str, out: TextIO | None = None) -> None:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
         writer.writerows([cell(value) for value in row] for row in rows)
-    else:
-        lines = [names, *([cell(value).replace("\n", "\\n") for value in row] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        numeric = [is_number(column.type) for column in answer.columns]
-        lines.insert(1, ["-" * width for width in widths])
-        for line in lines:
-            cells = (text.rjust(width) if right else text.ljust(width) for text, width, right in zip(line, widths, numeric, strict=True))
-            out.write("  ".join(cells).rstrip() + "\n")
     out.flush()
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column is set flush right in a table."""
-    import pyarrow.types as types
-
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return 0
 
 
 def plain(value: Any) -> Any:
@@ -159,7 +152,7 @@ def plain(value: Any) -> Any:
 
 
 def cell(value: Any) -> str:
-    """A value as text in a table or a CSV file: as in JSON, without quotes around what is no list or record; null is empty."""
+    """A value as text in a CSV file: as in JSON, without quotes around what is no list or record; null is empty."""
     value = plain(value)
     if value is None:
         return ""

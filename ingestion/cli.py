@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ingestion.cli_questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
+from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption, show_step, tell
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -25,31 +28,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-WarehouseOption = Annotated[
-    str, typer.Option("--warehouse", "-w", envvar="CHRONICLE_WAREHOUSE", help="Folder or URI of the warehouse.", metavar="DIR|URI")
-]
-MemoryOption = Annotated[
-    str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap of the JVM, as Java writes it.", metavar="SIZE")
-]
-DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"
-
-
-def tell(text: str) -> None:
-    """One line for people, on standard error: standard output belongs to results."""
-    if sys.stderr.isatty():
-        # Takes the place of a progress line.
-        text = f"\r\x1b[K{text}"
-    print(text, file=sys.stderr, flush=True)
-
-
-def show_step(number: int, total: int, what: str) -> None:
-    """How far long work has come: one line that renews itself on a terminal, plain lines elsewhere."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{number}/{total} {what}", end="", file=sys.stderr, flush=True)
-    else:
-        print(f"{number}/{total} {what}", file=sys.stderr, flush=True)
-
 
 PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
 ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
@@ -289,26 +267,25 @@ def counted(outcome: Built, name: str) -> list[str]:
 @app.command()
 def sql(
     question: Annotated[str, typer.Argument(help="A query; '-' reads it from standard input.", metavar="SELECT")],
-    form: Annotated[str, typer.Option("--format", "-f", help="table, csv, json or parquet.", metavar="FORMAT")] = "table",
+    form: FormatOption = "table",
+    no_pager: PagerOption = False,
+    wide: WideOption = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Answer a question. Standard output holds the answer alone; a name without a schema is looked for in marts."""
-    from ingestion import ask
+    from ingestion import ask as asking
     from ingestion.session import start
     from ingestion.warehouse import Warehouse
 
-    if form not in ask.FORMATS:
-        raise typer.BadParameter(f"'{form}' is none of {', '.join(ask.FORMATS)}", param_hint="--format")
+    must_be_form(form)
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise typer.BadParameter("the question is empty", param_hint="SELECT")
     Warehouse.at(warehouse).must_exist()
     began = time.monotonic()
-    answer = ask.ask(start(warehouse, memory=memory), warehouse, text)
-    ask.write(answer, form)
-    if form == "table":
-        tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {time.monotonic() - began:.1f} s")
+    answer = asking.ask(start(warehouse, memory=memory), warehouse, text)
+    show(answer, form, began, not no_pager, wide)
 
 
 @app.command()
@@ -327,11 +304,12 @@ def report(
     import datetime as dt
 
     from ingestion import report as reporting
+    from ingestion.times import parse_time
     from ingestion.warehouse import Warehouse
 
     began = time.monotonic()
     try:
-        start, end = reporting.parse_time(since) if since else None, reporting.parse_time(until, is_end=True) if until else None
+        start, end = parse_time(since) if since else None, parse_time(until, is_end=True) if until else None
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since/--until") from None
     if start and end and start >= end:
@@ -388,8 +366,12 @@ def serve(
     serving.serve(warehouse, options, memory=memory, tell=tell)
 
 
+app.add_typer(questions_app)
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage."""
+    """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage, 3 `check` found
+    something."""
     code = execute(arguments)
     try:
         sys.stdout.flush()

@@ -143,19 +143,6 @@ def _counted(count: int, name: str) -> str:
     return f"{count:,} {name}" + ("" if count == 1 else "s")
 
 
-def parse_time(text: str, is_end: bool = False) -> dt.datetime:
-    """A time as people write it, in UTC where it names no zone; a day stands for its beginning, or as an end for all of it.
-
-    Raises ValueError with what to write instead.
-    """
-    try:
-        at = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ValueError(f"'{text}' is no time; write 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00") from None
-    at = at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
-    return at + dt.timedelta(days=1) if is_end and re.fullmatch(r"\s*\d{4}-?\d\d-?\d\d\s*", text) else at
-
-
 def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
     """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster."""
     tables = Tables(place)

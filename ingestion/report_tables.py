@@ -33,6 +33,10 @@ class Tables:
 
     def rows(self, query: str) -> list[Row]:
         """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""
+        return self.table(query).to_pylist()
+
+    def table(self, query: str) -> pa.Table:
+        """What `rows` gives, as an Arrow table."""
         for schema, name in sorted({(found[1], found[2]) for found in NAMES.finditer(query) if found[1]}):
             if not self._is_there(schema, name):
                 raise NotBuilt(f"{schema}.{name}")
@@ -44,11 +48,7 @@ class Tables:
             if lacking is None:
                 raise
             raise NotBuilt(f"the column {lacking[1]}") from error
-        # Times finer than a microsecond come out as objects of pandas, whose import takes longer than the question.
-        plain = [
-            (column.name, pa.timestamp("us", tz="UTC") if pa.types.is_timestamp(column.type) else column.type) for column in found.schema
-        ]
-        return found.cast(pa.schema(plain)).to_pylist()
+        return found.cast(pa.schema([pa.field(column.name, common(column.type)) for column in found.schema]))
 
     def _is_there(self, schema: str, name: str) -> bool:
         key = f"{schema}__{name}"
@@ -58,6 +58,25 @@ class Tables:
             if self.known[key]:
                 self.builder.register(key, DeltaTable(path))
         return self.known[key]
+
+
+def common(kind: pa.DataType) -> pa.DataType:
+    """The type that every reader knows in place of DataFusion's own.
+
+    Times finer than a microsecond come out as objects of pandas, whose import takes longer than the question; views of texts are not
+    written to Parquet.
+    """
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz="UTC")
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_map(kind):
+        return pa.map_(common(kind.key_type), common(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(common(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, common(field.type)) for field in kind])
+    return kind
 
 
 @dataclass(frozen=True)

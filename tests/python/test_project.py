@@ -59,6 +59,17 @@ def kinds_of_test(manifest: Any, node: Any) -> set[str]:
     return kinds
 
 
+def test_questions_and_alerts_read_marts_and_reports_alone(manifest: Any) -> None:
+    questions = [node for node in manifest.nodes.values() if str(node.resource_type) == "analysis"]
+    off = [nodes[0] for nodes in manifest.disabled.values() if "alert" in nodes[0].tags]
+    assert len(questions) == len(list((PROJECT / "analyses").glob("*.sql")))
+    assert all(node.description and node.config.meta["asks"] for node in questions)
+    assert len(off) == len(list((PROJECT / "tests/alerts").glob("*.sql")))
+    assert [node.name for node in manifest.nodes.values() if "alert" in node.tags] == []
+    read = {parent.name for node in questions for parent in parents(manifest, node)} | {ref.name for node in off for ref in node.refs}
+    assert {name.split("_")[0] for name in read} == {"dim", "fct", "rpt"}
+
+
 def test_every_layer_reads_only_the_one_before(manifest: Any) -> None:
     wrong = [
         (node.name, parent.name)

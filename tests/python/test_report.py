@@ -17,6 +17,7 @@ from deltalake import write_deltalake
 from ingestion import cli, figures, report, report_plots
 from ingestion.report_questions import SPANS
 from ingestion.report_tables import Period, Tables, moment
+from ingestion.times import parse_time
 from ingestion.units import duration_text, size_text
 from ingestion.warehouse import Warehouse
 
@@ -160,7 +161,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def page_of(place: Warehouse, name: str | None = None, since: str | None = None, until: str | None = None) -> str:
-    start, end = report.parse_time(since) if since else None, report.parse_time(until, is_end=True) if until else None
+    start, end = parse_time(since) if since else None, parse_time(until, is_end=True) if until else None
     return report.render(report.collect(place, name, start, end, at("2026-06-13 10:00")))
 
 

@@ -111,9 +111,9 @@ def test_json_is_one_array_with_times_in_utc(spark: SparkSession, warehouse: str
     assert json.loads(answer(spark, warehouse, "select 1 as a where false", "json")) == []
 
 
-def test_a_table_is_aligned_and_nulls_are_empty(spark: SparkSession, warehouse: str, orders: str) -> None:
+def test_a_table_is_aligned_and_nulls_are_said(spark: SparkSession, warehouse: str, orders: str) -> None:
     text = answer(spark, warehouse, "select 'ab' as name, 10 as n, true as ok union all select null, 5, false order by n", "table")
-    assert text == "name   n  ok\n----  --  -----\n       5  false\nab    10  true\n"
+    assert text == "name   n  ok\n----  --  -----\nnull   5  false\nab    10  true\n"
 
 
 @pytest.mark.parametrize(

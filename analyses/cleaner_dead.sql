@@ -1,0 +1,20 @@
+select
+    cluster_id,
+    node_id,
+    topic_name,
+    partition_id,
+    stopped_at,
+    resumed_at,
+    duration_ms,
+    found_by,
+    cause,
+    log_cleaner_outage_key
+from {{ ref('fct_log_cleaner_outages') }}
+where {{ given(
+    node='node_id',
+    topic='topic_name',
+    partition='partition_id',
+    start='stopped_at',
+    end='resumed_at'
+) }}
+order by resumed_at asc nulls first, stopped_at asc, log_cleaner_outage_key asc

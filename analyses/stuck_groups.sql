@@ -1,0 +1,22 @@
+select
+    cluster_id,
+    group_id,
+    generation_id,
+    coordinator_id,
+    started_at,
+    completed_at,
+    duration_ms,
+    outcome,
+    reason_kind,
+    reason,
+    is_stuck,
+    group_rebalance_key
+from {{ ref('fct_group_rebalances') }}
+where
+    (is_stuck or is_failed or outcome = 'open')
+    and {{ given(
+        group='group_id',
+        start='coalesce(started_at, completed_at)',
+        end='completed_at'
+    ) }}
+order by started_at asc nulls first, group_rebalance_key asc

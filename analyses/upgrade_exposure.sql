@@ -1,0 +1,18 @@
+select
+    cluster_id,
+    from_release,
+    to_release,
+    released_on,
+    fixed_count,
+    fixed_outages,
+    newly_exposed_count,
+    still_exposed_count,
+    changes_mode,
+    fixed,
+    newly_exposed,
+    upgrade_key
+from {{ ref('rpt_upgrade_exposure') }}
+where
+    is_latest_of_line
+    and {{ given(release='from_release') }}
+order by cluster_id asc, from_release asc, released_on desc nulls last, to_release asc

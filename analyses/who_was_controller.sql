@@ -1,0 +1,14 @@
+select
+    cluster_id,
+    controller_epoch,
+    controller_id,
+    epoch_kind,
+    elected_at,
+    ended_at,
+    end_kind,
+    leader_changes,
+    is_split_brain,
+    controller_tenure_key
+from {{ ref('fct_controller_tenures') }}
+where {{ given(node='controller_id', start='elected_at', end='ended_at') }}
+order by cluster_id, elected_at, controller_tenure_key

@@ -1,0 +1,29 @@
+{# The values that a question was asked with (vars, each may be missing) as conditions for its `where`. #}
+{% macro given(
+    cluster='cluster_id', node=none, topic=none, partition=none, group=none, release=none, key=none, start=none, end=none
+) -%}
+    true
+    {%- if var('cluster', none) is not none %} and {{ cluster }} = {{ text_literal(var('cluster')) }}{% endif %}
+    {%- if node and var('node', none) is not none %} and {{ node }} = {{ var('node') | int }}{% endif %}
+    {%- if topic and var('topic', none) is not none %} and {{ topic }} = {{ text_literal(var('topic')) }}{% endif %}
+    {%- if partition and var('partition', none) is not none %} and concat({{ topic or "'__consumer_offsets'" }}, '-', cast({{ partition }} as string)) = {{ text_literal(var('partition')) }}{% endif %}
+    {%- if group and var('group', none) is not none %} and {{ group }} = {{ text_literal(var('group')) }}{% endif %}
+    {%- if release and var('release', none) is not none %} and {{ release }} = {{ text_literal(var('release')) }}{% endif %}
+    {%- if key and var('key', none) is not none %} and {{ key }} = {{ text_literal(var('key')) }}{% endif %}
+    {%- if start %}{{ touching(start, end) }}{% endif %}
+{%- endmacro %}
+
+{# What lasts from `start` to `end` (null: goes on), or happens at `start`, lies in the period or at the time that was asked for. #}
+{% macro touching(start, end=none) -%}
+    {%- if var('since', none) is not none and end %} and ({{ end }} is null or {{ end }} >= {{ time_literal(var('since')) }})
+    {%- elif var('since', none) is not none %} and {{ start }} >= {{ time_literal(var('since')) }}
+    {%- endif %}
+    {%- if var('until', none) is not none %} and {{ start }} < {{ time_literal(var('until')) }}{% endif %}
+    {%- if var('at', none) is not none %} and {{ start }} <= {{ time_literal(var('at')) }}{% if end %} and ({{ end }} is null or {{ end }} > {{ time_literal(var('at')) }}){% endif %}{% endif %}
+{%- endmacro %}
+
+{# A text as a literal of SQL. #}
+{% macro text_literal(text) -%}'{{ text | string | replace("'", "''") }}'{%- endmacro %}
+
+{# A time, as ISO 8601 writes it, as a literal of SQL; without a zone it is UTC. #}
+{% macro time_literal(text) -%}cast({{ text_literal(text) }} as timestamp){%- endmacro %}

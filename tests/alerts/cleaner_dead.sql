@@ -1,0 +1,17 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A log cleaner stopped, or gave up a partition, and the offsets topic grows without bound.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    stopped_at as at,
+    log_cleaner_outage_key as key,
+    'the log cleaner of node ' || cast(node_id as string) || ' stopped'
+    || coalesce(' for ' || topic_name || '-' || cast(partition_id as string), '')
+    || ' (' || found_by || ')' || coalesce(': ' || cause, '') as said
+from {{ ref('fct_log_cleaner_outages') }}
+where {{ given(start='stopped_at') }}

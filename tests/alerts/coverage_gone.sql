@@ -1,0 +1,40 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "Nothing was heard of a node for alert_silent_ms, and it had not been stopped on purpose; told at the moment at which that was so.",
+        "ask": "chronicle ask how-nodes-ended --cluster {cluster_id}"
+    }
+) }}
+
+with lives as (
+    select
+        cluster_id,
+        node_id,
+        end_kind,
+        last_seen_at,
+        node_run_key,
+        row_number() over (
+            partition by cluster_id, node_id order by last_seen_at desc, run_number desc
+        ) as place
+    from {{ ref('dim_node_runs') }}
+),
+
+silent as (
+    select
+        cluster_id,
+        node_id,
+        last_seen_at,
+        node_run_key,
+        last_seen_at + interval '{{ var("alert_silent_ms") }} milliseconds' as silent_at
+    from lives
+    where place = 1 and end_kind <> 'clean'
+)
+
+select
+    cluster_id,
+    silent_at as at,
+    node_run_key as key,
+    'nothing was heard of node ' || cast(node_id as string)
+    || ' for {{ var("alert_silent_ms") }} ms, and it was not stopped' as said
+from silent
+where silent_at <= now() and {{ given(start='silent_at') }}

@@ -1,0 +1,18 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A replica that was not in sync was made leader - records may be lost.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    elected_at as at,
+    leader_election_key as key,
+    'node ' || cast(leader_id as string) || ' was made leader of ' || topic_name || '-'
+    || cast(partition_id as string) || ' unclean, at epoch ' || cast(leader_epoch as string) as said
+from {{ ref('fct_leader_elections') }}
+where
+    is_unclean
+    and {{ given(start='elected_at') }}

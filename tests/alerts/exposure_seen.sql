@@ -1,0 +1,18 @@
+{{ config(
+    tags=["alert"], severity="warn", enabled=var("since", none) is not none,
+    meta={
+        "tells": "Records show a known issue of the release that runs.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    first_seen_at as at,
+    issue_exposure_key as key,
+    'node ' || cast(node_id as string) || ' shows ' || said as said
+from {{ ref('fct_issue_exposures') }}
+where
+    exposure = 'evidence_seen'
+    and not is_suspect
+    and {{ given(start='first_seen_at') }}

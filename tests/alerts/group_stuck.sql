@@ -1,0 +1,17 @@
+{{ config(
+    tags=["alert"], severity="warn", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A group hangs in a rebalance for longer than rebalance_stuck_after_ms.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    started_at as at,
+    group_rebalance_key as key,
+    'group ' || group_id || ' hangs in a rebalance' as said
+from {{ ref('fct_group_rebalances') }}
+where
+    is_stuck
+    and {{ given(start='started_at') }}

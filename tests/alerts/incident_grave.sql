@@ -1,0 +1,18 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "An incident began that took leaders away, put records at risk or stopped a node (severity critical or major).",
+        "ask": "chronicle ask incident {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    started_at as at,
+    incident_key as key,
+    severity || ' incident: ' || summary as said
+from {{ ref('fct_incidents') }}
+where
+    not is_maintenance
+    and severity in ('critical', 'major')
+    and {{ given(start='started_at') }}

@@ -1,0 +1,16 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A log directory failed.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    failed_at as at,
+    log_dir_failure_key as key,
+    'log directory ' || coalesce(log_dir, '?') || ' of node '
+    || coalesce(cast(node_id as string), '?') || ' failed' as said
+from {{ ref('fct_log_dir_failures') }}
+where {{ given(start='failed_at') }}

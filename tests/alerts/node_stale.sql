@@ -1,0 +1,30 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A node began to work with leader or controller epochs that were no longer true; one alert for all its partitions within a minute.",
+        "ask": "chronicle ask stale-nodes --cluster {cluster_id} --since {at}"
+    }
+) }}
+
+with stretches as (
+    select
+        cluster_id,
+        node_id,
+        opened_at,
+        epoch_gap_key,
+        lag(opened_at) over (
+            partition by cluster_id, node_id order by opened_at, epoch_gap_key
+        ) as opened_before_at
+    from {{ ref('fct_epoch_gaps') }}
+    where gap_kind = 'stale_node'
+)
+
+select
+    cluster_id,
+    opened_at as at,
+    epoch_gap_key as key,
+    'node ' || cast(node_id as string) || ' works with an old epoch' as said
+from stretches
+where
+    (opened_before_at is null or opened_at >= opened_before_at + interval '60 seconds')
+    and {{ given(start='opened_at') }}

@@ -1,0 +1,34 @@
+{{ config(
+    tags=["alert"], severity="warn", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A partition of the offsets topic went out of line with its siblings; told at the first hour of a run of such hours.",
+        "ask": "chronicle ask offsets-growth --cluster {cluster_id}"
+    }
+) }}
+
+with hours as (
+    select
+        cluster_id,
+        node_id,
+        partition_id,
+        hour_at,
+        is_abnormal,
+        abnormal_reason,
+        offsets_topic_growth_key,
+        lag(is_abnormal) over (
+            partition by cluster_id, node_id, partition_id order by hour_at
+        ) as was_abnormal
+    from {{ ref('fct_offsets_topic_growth_hourly') }}
+)
+
+select
+    cluster_id,
+    hour_at as at,
+    offsets_topic_growth_key as key,
+    '__consumer_offsets-' || cast(partition_id as string) || ' on node ' || cast(node_id as string)
+    || ' is out of line: ' || coalesce(abnormal_reason, 'no reason known') as said
+from hours
+where
+    is_abnormal
+    and not coalesce(was_abnormal, false)
+    and {{ given(start='hour_at') }}

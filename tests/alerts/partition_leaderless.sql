@@ -1,0 +1,28 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A partition had no leader for longer than alert_leaderless_ms; told at the moment at which that was so.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+with lasting as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        duration_ms,
+        leaderless_window_key,
+        started_at + interval '{{ var("alert_leaderless_ms") }} milliseconds' as lasting_at
+    from {{ ref('fct_leaderless_windows') }}
+    where duration_ms is null or duration_ms >= {{ var("alert_leaderless_ms") }}
+)
+
+select
+    cluster_id,
+    lasting_at as at,
+    leaderless_window_key as key,
+    topic_name || '-' || cast(partition_id as string) || ' had no leader for '
+    || coalesce(cast(duration_ms as string) || ' ms', 'as long as the evidence goes on') as said
+from lasting
+where lasting_at <= now() and {{ given(start='lasting_at') }}

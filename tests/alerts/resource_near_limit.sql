@@ -1,0 +1,22 @@
+{{ config(
+    tags=["alert"], severity="warn", enabled=var("since", none) is not none,
+    meta={
+        "tells": "Open files, sockets, memory maps or threads reached alert_resource_ratio of their limit, or ran out.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    sampled_at as at,
+    resource_sample_key as key,
+    resource || ' of node ' || coalesce(cast(node_id as string), '?')
+    || case when is_exhausted then ' ran out' else ': ' || cast(value as string) end
+    || coalesce(', limit ' || cast(limit_value as string), '') as said
+from {{ ref('fct_resource_samples') }}
+where
+    (
+        is_exhausted
+        or cast(value as double) / nullif(limit_value, 0) >= {{ var("alert_resource_ratio") }}
+    )
+    and {{ given(start='sampled_at') }}

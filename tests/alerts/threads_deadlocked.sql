@@ -1,0 +1,15 @@
+{{ config(
+    tags=["alert"], severity="error", enabled=var("since", none) is not none,
+    meta={
+        "tells": "A thread dump shows threads that locked each other out.",
+        "ask": "chronicle evidence {key}"
+    }
+) }}
+
+select
+    cluster_id,
+    found_at as at,
+    thread_deadlock_key as key,
+    'node ' || cast(node_id as string) || ': deadlock of ' || array_join(threads, ', ') as said
+from {{ ref('fct_thread_deadlocks') }}
+where {{ given(start='found_at') }}

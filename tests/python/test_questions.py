@@ -1,0 +1,194 @@
+"""Saved questions and alerts without a warehouse of their own: names, parameters, times, rendering, and what the lab does not have."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from ingestion import alerts, cli, questions
+from ingestion.rendered import render
+from ingestion.times import parse_moment
+from ingestion.warehouse import Warehouse
+
+NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+TIME = pa.timestamp("us", tz="UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("1d", dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)),
+        ("12h", dt.datetime(2026, 11, 21, 0, tzinfo=dt.UTC)),
+        (" 90m ", dt.datetime(2026, 11, 21, 10, 30, tzinfo=dt.UTC)),
+        ("2w", dt.datetime(2026, 11, 7, 12, tzinfo=dt.UTC)),
+        ("2026-11-20", dt.datetime(2026, 11, 20, tzinfo=dt.UTC)),
+        ("2026-11-20T10:00:00+02:00", dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC)),
+        ("2026-11-20 10:00:00.250", dt.datetime(2026, 11, 20, 10, 0, 0, 250000, dt.UTC)),
+    ],
+)
+def test_times_are_told(text: str, at: dt.datetime) -> None:
+    assert parse_moment(text, NOW) == at
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "1y", "d", "-1d"])
+def test_what_is_no_time_is_said(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no time; write .*1d"):
+        parse_moment(text, NOW)
+
+
+def test_a_day_as_end_counts_whole() -> None:
+    assert parse_moment("2026-11-20", NOW, is_end=True) == dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["stale-node"], "there is no question 'stale-node'; did you mean stale-nodes"),
+        (["xyzzy"], "`chronicle ask` lists all"),
+        (["who-led"], "who-led needs TOPIC-NUMBER; write: chronicle ask who-led TOPIC-NUMBER [--cluster NAME]"),
+        (["who-led", "orders"], "--partition: 'orders' is no TOPIC-NUMBER"),
+        (["who-led", "orders-1", "now"], "'now' is too much"),
+        (["who-led", "orders-1", "--at", "noon"], "--at: 'noon' is no time"),
+        (["what-happened", "2026-11-21"], "what-happened needs UNTIL; write: chronicle ask what-happened SINCE UNTIL"),
+        (["stale-nodes", "--group", "billing"], "stale-nodes takes no --group"),
+        (["stale-nodes", "--node", "one"], "--node: 'one' is no ID"),
+        (["incident", "abc"], "--key: 'abc' is no KEY"),
+        (["stale-nodes", "--format", "xml"], "'xml' is none of table, csv, json, parquet"),
+    ],
+)
+def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+    assert cli.execute(["ask", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert said in told.err
+    assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--since", "tomorrow"], "'tomorrow' is no time"),
+        (["--since", "2026-11-22", "--now", "2026-11-21"], "2026-11-22 is not before 2026-11-21"),
+        (["--severity", "fatal"], "'fatal' is none of warn, error"),
+    ],
+)
+def test_wrong_usage_of_check_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+    assert cli.execute(["check", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_warehouse_asking_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert cli.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path / "none")]) == 1
+    assert cli.execute(["check", "--warehouse", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().err.count("no warehouse there") == 2
+    assert cli.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path)]) == 1
+    assert cli.execute(["check", "--warehouse", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.count("`chronicle build` makes it") == 2
+
+
+def test_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["ask"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert len(listed) == len(questions.questions()) >= 25
+    assert all(re.fullmatch(r"[a-z-]+ +[A-Z].*\?", line) for line in listed)
+    assert cli.execute(["check", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(list(alerts.alerts())) >= 10
+
+
+@pytest.mark.parametrize("one", questions.questions().values(), ids=lambda one: one.name)
+def test_a_question_shows_its_sql(one: questions.Question) -> None:
+    assert set(one.takes) <= set(questions.PARAMETERS)
+    shown = questions.shown(one, {})
+    assert one.asks in shown
+    assert one.reading in shown
+    assert one.usage() in shown
+    assert "{" not in render(one.path, {}).sql
+    # What it can be asked with changes what it asks.
+    for name in one.takes:
+        value = {"node": "7", "partition": "orders-1", "key": "0" * 32}.get(name, "2026-11-21T00:00:00+00:00")
+        assert render(one.path, {name: value}).sql != render(one.path, {}).sql, name
+
+
+def test_values_cannot_leave_their_quotes() -> None:
+    one = questions.question("stale-nodes")
+    sql = render(one.path, one.values([], {"topic": "a' or 'b' = 'b"}, NOW)).sql
+    assert "topic_name = 'a'' or ''b'' = ''b'" in sql
+
+
+@pytest.mark.parametrize("alert", alerts.alerts(), ids=lambda alert: alert.name)
+def test_an_alert_says_what_it_is(alert: alerts.Alert) -> None:
+    assert alert.severity in alerts.SEVERITIES
+    assert alert.ask.startswith("chronicle ")
+    assert alert.tells.endswith(".")
+    assert alert.ask.format(key="k", cluster_id="c", at="t")
+    config = render(alert.path, {}).config
+    assert (config["tags"], config["enabled"]) == (["alert"], False)
+    assert render(alert.path, {"since": "2026-11-21"}).config["enabled"] is True
+
+
+def made(folder: Path, tables: dict[str, dict[str, Any]]) -> Warehouse:
+    """A warehouse with such marts."""
+    for name, columns in tables.items():
+        write_deltalake(str(folder / "marts" / name), pa.table(columns))
+    return Warehouse.at(str(folder))
+
+
+def at(*hours: int | None) -> pa.Array:
+    return pa.array([None if hour is None else dt.datetime(2026, 11, 21, hour, tzinfo=dt.UTC) for hour in hours], TIME)
+
+
+def test_missing_epochs_are_told_and_nodes_behind_are_not(tmp_path: Path) -> None:
+    place = made(
+        tmp_path,
+        {
+            "fct_epoch_gaps": {
+                "cluster_id": ["prod"] * 4,
+                "epoch_kind": ["leader", "leader", "controller", "leader"],
+                "gap_kind": ["skipped", "stale_node", "regressed", "skipped"],
+                "topic_name": ["orders", "orders", None, "orders"],
+                "partition_id": pa.array([1, 1, None, 2], pa.int32()),
+                "node_id": pa.array([1, 2, 3, 1], pa.int32()),
+                "expected_epoch": [5, 6, 9, 7],
+                "found_epoch": [7, 5, 8, 8],
+                "missing_epochs": [2, 1, None, 1],
+                "opened_at": at(3, 2, 1, 4),
+                "closed_at": at(4, None, None, 5),
+                "epoch_gap_key": ["a", "b", "c", "d"],
+            }
+        },
+    )
+    one = questions.question("missing-epochs")
+    assert questions.answer(place, one, {})["epoch_gap_key"].to_pylist() == ["c", "a", "d"]
+    assert questions.answer(place, one, one.values([], {"partition": "orders-1"}, NOW))["epoch_gap_key"].to_pylist() == ["a"]
+    since = one.values([], {"since": "2026-11-21 04:30"}, NOW)
+    assert questions.answer(place, one, since)["epoch_gap_key"].to_pylist() == ["c", "d"]
+
+
+def test_shapes_without_a_form_are_told_the_commonest_first(tmp_path: Path) -> None:
+    place = made(
+        tmp_path,
+        {
+            "fct_unrecognised_shapes": {
+                "cluster_id": ["prod", "prod", "other"],
+                "records": [3, 40, 7],
+                "level": ["WARN"] * 3,
+                "logger": ["com.example.A"] * 3,
+                "shape": ["a #", "b #", "c #"],
+                "first_seen_at": at(1, 2, 3),
+                "last_seen_at": at(2, 3, 4),
+                "unrecognised_shape_key": ["a", "b", "c"],
+            },
+            "dim_clusters": {"cluster_id": ["prod", "other"]},
+        },
+    )
+    one = questions.question("unrecognised-shapes")
+    assert questions.answer(place, one, {})["shape"].to_pylist() == ["b #", "c #", "a #"]
+    assert questions.answer(place, one, {"cluster": "prod"})["shape"].to_pylist() == ["b #", "a #"]
+    with pytest.raises(ValueError, match=r"no cluster 'live'.*there are: other, prod"):
+        questions.answer(place, one, {"cluster": "live"})
