@@ -126,7 +126,7 @@ def test_a_mart_that_is_not_as_its_contract_says_is_not_published(project: Proje
     model = project.folder / "models/marts/fct_lines.sql"
     text = model.read_text()
     model.write_text(text.replace("latest.id,", "string(latest.id) as id,"))
-    with pytest.raises(building.BuildFailed, match="fct_lines.id: string where the contract says bigint"):
+    with pytest.raises(building.BuildFailed, match=r"fct_lines\.id: string where the contract says bigint"):
         project.build(select="fct_lines")
     model.write_text(text)
     assert project.commits("marts.fct_lines") == ["CREATE TABLE", "WRITE"]
