@@ -134,6 +134,7 @@ def _chart(board: Dashboard, chart: Chart) -> dict[str, Any]:
         "uuid": identity("chart", board.name, chart.title),
         "version": VERSION,
         "dataset_uuid": identity("dataset", chart.dataset.name),
+        "is_managed_externally": True,
     }
 
 
@@ -148,6 +149,7 @@ def _dashboard(board: Dashboard) -> dict[str, Any]:
         "uuid": identity("dashboard", board.name),
         "version": VERSION,
         "published": True,
+        "is_managed_externally": True,
         "position": _position(board, numbers),
         "metadata": {
             "native_filter_configuration": [_filter(board, one, numbers) for one in board.filters],

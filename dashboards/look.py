@@ -26,8 +26,8 @@ from dashboards.queries import sql_of
 # Chromium speaks to this machine alone.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync", "--force-color-profile=srgb"]
-WIDTH, HEIGHT = 1600, 4200
-PATIENCE_MS = 240_000
+WIDTH, HEIGHT = 1600, 5200
+PATIENCE_MS = 300_000
 BUSY = ".loading, [data-test='loading-indicator'], .ant-spin-spinning"
 ERRORS = "[data-test='error-message'], .ant-alert-error, [role='alert'].error"
 
@@ -89,7 +89,8 @@ def look(page: Page, base: str, board: Dashboard, cluster: str | None, picture: 
     # Charts are drawn with a movement of half a second.
     page.wait_for_timeout(1500)
     seen.errors += [text[:300] for text in page.locator(ERRORS).all_inner_texts()]
-    page.screenshot(path=picture)
+    end = page.evaluate("Math.max(...[...document.querySelectorAll('.grid-row')].map(row => row.getBoundingClientRect().bottom), 600)")
+    page.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH, "height": min(end + 16, HEIGHT)})
     page.remove_listener("response", heard)
     return seen
 

@@ -21,13 +21,13 @@ def queries() -> list[tuple[str, str, str]]:
 
 def sql_of(chart: Chart, *, is_limited: bool = True) -> str:
     """The SQL of a chart; `is_limited=False` leaves out the limit on rows, so that engines can be compared where rows tie."""
-    selected, grouped = _selected(chart)
+    selected, grouped = _columns(chart)
     lines = ["select\n    " + ",\n    ".join(selected), f"from {chart.dataset.relation}"]
     if "where" in chart.says:
         lines.append(f"where ({chart.says['where'].strip()})")
     if grouped:
         lines.append(f"group by {', '.join(grouped)}")
-    order = chart.order or ([(chart.metrics[0].name, False)] if grouped else [])
+    order = chart.order or ([(chart.metrics[0].name, False)] if grouped and chart.metrics else [])
     if order:
         lines.append("order by " + ", ".join(f"{name} {'asc' if ascends else 'desc'}" for name, ascends in order))
     if chart.limit and is_limited:
@@ -35,12 +35,12 @@ def sql_of(chart: Chart, *, is_limited: bool = True) -> str:
     return "\n".join(lines)
 
 
-def _selected(chart: Chart) -> tuple[list[str], list[str]]:
+def _columns(chart: Chart) -> tuple[list[str], list[str]]:
     """What is selected, and what is grouped by: nothing where rows are shown as they are."""
     metrics = [f"{metric.sql} as {metric.name}" for metric in chart.metrics]
     if chart.kind == "spans":
         names = dict.fromkeys(name for key in ("start", "end", "y", "series", "told") for name in chart.listed(key))
-        return [_expression(chart, name) for name in names], []
+        return [_expression(chart, name) for name in names], [chart.dataset.columns[name].expression or name for name in names]
     if chart.kind == "table" and not metrics:
         return [_expression(chart, name) for name in chart.listed("columns")], []
     names = list(dict.fromkeys([*([chart.x] if chart.x else []), *chart.listed("y"), *chart.listed("by"), *chart.listed("split")]))
