@@ -244,6 +244,8 @@ def _filter(board: Dashboard, one: Filter, numbers: dict[str, int]) -> dict[str,
         "controlValues": values | {"searchAllOptions": True, "inverseSelection": False, "sortAscending": not one.is_first_chosen}
         if one.kind == "choice"
         else {"enableEmptyFilter": False},
+        # Without it the first choice is shown, and charts are not filtered by it.
+        "requiredFirst": one.is_first_chosen,
         "cascadeParentIds": [f"NATIVE_FILTER-{name}" for name in above],
         "scope": {"rootPath": ["ROOT_ID"], "excluded": [number for title, number in numbers.items() if title not in reached]},
     }

@@ -54,8 +54,6 @@ def _series(chart: Chart) -> dict[str, Any]:
     return {
         "viz_type": "echarts_timeseries_bar" if chart.kind == "bars" else "echarts_timeseries_line",
         "x_axis": chart.x,
-        # Bars stand side by side, however far apart their days are: histories have holes of years.
-        "xAxisForceCategorical": chart.kind == "bars",
         "time_grain_sqla": chart.grain,
         "metrics": [metric.name for metric in chart.metrics],
         "groupby": chart.listed("by"),
@@ -116,7 +114,7 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "show_percentage": False,
         "normalized": False,
         "y_axis_format": chart.metrics[0].form,
-        "left_margin": 170,
+        "left_margin": 180,
         "bottom_margin": 60,
         "xscale_interval": -1,
         "yscale_interval": -1,
@@ -133,7 +131,7 @@ def _spans(chart: Chart) -> dict[str, Any]:
         "subcategories": False,
         "y_axis_title": " ",
         "y_axis_title_position": "Left",
-        "y_axis_title_margin": 170,
+        "y_axis_title_margin": 230,
         "tooltip_columns": chart.listed("told"),
         "tooltip_metrics": [],
         "order_by_cols": _order(chart),

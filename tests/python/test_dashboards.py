@@ -96,9 +96,9 @@ def test_a_bundle_is_the_same_each_time_and_holds_no_password(found: Described, 
 def test_queries_say_what_they_count() -> None:
     by_title = {(board, title): sql for board, title, sql in queries()}
     assert by_title["elections", "Elections over time"] == (
-        "select\n    date_trunc('hour', elected_at) as elected_at,\n    election_kind,\n    count(*) as rows\n"
+        "select\n    date_trunc('week', elected_at) as elected_at,\n    election_kind,\n    count(*) as rows\n"
         "from marts.fct_leader_elections\n"
-        "group by date_trunc('hour', elected_at), election_kind\norder by rows desc\nlimit 10000"
+        "group by date_trunc('week', elected_at), election_kind\norder by rows desc\nlimit 10000"
     )
     assert by_title["elections", "Unclean elections"] == (
         "select\n    sum(elections_unclean) as elections_unclean_sum\nfrom reports.rpt_cluster_daily"
