@@ -21,11 +21,11 @@ COUNT = ",d"
 # What each kind of chart must and may say, beside `title`, `asks`, `of` and the keys in COMMON.
 KINDS = {
     "number": ({"metric"}, set()),
-    "bars": ({"metrics"}, {"by", "x", "grain"}),
+    "bars": ({"metrics"}, {"by", "x", "grain", "stacked"}),
     "lines": ({"metrics"}, {"by", "x", "grain"}),
     "ranking": ({"by", "metrics"}, {"split"}),
     "heatmap": ({"x", "y", "metric"}, set()),
-    "spans": ({"start", "end", "y", "series"}, {"told", "order"}),
+    "spans": ({"start", "end", "y", "series"}, {"told", "order", "margin"}),
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
 COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty"}
@@ -38,7 +38,7 @@ from {schema}.{table} as t
 left join marts.dim_clusters as c
     on t.cluster_id = c.cluster_id and t.cluster_incarnation = c.cluster_incarnation
 """
-LIMITS = {"table": 200, "spans": 500, "ranking": 20}
+LIMITS = {"table": 200, "spans": 30, "ranking": 20}
 
 
 class Misdescribed(ValueError):
@@ -183,7 +183,7 @@ def form_of(name: str) -> str:
 def label_of(name: str) -> str:
     """A column's name as people read it: units, which the format shows, and `id` left off."""
     words = re.sub(r"_(ms|bytes|ratio|at|id)$", "", name.removeprefix("is_")).split("_")
-    words = [{"isr": "ISR", "gc": "GC", "id": "ID"}.get(word, word) for word in words]
+    words = [{"isr": "ISR", "gc": "GC", "cpu": "CPU", "id": "ID"}.get(word, word) for word in words]
     return " ".join([words[0] if words[0].isupper() else words[0].capitalize(), *words[1:]])
 
 

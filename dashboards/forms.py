@@ -58,7 +58,7 @@ def _series(chart: Chart) -> dict[str, Any]:
         "metrics": [metric.name for metric in chart.metrics],
         "groupby": chart.listed("by"),
         "order_desc": True,
-        "stack": "Stack" if chart.kind == "bars" else None,
+        "stack": "Stack" if chart.kind == "bars" and chart.says.get("stacked", True) else None,
         "markerEnabled": chart.kind == "lines",
         "markerSize": 6,
         "y_axis_format": chart.metrics[0].form,
@@ -75,15 +75,13 @@ def _series(chart: Chart) -> dict[str, Any]:
 
 
 def _ranking(chart: Chart) -> dict[str, Any]:
+    by_metric = {"x_axis_sort": chart.metrics[0].name, "x_axis_sort_asc": True}
     return {
         "viz_type": "echarts_timeseries_bar",
         "orientation": "horizontal",
         "x_axis": chart.listed("by")[0],
         "xAxisForceCategorical": True,
-        "x_axis_sort": chart.metrics[0].name,
-        "x_axis_sort_asc": True,
-        "x_axis_sort_series": "sum",
-        "x_axis_sort_series_ascending": True,
+        **({"x_axis_sort_series": "sum", "x_axis_sort_series_ascending": True} if "split" in chart.says else by_metric),
         "metrics": [metric.name for metric in chart.metrics],
         "groupby": chart.listed("split"),
         "order_desc": True,
@@ -116,8 +114,9 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "y_axis_format": chart.metrics[0].form,
         "left_margin": 180,
         "bottom_margin": 60,
-        "xscale_interval": -1,
-        "yscale_interval": -1,
+        # Every label, but of days and weeks as many as there is room for.
+        "xscale_interval": -1 if chart.x in ("day", "week") else 1,
+        "yscale_interval": 1,
     }
 
 
@@ -131,7 +130,8 @@ def _spans(chart: Chart) -> dict[str, Any]:
         "subcategories": False,
         "y_axis_title": " ",
         "y_axis_title_position": "Left",
-        "y_axis_title_margin": 230,
+        # Room for the names, which Superset clips.
+        "y_axis_title_margin": chart.says.get("margin", 220),
         "tooltip_columns": chart.listed("told"),
         "tooltip_metrics": [],
         "order_by_cols": _order(chart),
@@ -141,7 +141,7 @@ def _spans(chart: Chart) -> dict[str, Any]:
         "x_axis_time_format": "smart_date",
         "tooltipTimeFormat": TIME,
         "tooltipValuesFormat": "SMART_NUMBER",
-        "zoomable": False,
+        "zoomable": True,
     }
 
 
