@@ -22,7 +22,6 @@ COUNT = ",d"
 KINDS = {
     "number": ({"metric"}, set()),
     "bars": ({"metrics"}, {"by", "x", "grain", "stacked"}),
-    "lines": ({"metrics"}, {"by", "x", "grain"}),
     "ranking": ({"by", "metrics"}, {"split"}),
     "heatmap": ({"x", "y", "metric"}, set()),
     "spans": ({"start", "end", "y", "series"}, {"told", "order", "margin"}),
@@ -114,7 +113,7 @@ class Chart:
 
     @property
     def x(self) -> str | None:
-        return self.says.get("x") or (self.dataset.time if self.kind in ("bars", "lines") else None)
+        return self.says.get("x") or (self.dataset.time if self.kind == "bars" else None)
 
     @property
     def grain(self) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboards.described import COUNT, Chart
 
-HEIGHTS = {"number": 18, "bars": 45, "lines": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
+HEIGHTS = {"number": 18, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
 TIME = "%Y-%m-%d %H:%M:%S"
 
 
@@ -18,8 +18,7 @@ def form_data(chart: Chart) -> dict[str, Any]:
         common["row_limit"] = chart.limit
     return common | {
         "number": _number,
-        "bars": _series,
-        "lines": _series,
+        "bars": _bars,
         "ranking": _ranking,
         "heatmap": _heatmap,
         "spans": _spans,
@@ -50,17 +49,15 @@ def _number(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _series(chart: Chart) -> dict[str, Any]:
+def _bars(chart: Chart) -> dict[str, Any]:
     return {
-        "viz_type": "echarts_timeseries_bar" if chart.kind == "bars" else "echarts_timeseries_line",
+        "viz_type": "echarts_timeseries_bar",
         "x_axis": chart.x,
         "time_grain_sqla": chart.grain,
         "metrics": [metric.name for metric in chart.metrics],
         "groupby": chart.listed("by"),
         "order_desc": True,
-        "stack": "Stack" if chart.kind == "bars" and chart.says.get("stacked", True) else None,
-        "markerEnabled": chart.kind == "lines",
-        "markerSize": 6,
+        "stack": "Stack" if chart.says.get("stacked", True) else None,
         "y_axis_format": chart.metrics[0].form,
         "x_axis_time_format": "smart_date",
         "show_legend": True,
