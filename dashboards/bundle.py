@@ -34,6 +34,11 @@ COLOURS = {
     "data_loss": "#e8743b",
     "degraded": "#f2b84b",
     "leak": "#5b8ff9",
+    "two at once": "#b3123a",
+    "killed": "#e8743b",
+    "expired": "#f2b84b",
+    "still open": "#b3123a",
+    "over": "#8a94a6",
 }
 
 

@@ -18,7 +18,8 @@ PROJECT = FOLDER.parent
 # How a number is read, by the end of its column's name: formats of Superset (d3, and its own for durations and bytes).
 FORMATS = {"_ms": "DURATION", "_bytes": "MEMORY_DECIMAL", "_ratio": ".3%"}
 COUNT = ",d"
-# What each kind of chart must and may say, beside `title`, `asks`, `of` and the keys in COMMON.
+# What each kind of chart must and may say, beside the keys in COMMON: title, question, dataset, kind; a condition; rows at most; place on the
+# screen; why it is empty on the test data; filters that it is to be spared.
 KINDS = {
     "number": ({"metric"}, set()),
     "bars": ({"metrics"}, {"by", "x", "grain", "stacked"}),
@@ -27,7 +28,7 @@ KINDS = {
     "spans": ({"start", "end", "y", "series"}, {"told", "order", "margin"}),
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
-COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty"}
+COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty", "unfiltered"}
 # What is open lasts to the cluster's last record.
 SPANS = """\
 select
@@ -145,7 +146,9 @@ class Filter:
     is_first_chosen: bool = False
 
     def reaches(self, chart: Chart) -> bool:
-        """Whether a chart is filtered: its dataset has the column, or a time."""
+        """Whether a chart is filtered: its dataset has the column, or a time, and it does not say otherwise."""
+        if self.name in chart.listed("unfiltered"):
+            return False
         if self.kind == "time":
             return chart.dataset.time is not None
         if self.kind == "grain":

@@ -7,7 +7,9 @@ from typing import Any
 
 from dashboards.described import COUNT, Chart
 
-HEIGHTS = {"number": 18, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
+HEIGHTS = {"number": 20, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
+# Counts beside an axis, whose steps may be parts of one.
+AXIS = {COUNT: ",.2~f"}
 TIME = "%Y-%m-%d %H:%M:%S"
 
 
@@ -58,7 +60,7 @@ def _bars(chart: Chart) -> dict[str, Any]:
         "groupby": chart.listed("by"),
         "order_desc": True,
         "stack": "Stack" if chart.says.get("stacked", True) else None,
-        "y_axis_format": chart.metrics[0].form,
+        "y_axis_format": AXIS.get(chart.metrics[0].form, chart.metrics[0].form),
         "x_axis_time_format": "smart_date",
         "show_legend": True,
         "legendType": "scroll",
@@ -83,7 +85,7 @@ def _ranking(chart: Chart) -> dict[str, Any]:
         "groupby": chart.listed("split"),
         "order_desc": True,
         "stack": "Stack" if "split" in chart.says else None,
-        "y_axis_format": chart.metrics[0].form,
+        "y_axis_format": AXIS.get(chart.metrics[0].form, chart.metrics[0].form),
         "show_legend": "split" in chart.says,
         "legendType": "scroll",
         "legendOrientation": "top",

@@ -100,7 +100,7 @@ def test_queries_say_what_they_count() -> None:
         "from marts.fct_leader_elections\n"
         "group by date_trunc('week', elected_at), election_kind\norder by rows desc\nlimit 10000"
     )
-    assert by_title["elections", "Unclean elections"] == (
+    assert by_title["elections", "Unclean"] == (
         "select\n    sum(elections_unclean) as elections_unclean_sum\nfrom reports.rpt_cluster_daily"
     )
 
