@@ -111,8 +111,8 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "show_percentage": False,
         "normalized": False,
         "y_axis_format": chart.metrics[0].form,
-        "left_margin": 180,
-        "bottom_margin": 60,
+        "left_margin": "auto",
+        "bottom_margin": 30,
         # Every label, but of days and weeks as many as there is room for.
         "xscale_interval": -1 if chart.x in ("day", "week") else 1,
         "yscale_interval": 1,
