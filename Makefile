@@ -5,7 +5,7 @@ LOGS ?= $(DEFAULT_LOGS)
 CLUSTER ?=
 BIN := .venv/bin
 
-.PHONY: setup run test lint bench superset superset-look clean
+.PHONY: setup run test lint bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -27,6 +27,10 @@ test: lint
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)
+
+# The queries of all dashboards at `chronicle serve`, on a year of 200 clusters made of WAREHOUSE, or else of the lab's clusters.
+bench-serve: setup
+	PYTHONPATH=. $(BIN)/python tests/bench_serve.py $(WAREHOUSE)
 
 # Superset with the dashboards, beside a running `chronicle serve`; dashboards/serve says which variables it takes.
 superset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,20 @@ class Lab:
         from ingestion import build as building
 
         return building.build(self.spark, self.warehouse, **options)
+
+
+def filled(folder: Path, warehouse: str) -> Lab:
+    """All of it ingested into a warehouse: the clusters, the incidents, the bad input.  `folder`: an empty one, for their files."""
+    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    lab = Lab(folder, warehouse)
+    for cluster in sorted(path.name for path in folder.iterdir()):
+        lab.load(cluster, folder / cluster / "input")
+    for bundle in sorted(INCIDENTS.glob("*/input")):
+        lab.load(f"incident-{bundle.parent.name[0]}", bundle, timezone="Asia/Shanghai")
+    lab.load("bad", bad_input(folder / "bad"), folder / "missing")
+    return lab
 
 
 def bad_input(folder: Path) -> Path:
