@@ -264,6 +264,16 @@ def counted(outcome: Built, name: str) -> list[str]:
     return said
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
+def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
+    """Run dbt itself on this warehouse: build --select …, test, docs generate, docs serve, source freshness …"""
+    from ingestion import by_hand
+
+    code = by_hand.invoke(warehouse, context.args, memory)
+    if code:
+        raise typer.Exit(code)
+
+
 @app.command()
 def sql(
     question: Annotated[str, typer.Argument(help="A query; '-' reads it from standard input.", metavar="SELECT")],

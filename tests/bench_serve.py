@@ -71,7 +71,7 @@ def served(warehouse: Path, memory: str) -> Iterator[int]:
 
 def client(port: int, rounds: int, seed: int, seconds: dict[Key, list[float]], faults: list[str]) -> None:
     """Ask every query `rounds` times on one connection, each time in another order."""
-    cursor = hive.connect("127.0.0.1", port, username="bench").cursor()
+    cursor = hive.connect("127.0.0.1", port, username="bench", database="marts").cursor()
     order = queries()
     dice = random.Random(seed)
     for _ in range(rounds):
@@ -110,7 +110,7 @@ def percentile(values: list[float], part: float) -> float:
 
 def plans(port: int, slow: list[Key]) -> dict[Key, str]:
     """The plans of queries, by chart."""
-    cursor = hive.connect("127.0.0.1", port, username="bench").cursor()
+    cursor = hive.connect("127.0.0.1", port, username="bench", database="marts").cursor()
     found = {}
     for dashboard, chart, sql in queries():
         if (dashboard, chart) in slow:

@@ -111,9 +111,7 @@ def make(warehouse: str, to: str, *, clusters: int = 200, records: int = 10_000_
     """Write the fleet's warehouse.  Returns what was repeated."""
     session = connect()
     log = f"{warehouse}/bronze/log_records"
-    told = session.sql(
-        f"select cluster_id, max(event_date), count(*) from delta_scan('{log}') group by 1 having count(*) > 100"
-    ).fetchall()
+    told = session.sql(f"select cluster_id, max(event_date), count(*) from delta_scan('{log}') group by 1 having count(*) > 100").fetchall()
     found = repetitions({row[0]: row[1] for row in told}, {row[0]: row[2] for row in told}, clusters, records)
     rows = pa.Table.from_pylist([vars(one) for one in found])
     session.register("repetitions", rows)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dashboards.described import Dashboard, load
-from ingestion.build import parse
+from ingestion import by_hand
+from ingestion.build import PROJECT, parse
 from ingestion.warehouse import Warehouse
 
 
@@ -43,3 +44,31 @@ def test_silence_of_logs_is_told_by_their_arrivals(manifest: Any) -> None:
         if source.freshness
     }
     assert watched == {"log_records": ("ingested_at", 24, 168), "sources": ("ingested_at", 24, 168)}
+
+
+@pytest.mark.parametrize(
+    ("line", "needs_session"),
+    [
+        ("build --select fct_incidents", True),
+        ("docs generate", True),
+        ("source freshness", True),
+        ("test --target local", True),
+        ("--no-use-colors run", True),
+        ("docs serve --port 8090", False),
+        ("ls --resource-type exposure", False),
+        ("build --target server", False),
+        ("build -t=server", False),
+        ("build --help", False),
+        ("--version", False),
+        ("", False),
+    ],
+)
+def test_a_session_starts_only_for_what_asks_one(line: str, needs_session: bool) -> None:
+    assert by_hand.asks_here(line.split()) == needs_session
+
+
+def test_places_that_the_user_names_stay(tmp_path: Any) -> None:
+    place = Warehouse.at(str(tmp_path))
+    assert by_hand.places(place, PROJECT, ["--version"][1:]) == []
+    given = by_hand.places(place, PROJECT, ["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
+    assert given == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]

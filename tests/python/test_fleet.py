@@ -31,7 +31,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[fleet.Rep
     write(small / "marts/fct_one", [{"one_key": f"{c}-1", "cluster_id": c, "began_at": NOON, "began_date": NOON.date()} for c in "ab"])
     write(
         small / "marts/fct_many",
-        [{"many_key": f"{c}{n}", "one_key": f"{c}-1", "cluster_id": c, "cause_key": None if n == 1 else "none", "n": n} for c in "ab" for n in (1, 2)],
+        [
+            {"many_key": f"{c}{n}", "one_key": f"{c}-1", "cluster_id": c, "cause_key": None if n == 1 else "none", "n": n}
+            for c in "ab"
+            for n in (1, 2)
+        ],
     )
     write(small / "marts/dim_dates", [{"event_date": NOON.date()}])
     return large, fleet.make(str(small), str(large), clusters=3, records=5 * 1001)
