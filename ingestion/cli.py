@@ -362,18 +362,69 @@ def serve(
     read_write: Annotated[
         bool, typer.Option("--read-write", help="Let clients change tables, for dbt over thrift; on this machine only.")
     ] = False,
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="Users, a line each as `chronicle password` writes it.", metavar="FILE")
+    ] = None,
+    ldap_url: Annotated[
+        str | None, typer.Option("--ldap-url", help="Directory that knows the users: ldaps://host:636.", metavar="URL")
+    ] = None,
+    ldap_base: Annotated[str | None, typer.Option("--ldap-base", help="Where its users are: ou=people,dc=example.", metavar="DN")] = None,
+    keystore: Annotated[
+        Path | None,
+        typer.Option("--keystore", help="Key and certificate for TLS (PKCS12), password in CHRONICLE_KEYSTORE_PASSWORD.", metavar="FILE"),
+    ] = None,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Answer BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run beside it."""
     from ingestion import serve as serving
 
-    options = serving.Options(host, port, query_timeout, max_rows, max_queries, read_write)
+    options = serving.Options(
+        host=host,
+        port=port,
+        query_timeout=query_timeout,
+        max_rows=max_rows,
+        max_queries=max_queries,
+        read_write=read_write,
+        password_file=password_file,
+        ldap_url=ldap_url,
+        ldap_base=ldap_base,
+        keystore=keystore,
+        keystore_password=os.environ.pop("CHRONICLE_KEYSTORE_PASSWORD", ""),
+    )
     try:
         serving.check(options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     serving.serve(warehouse, options, memory=memory, tell=tell)
+
+
+@app.command()
+def health(
+    host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 10000,
+    user: Annotated[str, typer.Option(help="Who asks, where the server knows users; password in CHRONICLE_PASSWORD.")] = "chronicle",
+    ca: Annotated[
+        Path | None, typer.Option("--ca", help="Certificate (PEM) that the server's is signed with; TLS is used.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Ask whether a server answers: one line and 0, or 1."""
+    from ingestion import client
+
+    print(client.health(host, port, user=user, password=os.environ.get("CHRONICLE_PASSWORD") or "-", ca=ca))
+
+
+@app.command()
+def password(user: Annotated[str, typer.Argument(help="Name of a user of `chronicle serve`.", metavar="USER")]) -> None:
+    """Print the line of a user for --password-file; the password is asked for, or read from standard input."""
+    import getpass
+
+    from ingestion import passwords
+
+    typed = getpass.getpass("password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if sys.stdin.isatty() and typed != getpass.getpass("again: "):
+        raise ValueError("the two passwords differ")
+    print(passwords.line(user, typed))
 
 
 app.add_typer(questions_app)
@@ -419,7 +470,7 @@ def in_one_line(error: BaseException) -> str:
 
     text = re.split(r"\n\s*\n|\nJVM stacktrace|\n\s+at |\n== SQL", str(error).strip())[0]
     text = " ".join(text.split())
-    ours = type(error).__module__.startswith("ingestion.") or isinstance(error, ValueError | FileNotFoundError)
+    ours = type(error).__module__.startswith("ingestion.") or isinstance(error, ValueError | FileNotFoundError | ConnectionError)
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return text if ours and text else f"{type(error).__name__}: {text}" + (" (CHRONICLE_DEBUG=1 shows where)" if not ours else "")

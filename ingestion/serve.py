@@ -16,19 +16,23 @@ from typing import TYPE_CHECKING
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from ingestion import guard, session
-from ingestion.warehouse import Warehouse
+from ingestion import guard, passwords, session
+from ingestion.warehouse import Warehouse, register, register_views
 
 if TYPE_CHECKING:
+    from deltalake.schema import Field
     from py4j.java_gateway import JavaObject
     from pyspark.sql import SparkSession
 
 # Staging and intermediate are steps of a build, not for readers.
 SHOWN = ("bronze", "marts", "reports")
 RULE = "org.apache.spark.sql.hive.thriftserver.chronicle.ReadOnly"
+USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
 # Statements that wait while as many run as may.
 QUEUE = 100
 WATCH_SECONDS = 2.0
+# What `models/` says of a key that is made by us.
+KEY_COMMENT = "Key of the row."
 
 
 class CannotServe(RuntimeError):
@@ -47,6 +51,7 @@ class Options:
     read_write: bool = False
     password_file: Path | None = None
     ldap_url: str | None = None
+    ldap_base: str | None = None
     keystore: Path | None = None
     keystore_password: str = ""
 
@@ -74,6 +79,17 @@ def check(options: Options) -> None:
         raise ValueError(f"--read-write gives every client this machine's shell and is refused on {options.host}; only 127.0.0.1 may")
     if options.password_file and options.ldap_url:
         raise ValueError("--password-file and --ldap-url exclude each other")
+    if options.ldap_url and not options.ldap_url.startswith("ldaps://"):
+        raise ValueError(f"--ldap-url {options.ldap_url} would send passwords in clear; give ldaps://…")
+    if options.ldap_url and not options.ldap_base:
+        raise ValueError("--ldap-url needs --ldap-base, the folder of the users: ou=people,dc=example,dc=com")
+    if options.password_file:
+        passwords.check(options.password_file)
+    if options.keystore:
+        if not options.keystore.is_file():
+            raise ValueError(f"--keystore {options.keystore}: no such file")
+        if not options.keystore_password:
+            raise ValueError(f"--keystore {options.keystore} needs its password in CHRONICLE_KEYSTORE_PASSWORD")
 
 
 def settings(options: Options, work: str) -> dict[str, str]:
@@ -94,18 +110,37 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "querylog.location": f"{work}/log",
     }
     spark = {
-        # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
-        "spark.sql.warehouse.dir": f"{work}/warehouse",
         "spark.sql.thriftServer.queryTimeout": str(options.query_timeout),
         "spark.sql.thriftServer.interruptOnCancel": "true",
         # Variables in a statement would tell the environment and every setting.
         "spark.sql.variable.substitute": "false",
         "spark.sql.runSQLOnFiles": "false",
+        # Each session has a pool, so that a long statement of one does not hold up the tiles of another.
+        "spark.scheduler.mode": "FAIR",
+        # Bytes of an answer; it is held until its client has fetched it.
+        "spark.driver.maxResultSize": "256m",
     }
     if not options.read_write:
         spark["spark.sql.extensions"] = f"io.delta.sql.DeltaSparkSessionExtension,{RULE}"
         spark["spark.chronicle.maxRows"] = str(options.max_rows)
+        # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
+        spark["spark.sql.warehouse.dir"] = f"{work}/warehouse"
+    if options.password_file or options.ldap_url:
+        hive["server2.authentication"] = "CUSTOM" if options.password_file else "LDAP"
+    if options.keystore:
+        hive |= {"server2.use.SSL": "true", "server2.keystore.path": str(options.keystore.resolve())}
+        hive |= {"server2.keystore.password": options.keystore_password, "ssl.protocol.blacklist": "SSLv2,SSLv3,TLSv1,TLSv1.1"}
     return spark | {f"spark.hadoop.hive.{key}": value for key, value in hive.items()}
+
+
+def directory(options: Options) -> dict[str, str]:
+    """Java's properties that say who knows the users: Hive asks for them past its own configuration."""
+    if options.password_file:
+        return {"hive.server2.custom.authentication.class": USERS}
+    if options.ldap_url:
+        base = options.ldap_base or ""
+        return {"hive.server2.authentication.ldap.url": options.ldap_url, "hive.server2.authentication.ldap.baseDN": base}
+    return {}
 
 
 def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callable[[str], None]) -> None:
@@ -114,23 +149,25 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     place.must_exist()
     must_be_free(options.host, options.port)
     asked_to_stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked_to_stop.set())
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
         spark = session.start(warehouse, memory=memory, server=session.Server((guard.ensure(),), settings(options, work)))
         try:
-            shown = Shown(spark, place, work)
-            shown.renew()
+            shown = None if options.read_write else Shown(spark, place, work)
+            tables = shown.renew() if shown else everything(spark, place)
             server = listen(spark, options)
+            # Only now: Spark takes Ctrl-C for itself when it starts.
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: asked_to_stop.set())
             tell(
-                f"serving {len(shown.known)} tables of {place.root} at jdbc:hive2://{options.host}:{options.port}/marts"
+                f"serving {tables} tables of {place.root} at jdbc:hive2://{options.host}:{options.port}/marts"
                 f" ({'READ AND WRITE' if options.read_write else 'read-only'}; up in {time.monotonic() - began:.1f} s; Ctrl-C stops)"
             )
             while not asked_to_stop.wait(WATCH_SECONDS):
                 if not session.is_up():
                     raise CannotServe("Java has ended; its reason stands above")
-                shown.renew()
+                if shown:
+                    shown.renew()
             server.stop()
         finally:
             session.stop()
@@ -153,13 +190,23 @@ def listen(spark: SparkSession, options: Options) -> JavaObject:
     from py4j.protocol import Py4JJavaError
 
     starter = spark._jvm.org.apache.spark.sql.hive.thriftserver.ChronicleServer
+    for key, value in directory(options).items():
+        spark._jvm.java.lang.System.setProperty(key, value)
     try:
-        return starter.open(spark._jsparkSession, not options.read_write)
+        return starter.open(
+            spark._jsparkSession, not options.read_write, str(options.password_file.resolve() if options.password_file else "")
+        )
     except Py4JJavaError as error:
         cause = error.java_exception
         while cause.getCause() is not None:
             cause = cause.getCause()
         raise CannotServe(f"the server did not start: {cause.getMessage() or cause}") from error
+
+
+def everything(spark: SparkSession, place: Warehouse) -> int:
+    """Make known all that dbt reads and writes: bronze, marts, and the tables and views between them.  Returns how many tables."""
+    register_views(spark, place)
+    return len(register(spark, place))
 
 
 @dataclass
@@ -182,8 +229,8 @@ class Shown:
             self.catalog.schema(self.spark._jsparkSession, schema, f"{self.place.root}/{schema}")
         self.catalog.hideDefault(self.spark._jsparkSession, self.work)
 
-    def renew(self) -> None:
-        """Tell the catalog what has changed on disk."""
+    def renew(self) -> int:
+        """Tell the catalog what has changed on disk.  Returns how many tables there are."""
         found = {}
         for schema in SHOWN:
             for log in Path(self.place.root, schema).glob("*/_delta_log"):
@@ -194,6 +241,7 @@ class Shown:
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
                 self._tell(schema, name, written)
+        return len(self.known)
 
     def _tell(self, schema: str, name: str, written: int) -> None:
         path = self.place.table(schema, name)
@@ -202,7 +250,13 @@ class Shown:
         except DeltaError:
             # Its first commit is being written; the next look finds it.
             return
-        columns, comment = table.schema().to_json(), table.metadata().description or ""
+        schema_now = table.schema()
+        columns, comment = schema_now.to_json(), table.metadata().description or ""
         if self.known.get((schema, name), (0, "", ""))[1:] != (columns, comment):
-            self.catalog.table(self.spark._jsparkSession, schema, name, path, columns, comment)
+            self.catalog.table(self.spark._jsparkSession, schema, name, path, columns, comment, key_of(name, schema_now.fields[0]))
         self.known[schema, name] = (written, columns, comment)
+
+
+def key_of(table: str, first: Field) -> str:
+    """The primary key of a table: the first column of dimensions, and of others where it says that it is one; else nothing."""
+    return first.name if table.startswith("dim_") or first.metadata.get("comment") == KEY_COMMENT else ""

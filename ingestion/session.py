@@ -68,9 +68,6 @@ JVM_OPTIONS = (
     "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
 )
 
-# What pays in a process of seconds only.
-ONLY_SHORT = ("-XX:TieredStopAtLevel=1",)
-
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
 
@@ -166,7 +163,7 @@ def command(memory: str, server: Server | None = None) -> list[str]:
     return [
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
-        *(option for option in JVM_OPTIONS if not (server and option in ONLY_SHORT)),
+        *JVM_OPTIONS,
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",

@@ -22,6 +22,7 @@ class ReadOnly extends (SparkSessionExtensions => Unit) {
     extensions.injectParser((session, parser) => new ReadOnlyParser(parser, session.sparkContext.conf.getInt(MaxRows.Setting, 0)))
     extensions.injectCheckRule(_ => ReadOnly.checkAnalysed)
     extensions.injectPlannerStrategy(_ => MaxRowsStrategy)
+    extensions.injectColumnar(_ => Cancellable)
   }
 }
 
@@ -54,7 +55,7 @@ object ReadOnly {
     "SetCatalogAndNamespace", "SetCatalogCommand", "SetCommand", "SetNamespaceCommand", "ShowCatalogsCommand", "ShowCollationsCommand",
     "ShowColumns", "ShowColumnsCommand", "ShowCreateTable", "ShowCreateTableCommand", "ShowCurrentNamespaceCommand", "ShowFunctions",
     "ShowFunctionsCommand", "ShowNamespacesCommand", "ShowPartitions", "ShowPartitionsCommand", "ShowTableProperties",
-    "ShowTablePropertiesCommand", "ShowTables", "ShowTablesCommand", "ShowTablesExtended", "ShowTablePartition", "ShowViews",
+    "ShowTablePropertiesCommand", "ShowDeltaTableColumnsCommand", "ShowTables", "ShowTablesCommand", "ShowTablesExtended", "ShowTablePartition", "ShowViews",
     "ShowViewsCommand"
   )
   /** What a query consists of, as it is written and as it is analysed. */
@@ -155,7 +156,8 @@ object ReadOnly {
     case some: Iterable[_] => some.iterator.flatMap(everything)
     case _: DataType | _: TableIdentifier => Iterator.empty
     case option: Option[_] => option.iterator.flatMap(everything)
-    case both: (_, _) => everything(both._1) ++ everything(both._2)
+    // WITH holds its queries in triples.
+    case several: Product if several.productPrefix.startsWith("Tuple") => inside(several)
     case _ => Iterator.empty
   }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.execution.command.ResetCommand
 import org.apache.spark.sql.hive.HiveUtils
-import org.apache.spark.sql.hive.thriftserver.chronicle.{ReadOnly, Refused}
+import org.apache.spark.sql.hive.thriftserver.chronicle.{PasswordFile, ReadOnly, Refused}
 import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.status.ElementTrackingStore
@@ -27,7 +27,7 @@ class ChronicleServer(session: SparkSession, readOnly: Boolean) extends HiveServ
     val service = new SparkSQLCLIService(this, session)
     ReflectionUtils.setSuperField(this, "cliService", service)
     addService(service)
-    val front = new Front(service, readOnly)
+    val front = new Front(service, session, readOnly)
     ReflectionUtils.setSuperField(this, "thriftCLIService", front)
     addService(front)
     initCompositeService(conf)
@@ -36,7 +36,8 @@ class ChronicleServer(session: SparkSession, readOnly: Boolean) extends HiveServ
 
 object ChronicleServer {
   /** Starts the server of a session on the host and port of its configuration. Throws where it cannot listen. */
-  def open(session: SparkSession, readOnly: Boolean): ChronicleServer = {
+  def open(session: SparkSession, readOnly: Boolean, passwords: String): ChronicleServer = {
+    PasswordFile.path = if (passwords.isEmpty) null else java.nio.file.Path.of(passwords)
     if (readOnly) mustRefuse(session.newSession())
     HiveThriftServer2.systemExitOnError.set(false)
     val context = session.sparkContext
@@ -62,7 +63,7 @@ object ChronicleServer {
 /** The thrift service. Settings of a connection reach Spark, Hive and even Java's system properties before any statement is
   * checked, so they are sifted here; and every statement takes a thread of the one pool, which bounds how many run.
   */
-class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIService(service) {
+class Front(service: CLIService, session: SparkSession, readOnly: Boolean) extends ThriftBinaryCLIService(service) {
   private val Prefix = "set:hiveconf:"
 
   override def OpenSession(request: TOpenSessionReq): TOpenSessionResp = {
@@ -72,6 +73,7 @@ class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIServi
       val name = key.stripPrefix(Prefix)
       if (!readOnly || ReadOnly.Settings.get(name).exists(_(value))) kept.put(key, value)
     }
+    kept.put(Prefix + "spark.sql.thriftserver.scheduler.pool", s"pool-${Front.sessions.getAndIncrement() % Front.Pools}")
     val schema = asked.getOrElse("use:database", "marts")
     if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is no name of a schema")
     kept.put("use:database", if (schema.equalsIgnoreCase("default")) "marts" else schema)
@@ -79,9 +81,44 @@ class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIServi
     super.OpenSession(request)
   }
 
+  /** Spark adds the schema of global temporary views, which nobody has here. */
+  override def GetSchemas(request: TGetSchemasReq): TGetSchemasResp = {
+    val names = session.sharedState.externalCatalog.listDatabases().filter(Front.like(request.getSchemaName))
+    val answer = ask(request.getSessionHandle, Seq("TABLE_SCHEM", "TABLE_CATALOG"), names.map(Seq(_, "")))
+    val response = new TGetSchemasResp(answer.getStatus)
+    response.setOperationHandle(answer.getOperationHandle)
+    response
+  }
+
+  /** Hive would ask its own metastore, and start one for that. */
+  override def GetPrimaryKeys(request: TGetPrimaryKeysReq): TGetPrimaryKeysResp = {
+    val catalog = session.sharedState.externalCatalog
+    val keys = for {
+      schema <- catalog.listDatabases() if Option(request.getSchemaName).forall(_.equalsIgnoreCase(schema))
+      name <- catalog.listTables(schema) if Option(request.getTableName).forall(_.equalsIgnoreCase(name))
+      key <- catalog.getTable(schema, name).properties.get(Tables.Key)
+    } yield Seq("", schema, name, key, "1", s"${name}_key")
+    val columns = Seq("TABLE_CAT", "TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME")
+    val answer = ask(request.getSessionHandle, columns, keys)
+    val response = new TGetPrimaryKeysResp(answer.getStatus)
+    response.setOperationHandle(answer.getOperationHandle)
+    response
+  }
+
+  /** Rows of metadata, as the answer to a statement: they are read as those of the operations that Spark knows. */
+  private def ask(handle: TSessionHandle, columns: Seq[String], rows: Seq[Seq[String]]): TExecuteStatementResp = {
+    def text(value: String) = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    def column(name: String) = if (name == "KEY_SEQ") s"int($name) as $name" else name
+    val values = (if (rows.isEmpty) Seq(columns) else rows).map(_.map(text).mkString("(", ", ", ")")).mkString(", ")
+    val query = s"select ${columns.map(column).mkString(", ")} from values $values as rows(${columns.mkString(", ")})"
+    super.ExecuteStatement(new TExecuteStatementReq(handle, if (rows.isEmpty) query.replace("int(KEY_SEQ)", "0") + " where false" else query))
+  }
+
+  /** What reads no rows does not wait for a place: clients begin with `use`, and would not even connect while others ask. */
   override def ExecuteStatement(request: TExecuteStatementReq): TExecuteStatementResp = {
-    val waits = !request.isRunAsync
-    request.setRunAsync(true)
+    val isLight = Front.Light.matches(request.getStatement)
+    val waits = !request.isRunAsync && !isLight
+    request.setRunAsync(!isLight)
     request.setConfOverlay(new JHashMap())
     val response = super.ExecuteStatement(request)
     if (waits && response.getStatus.getStatusCode == TStatusCode.SUCCESS_STATUS) {
@@ -94,12 +131,17 @@ class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIServi
         response.unsetOperationHandle()
       }
     }
+    Option(response.getStatus.getErrorMessage).foreach(message => response.getStatus.setErrorMessage(Front.plain(message)))
     response
   }
 
   /** The message without Java's names and stack: what a person reads in a tool. */
   override def GetOperationStatus(request: TGetOperationStatusReq): TGetOperationStatusResp = {
     val response = super.GetOperationStatus(request)
+    if (response.getOperationState == TOperationState.TIMEDOUT_STATE) {
+      response.setErrorMessage("[CHRONICLE_TIMEOUT] the statement took longer than this server allows and was cancelled")
+      response.setSqlState("57014")
+    }
     Option(response.getErrorMessage).foreach(message => response.setErrorMessage(Front.plain(message)))
     response
   }
@@ -112,7 +154,20 @@ class Front(service: CLIService, readOnly: Boolean) extends ThriftBinaryCLIServi
 }
 
 object Front {
+  val Light: scala.util.matching.Regex = "(?is)\\s*(use|set|show|desc|describe)\\b.*".r
   val Running: Set[TOperationState] = Set(TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE)
+
+  /** A pattern of JDBC: % is any text, _ any character; none, or Hive's *, is everything. */
+  def like(pattern: String): String => Boolean =
+    if (pattern == null || pattern.isEmpty || pattern == "*") _ => true
+    else {
+      val regex = pattern.map { case '%' => ".*"; case '_' => "."; case other => java.util.regex.Pattern.quote(other.toString) }.mkString
+      name => name.matches("(?i)" + regex)
+    }
+
+  /** Spark forgets no pool, so there are a few for all sessions. */
+  val Pools = 16
+  val sessions = new java.util.concurrent.atomic.AtomicInteger()
 
   def plain(message: String): String =
     message.split("\n\\s*at [\\w.$/]+\\(").head.replaceFirst("^[\\w.]*HiveSQLException: ", "").replaceFirst("^Error running query: \\[[^]]*] [\\w.$]+: ", "")
@@ -120,18 +175,22 @@ object Front {
 
 /** The catalog of the server, filled from what stands in the warehouse: no statement is run, a table takes a millisecond. */
 object Tables {
+  /** Property of a table that names its primary key. */
+  val Key = "chronicle.key"
+
   def schema(session: SparkSession, name: String, path: String): Unit =
     catalog(session).createDatabase(CatalogDatabase(name, "", new Path(path).toUri, Map.empty), ignoreIfExists = true)
 
   /** Makes a Delta table known, or as it is now; `columns` as Delta's log states them, comments included. */
-  def table(session: SparkSession, schema: String, name: String, path: String, columns: String, comment: String): Unit = {
+  def table(session: SparkSession, schema: String, name: String, path: String, columns: String, comment: String, key: String): Unit = {
     val table = CatalogTable(
       identifier = TableIdentifier(name, Some(schema)),
       tableType = CatalogTableType.EXTERNAL,
       storage = CatalogStorageFormat.empty.copy(locationUri = Some(new Path(path).toUri)),
       schema = DataType.fromJson(columns).asInstanceOf[StructType],
       provider = Some("delta"),
-      comment = Option(comment).filter(_.nonEmpty)
+      comment = Option(comment).filter(_.nonEmpty),
+      properties = if (key.isEmpty) Map.empty else Map(Key -> key)
     )
     if (catalog(session).tableExists(schema, name)) catalog(session).alterTable(table)
     else catalog(session).createTable(table, ignoreIfExists = true)

@@ -1,0 +1,127 @@
+"""What tools ask before they ask anything else: schemas, tables, columns, keys, types; over JDBC, beeline and PyHive."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jaydebeapi
+import jpype
+import pytest
+import yaml
+from deltalake import DeltaTable
+from pyspark.find_spark_home import _find_spark_home
+
+from ingestion.client import connect
+from tests.serve.conftest import Served
+
+DRIVER = "org.apache.hive.jdbc.HiveDriver"
+MODELS = Path(__file__).parents[2] / "models"
+
+
+@pytest.fixture(scope="module")
+def jdbc(server: Served) -> Any:
+    if not jpype.isJVMStarted():
+        jpype.startJVM("-Xmx128m", "-XX:TieredStopAtLevel=1", classpath=[f"{_find_spark_home()}/jars/*"])
+    connection = jaydebeapi.connect(DRIVER, f"jdbc:hive2://127.0.0.1:{server.port}/", ["bi", ""])
+    yield connection
+    connection.close()
+
+
+def rows(result: Any, *columns: str) -> list[tuple[Any, ...]]:
+    """Rows of a JDBC result, of the columns named."""
+    found = []
+    while result.next():
+        values = (result.getObject(name) for name in columns)
+        found.append(tuple(str(value) if isinstance(value, jpype.JString) else value for value in values))
+    return found
+
+
+def documented() -> dict[tuple[str, str], dict[str, Any]]:
+    """(schema, model): its YAML, of marts and reports."""
+    found = {}
+    for schema in ("marts", "reports"):
+        for path in (MODELS / schema).glob("*.yml"):
+            for model in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("models", []):
+                found[schema, model["name"]] = model
+    return found
+
+
+def test_schemas_are_those_that_people_read(jdbc: Any) -> None:
+    metadata = jdbc.jconn.getMetaData()
+    assert rows(metadata.getSchemas(), "TABLE_SCHEM") == [("bronze",), ("marts",), ("reports",)]
+    assert rows(metadata.getSchemas(None, "mar%"), "TABLE_SCHEM") == [("marts",)]
+    assert rows(metadata.getSchemas(None, "global%"), "TABLE_SCHEM") == []
+
+
+def test_tables_come_with_what_they_are(jdbc: Any) -> None:
+    found = rows(jdbc.jconn.getMetaData().getTables(None, None, "%", None), "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE", "REMARKS")
+    wanted = documented()
+    assert {(schema, name) for schema, name, _, _ in found if schema != "bronze"} == set(wanted)
+    assert {kind for _, _, kind, _ in found} == {"TABLE"}
+    for schema, name, _, said in found:
+        assert said.startswith("One row per ")
+        if schema != "bronze":
+            assert " ".join(said.split()) == " ".join(wanted[schema, name]["description"].split())
+
+
+def test_every_column_has_its_type_and_comment(jdbc: Any, server: Served) -> None:
+    found = rows(
+        jdbc.jconn.getMetaData().getColumns(None, "%", "%", "%"), "TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME", "TYPE_NAME", "REMARKS"
+    )
+    assert [row for row in found if not row[4]] == []
+    for (schema, name), model in documented().items():
+        columns = json.loads(DeltaTable(f"{server.warehouse}/{schema}/{name}").schema().to_json())["fields"]
+        told = [(column, kind) for in_schema, table, column, kind, _ in found if (in_schema, table) == (schema, name)]
+        assert [column for column, _ in told] == [column["name"] for column in columns] == [column["name"] for column in model["columns"]]
+    kinds = {row[2]: row[3] for row in found if row[1] == "fct_leader_elections"}
+    assert (kinds["elected_at"], kinds["leader_epoch"], kinds["isr"], kinds["is_unclean"]) == ("TIMESTAMP", "INT", "ARRAY<INT>", "BOOLEAN")
+
+
+def test_primary_keys_are_told(jdbc: Any) -> None:
+    metadata = jdbc.jconn.getMetaData()
+    names = ("TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ")
+    assert rows(metadata.getPrimaryKeys(None, "marts", "fct_incidents"), *names) == [("marts", "fct_incidents", "incident_key", 1)]
+    assert rows(metadata.getPrimaryKeys(None, "marts", "dim_known_issues"), *names) == [("marts", "dim_known_issues", "issue_id", 1)]
+    assert rows(metadata.getPrimaryKeys(None, "bronze", "log_records"), *names) == []
+
+
+def test_types_and_functions_are_told(jdbc: Any) -> None:
+    metadata = jdbc.jconn.getMetaData()
+    assert {"STRING", "TIMESTAMP", "BIGINT", "ARRAY"} <= {name for (name,) in rows(metadata.getTypeInfo(), "TYPE_NAME")}
+    assert ("count",) in rows(metadata.getFunctions(None, None, "count"), "FUNCTION_NAME")
+    assert str(metadata.getDatabaseProductName()) == "Spark SQL"
+
+
+def test_values_come_over_jdbc_as_they_are(jdbc: Any, server: Served) -> None:
+    query = "select incident_key, started_at, leaderless_ms, is_maintenance from fct_incidents order by incident_key limit 3"
+    cursor = jdbc.cursor()
+    cursor.execute(query)
+    told = [(key, at[:23], int(ms), bool(planned)) for key, at, ms, planned in cursor.fetchall()]
+    assert told == [(key, str(at)[:23], ms, planned) for key, at, ms, planned in server.ask(query)]
+
+
+def test_beeline_reads(server: Served) -> None:
+    told = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("beeline")),
+            *("-u", f"jdbc:hive2://127.0.0.1:{server.port}/marts", "-n", "bi", "--silent=true", "--outputformat=csv2"),
+            *("-e", "select count(*) > 0 as there from fct_incidents", "-e", "drop table fct_incidents"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout.split() == ["there", "true"]
+    assert "[CHRONICLE_READ_ONLY] DROP TABLE is refused" in told.stderr and told.returncode != 0
+
+
+def test_pyhive_lists_tables_and_columns(server: Served) -> None:
+    connection = connect("127.0.0.1", server.port)
+    cursor = connection.cursor()
+    cursor.execute("describe fct_incidents")
+    assert cursor.fetchall()[0] == ("incident_key", "string", "Key of the row.")
+    connection.close()

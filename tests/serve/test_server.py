@@ -1,0 +1,187 @@
+"""Limits, cancelling, what others commit meanwhile, addresses, users and TLS, health, stopping."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyhive import hive
+from pyhive.exc import OperationalError
+from TCLIService.ttypes import TOperationState
+
+from ingestion import passwords
+from ingestion.client import connect
+from ingestion.java import find
+from tests.lab import Lab
+from tests.serve.conftest import MAX_ROWS, Served, launch
+
+# Takes minutes where nothing stops it.
+ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross join range(0, 1000000, 1, 2) b"
+
+
+def chronicle(*arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingestion.cli", *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+
+
+def test_an_answer_of_too_many_rows_is_refused_and_not_cut(server: Served) -> None:
+    assert len(server.ask(f"select * from range({MAX_ROWS})")) == MAX_ROWS
+    with pytest.raises(OperationalError) as failed:
+        server.ask("select id from range(100000) order by id desc")
+    status = failed.value.args[0].status
+    assert status.sqlState == "54000"
+    assert status.errorMessage.startswith(f"[CHRONICLE_TOO_MANY_ROWS] the answer has more than {MAX_ROWS} rows")
+    assert server.ask("select count(*) from (select id from range(100000))") == [(100000,)]
+    assert len(server.ask("select id from range(100000) limit 10")) == 10
+
+
+def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
+    connection = connect("127.0.0.1", server.port)
+    running = [connection.cursor(), connection.cursor()]
+    for cursor in running:
+        cursor.execute(ENDLESS, async_=True)
+    waiting = connect("127.0.0.1", server.port).cursor()
+    waiting.execute("select 1", async_=True)
+    end = time.monotonic() + 30
+    while [cursor.poll().operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    time.sleep(2)
+    # Two statements run, as many as may: the third waits.
+    assert waiting.poll().operationState != TOperationState.FINISHED_STATE
+    for cursor in running:
+        cursor.cancel()
+    end = time.monotonic() + 30
+    while waiting.poll().operationState != TOperationState.FINISHED_STATE:
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert waiting.fetchall() == [(1,)]
+    assert [cursor.poll().operationState for cursor in running] == [TOperationState.CANCELED_STATE] * 2
+    began = time.monotonic()
+    assert server.ask("select count(*) from range(1000000)") == [(1000000,)]
+    assert time.monotonic() - began < 20
+
+
+def test_a_statement_of_a_client_that_waits_takes_a_place_too(server: Served) -> None:
+    """PyHive asks synchronously: such statements would run in the thread of their connection, as many as there are."""
+    connection = connect("127.0.0.1", server.port)
+    running = [connection.cursor(), connection.cursor()]
+    for cursor in running:
+        cursor.execute(ENDLESS, async_=True)
+    answers: list[int] = []
+    asking = threading.Thread(target=lambda: answers.append(server.ask("select 7")[0][0]))
+    asking.start()
+    asking.join(3)
+    assert answers == []
+    for cursor in running:
+        cursor.cancel()
+    asking.join(30)
+    assert answers == [7]
+
+
+def test_commits_of_others_are_seen(server: Served) -> None:
+    """`build` and `ingest` commit with delta-rs, beside the server: rows at once, tables and columns within seconds."""
+    folder = Path(server.warehouse, "reports", "rpt_of_this_test")
+    try:
+        write_deltalake(folder, pa.table({"a": [1]}), description="One row per try.")
+        wait_for(server, "show tables in reports like 'rpt_of_this_test'", [("reports", "rpt_of_this_test", False)])
+        assert server.ask("select * from reports.rpt_of_this_test") == [(1,)]
+        write_deltalake(folder, pa.table({"a": [2]}), mode="append")
+        assert server.ask("select sum(a) from reports.rpt_of_this_test") == [(3,)]
+        write_deltalake(folder, pa.table({"a": [5], "b": ["x"]}), mode="overwrite", schema_mode="overwrite")
+        assert server.ask("select * from reports.rpt_of_this_test") == [(5, "x")]
+        wait_for(server, "show columns in reports.rpt_of_this_test", [("a",), ("b",)])
+    finally:
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+        folder.rmdir()
+    wait_for(server, "show tables in reports like 'rpt_of_this_test'", [])
+
+
+def wait_for(server: Served, query: str, wanted: list[tuple[object, ...]]) -> None:
+    end = time.monotonic() + 30
+    while (found := server.ask(query)) != wanted:
+        assert time.monotonic() < end, found
+        time.sleep(0.5)
+
+
+def test_the_server_writes_nothing_into_the_warehouse(server: Served) -> None:
+    place = Path(server.warehouse)
+    assert not list(place.glob("metastore_db")) and not list(Path.cwd().glob("metastore_db")) and not list(place.glob("default"))
+    assert DeltaTable(place / "marts" / "dim_nodes").version() >= 0
+
+
+def test_health_is_one_line_and_a_code(server: Served) -> None:
+    well = chronicle("health", "--port", str(server.port))
+    assert (well.returncode, well.stderr) == (0, "")
+    assert well.stdout.startswith(f"127.0.0.1:{server.port} answers: ")
+    ill = chronicle("health", "--port", "1")
+    assert (ill.returncode, ill.stdout) == (1, "")
+    assert ill.stderr.startswith("chronicle: 127.0.0.1:1 does not answer") and ill.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_told_at_once(server: Served) -> None:
+    told = chronicle("serve", "--port", str(server.port), "--warehouse", server.warehouse)
+    assert told.returncode == 1
+    assert told.stderr == (
+        f"chronicle: cannot listen on 127.0.0.1:{server.port}: Address already in use; name another with --host or --port\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def secured(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Path]]:
+    """A second server, with users and TLS, on all addresses; and the certificate that clients trust."""
+    folder = tmp_path_factory.mktemp("secured")
+    users, store, certificate = folder / "users", folder / "server.p12", folder / "server.pem"
+    users.write_text(passwords.line("anna", "ein langes Wort") + "\n")
+    users.chmod(0o600)
+    keytool = str(find() / "bin" / "keytool")
+    named = ["-keystore", str(store), "-storepass", "changeit", "-alias", "server"]
+    subject = ["-dname", "CN=localhost", "-ext", "SAN=dns:localhost,ip:127.0.0.1"]
+    subprocess.run([keytool, "-genkeypair", "-keyalg", "EC", "-storetype", "PKCS12", *named, *subject], check=True, capture_output=True)
+    subprocess.run([keytool, "-exportcert", "-rfc", *named, "-file", str(certificate)], check=True, capture_output=True)
+    arguments = ["--host", "0.0.0.0", "--password-file", str(users), "--keystore", str(store)]
+    served = launch(lab.warehouse, *arguments, CHRONICLE_KEYSTORE_PASSWORD="changeit")
+    yield served, certificate
+    if served.process.poll() is None:
+        served.stop()
+
+
+def test_users_and_tls(secured: tuple[Served, Path]) -> None:
+    server, certificate = secured
+    assert server.ask("select 1", user="anna", password="ein langes Wort", ca=certificate) == [(1,)]
+    for user, password in (("anna", "ein anderes Wort"), ("otto", "ein langes Wort"), ("", ""), ("anna:", "x")):
+        with pytest.raises(Exception, match=r"wrong|Error validating|Bad status"):
+            server.ask("select 1", user=user, password=password, ca=certificate)
+    with pytest.raises(Exception, match=r"."):
+        connect("127.0.0.1", server.port, user="anna", password="ein langes Wort")
+    well = chronicle("health", "--port", str(server.port), "--user", "anna", "--ca", str(certificate), CHRONICLE_PASSWORD="ein langes Wort")
+    assert well.returncode == 0, well.stderr
+    ill = chronicle("health", "--port", str(server.port), "--user", "anna", "--ca", str(certificate), CHRONICLE_PASSWORD="falsch")
+    assert ill.returncode == 1 and "falsch" not in ill.stderr
+
+
+def test_a_server_ends_cleanly(secured: tuple[Served, Path]) -> None:
+    server, _ = secured
+    java = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()
+    assert server.stop(signal.SIGINT) == 0
+    assert server.process.stderr is not None and server.process.stderr.read().endswith("stopped\n")
+    assert not [pid for pid in java if Path("/proc", pid).exists()]
+    with pytest.raises(Exception, match=r"."):
+        hive.connect("127.0.0.1", server.port)
