@@ -23,7 +23,7 @@ lint: setup
 # CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view. Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
 test: lint
 	$(BIN)/python -m pytest tests/python
-	$(BIN)/python -m pytest tests/spark tests/flow tests/incidents
+	$(BIN)/python -m pytest tests/spark tests/flow tests/incidents tests/serve
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)

@@ -98,7 +98,8 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "server2.thrift.bind.host": options.host,
         "server2.thrift.port": str(options.port),
         "server2.transport.mode": "binary",
-        "server2.async.exec.threads": str(options.max_queries),
+        # One of them looks after sessions that are idle.
+        "server2.async.exec.threads": str(options.max_queries + 1),
         "server2.async.exec.wait.queue.size": str(QUEUE),
         "server2.enable.doAs": "false",
         "server2.allow.user.substitution": "false",

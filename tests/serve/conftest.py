@@ -19,7 +19,7 @@ from ingestion.client import connect
 from tests.lab import Lab
 
 START_SECONDS = 300
-MAX_ROWS = 5000
+MAX_ROWS = 100_000
 QUERY_SECONDS = 60
 
 

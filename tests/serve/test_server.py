@@ -43,12 +43,12 @@ def chronicle(*arguments: str, given: str = "", **environment: str) -> subproces
 def test_an_answer_of_too_many_rows_is_refused_and_not_cut(server: Served) -> None:
     assert len(server.ask(f"select * from range({MAX_ROWS})")) == MAX_ROWS
     with pytest.raises(OperationalError) as failed:
-        server.ask("select id from range(100000) order by id desc")
+        server.ask("select id from range(200000) order by id desc")
     status = failed.value.args[0].status
     assert status.sqlState == "54000"
     assert status.errorMessage.startswith(f"[CHRONICLE_TOO_MANY_ROWS] the answer has more than {MAX_ROWS} rows")
-    assert server.ask("select count(*) from (select id from range(100000))") == [(100000,)]
-    assert len(server.ask("select id from range(100000) limit 10")) == 10
+    assert server.ask("select count(*) from (select id from range(200000))") == [(200000,)]
+    assert len(server.ask("select id from range(200000) limit 10")) == 10
 
 
 def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
