@@ -74,13 +74,14 @@ def _bars(chart: Chart) -> dict[str, Any]:
 
 
 def _ranking(chart: Chart) -> dict[str, Any]:
-    by_metric = {"x_axis_sort": chart.metrics[0].name, "x_axis_sort_asc": True}
     return {
         "viz_type": "echarts_timeseries_bar",
         "orientation": "horizontal",
         "x_axis": chart.listed("by")[0],
         "xAxisForceCategorical": True,
-        **({"x_axis_sort_series": "sum", "x_axis_sort_series_ascending": True} if "split" in chart.says else by_metric),
+        # Split in series, Superset orders by name whatever it is told.
+        "x_axis_sort": chart.metrics[0].name,
+        "x_axis_sort_asc": True,
         "metrics": [metric.name for metric in chart.metrics],
         "groupby": chart.listed("split"),
         "order_desc": True,
@@ -111,7 +112,7 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "show_percentage": False,
         "normalized": False,
         "y_axis_format": chart.metrics[0].form,
-        "left_margin": "auto",
+        "left_margin": 30,
         "bottom_margin": 30,
         # Every label, but of days and weeks as many as there is room for.
         "xscale_interval": -1 if chart.x in ("day", "week") else 1,
