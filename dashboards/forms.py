@@ -11,6 +11,7 @@ HEIGHTS = {"number": 20, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, 
 # Counts beside an axis, whose steps may be parts of one.
 AXIS = {COUNT: ",.2~f"}
 TIME = "%Y-%m-%d %H:%M:%S"
+MOMENT = "%m-%d %H:%M:%S"
 
 
 def form_data(chart: Chart) -> dict[str, Any]:
@@ -61,12 +62,13 @@ def _bars(chart: Chart) -> dict[str, Any]:
         "order_desc": True,
         "stack": "Stack" if chart.says.get("stacked", True) else None,
         "y_axis_format": AXIS.get(chart.metrics[0].form, chart.metrics[0].form),
-        "x_axis_time_format": "smart_date",
+        # Smart dates write nothing below an hour.
+        "x_axis_time_format": MOMENT if chart.grain in ("PT1S", "PT1M") else "smart_date",
         "show_legend": True,
         "legendType": "scroll",
         "legendOrientation": "top",
         "rich_tooltip": True,
-        "tooltipTimeFormat": "smart_date",
+        "tooltipTimeFormat": TIME if chart.grain in ("PT1S", "PT1M") else "smart_date",
         "truncate_metric": True,
         "minorTicks": False,
         "zoomable": False,

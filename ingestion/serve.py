@@ -107,7 +107,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "server2.global.init.file.location": work,
         "exec.scratchdir": f"{work}/scratch",
         "exec.local.scratchdir": f"{work}/local",
-        "downloaded.resources.dir": f"{work}/resources",
+        "downloaded.resources.dir": f"{work}/${{hive.session.id}}_resources",
         "querylog.location": f"{work}/log",
     }
     spark = {
