@@ -169,7 +169,7 @@ def main() -> None:
     about["rows"] = fleet.rows(str(options.fleet))
     with served(options.fleet, options.memory) as port:
         # What a JVM compiles, and reads for the first time, belongs to no query.
-        measured(port, 1, 2)
+        measured(port, 1, 1)
         results = {n: measured(port, n, options.samples) for n in options.clients}
         print(about["machine"])
         slow = tell(results)
