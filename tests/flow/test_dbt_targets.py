@@ -1,4 +1,4 @@
-"""dbt by hand, in a session of ours, makes what `chronicle build` makes.
+"""dbt by hand, in a session of ours and over thrift through `chronicle serve`, makes what `chronicle build` makes.
 
 On one cluster of the lab, and a selection of models; CHRONICLE_DBT=all makes all of them.
 """
@@ -6,8 +6,11 @@ On one cluster of the lab, and a selection of models; CHRONICLE_DBT=all makes al
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -75,6 +78,36 @@ def chronicle(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ingestion.cli", *arguments]
 
 
+@contextmanager
+def server(warehouse: Path) -> Iterator[int]:
+    """`chronicle serve --read-write`; gives its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = chronicle("serve", "--read-write", "--warehouse", str(warehouse), "--port", str(port))
+    serving = subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
+    assert serving.stderr is not None
+    said = []
+    try:
+        for line in serving.stderr:
+            said.append(line)
+            if line.startswith("serving"):
+                break
+        else:
+            raise AssertionError("".join(said))
+        yield port
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=60)
+
+
 def test_dbt_in_a_session_makes_what_a_build_makes(lab: Lab, warehouse: Path) -> None:
     run(chronicle("dbt", "--warehouse", str(warehouse), *BUILD, *SELECTED))
+    assert differences(lab, warehouse) == []
+
+
+def test_dbt_over_thrift_makes_what_a_build_makes(lab: Lab, warehouse: Path, tmp_path: Path) -> None:
+    dbt = [str(Path(sys.executable).with_name("dbt")), *BUILD, *SELECTED, "--profiles-dir", "dbt_project", "--target", "server"]
+    with server(warehouse) as port:
+        run([*dbt, "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs")], CHRONICLE_PORT=str(port))
     assert differences(lab, warehouse) == []
