@@ -1,4 +1,3 @@
--- depends_on: {{ ref("stg_logs__records") }}
 {{
     config(
         materialized='incremental',
@@ -11,7 +10,7 @@
 with coverage as (
     select * from {{ ref('int_logs__coverage') }}
     {% if is_incremental() -%}
-        where event_date in ({{ touched_days(ref('stg_logs__records')) }})
+        where event_date in ({{ touched_days(source('bronze', 'log_records')) }})
     {%- endif %}
 ),
 

@@ -77,12 +77,13 @@ class Project:
 
     def build(self, **options: Any) -> None:
         self.outcome = building.build(self.spark, self.warehouse, project=self.folder, **options)
-        register(self.spark, Warehouse.at(self.warehouse))
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
+        register(self.spark, Warehouse.at(self.warehouse))
         return [tuple(row) for row in self.spark.sql(query).collect()]
 
     def commits(self, table: str) -> list[str]:
+        register(self.spark, Warehouse.at(self.warehouse))
         return [row.operation for row in self.spark.sql(f"describe history {table}").collect()][::-1]
 
 
@@ -167,7 +168,7 @@ def test_a_day_that_became_empty_becomes_empty(project: Project) -> None:
 def test_a_failing_model_is_named_with_the_databases_words(project: Project) -> None:
     model = project.folder / "models/intermediate/int_wrong.sql"
     model.parent.mkdir(exist_ok=True)
-    model.write_text("select idd from {{ ref('stg_lines') }}")
+    model.write_text("{{ config(materialized='table', file_format='parquet') }} select idd from {{ ref('stg_lines') }}")
     with pytest.raises(
         building.BuildFailed, match=r"model int_wrong: .*UNRESOLVED_COLUMN.*`idd`.*\(models/intermediate/int_wrong.sql\)"
     ) as caught:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ingestion import ask, session
+from ingestion.build import project_hash
 from ingestion.warehouse import Warehouse, kept_views, register, register_views, save_views
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def test_views_come_back_with_those_beneath_them_and_no_others(spark: SparkSessi
         ("intermediate", "int_orders__counted", "select count(*) as orders from staging.stg_orders"),
     ]
     save_views(place, views)
+    (place.work / "views-of").write_text(project_hash())
     assert kept_views(place) == views
     assert register_views(spark, place, only="select * from intermediate.int_orders__counted") == [
         "staging.stg_orders",
