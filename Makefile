@@ -5,7 +5,7 @@ LOGS ?= $(DEFAULT_LOGS)
 CLUSTER ?=
 BIN := .venv/bin
 
-.PHONY: setup run test lint bench bench-serve superset superset-look clean
+.PHONY: setup run test test-parts test-tables lint bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -20,10 +20,17 @@ lint: setup
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
-# CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view. Seconds first: what needs no Spark fails before Spark starts. The build of tests/flow and tests/incidents runs dbt with its data and unit tests.
-test: lint
+# Two things at a time: what needs no tables beside the build of tests/flow, tests/incidents and tests/serve, which runs dbt with its data and
+# unit tests. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
+test: setup
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-tables test-parts
+
+test-parts: lint
 	$(BIN)/python -m pytest tests/python
-	$(BIN)/python -m pytest tests/spark tests/flow tests/incidents tests/serve
+	$(BIN)/python -m pytest tests/spark
+
+test-tables: setup
+	$(BIN)/python -m pytest tests/flow tests/incidents tests/serve
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)
