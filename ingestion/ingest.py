@@ -198,8 +198,6 @@ def take_in(
         rows = [row for source, count in told if (row := source_row(source, count, written, batch_id, now))]
         if rows:
             write.commit_batch(warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
-            # What was built before lacks this: a build that is killed must not look done.
-            Warehouse.at(warehouse).built.unlink(missing_ok=True)
             outcome.batch_id = batch_id
         for source, count in told:
             outcome.add(source, count, source.path in held)
