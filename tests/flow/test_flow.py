@@ -163,7 +163,7 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> No
     assert other.load(cluster, pieces).records == 0
     built = other.build()
     assert built.clusters == [cluster]
-    assert built.days["fct_parse_coverage_daily"] == built.days["fct_leader_elections"] == 1
+    assert built.days["stg_logs__events"] == built.days["fct_leader_elections"] == 1
     assert built.days["rpt_fleet_daily"] == 1
     assert facts(other, neighbour) == beside
     events = "select cluster_id, count(*) as n from staging.stg_logs__distinct_events group by cluster_id order by cluster_id"
