@@ -1,20 +1,9 @@
 with lives as (
     select
-        cluster_id,
-        node_id,
-        run_number,
-        roles,
-        kafka_version,
-        started_at,
-        ready_at,
-        stopped_at,
-        end_kind,
+        *,
         lead(started_at) over (
             partition by cluster_id, node_id order by run_number
-        ) as next_started_at,
-        first_seen_at,
-        last_seen_at,
-        node_run_key
+        ) as next_started_at
     from {{ ref('dim_node_runs') }}
 )
 

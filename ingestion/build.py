@@ -202,11 +202,13 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
     clusters: set[str] = set()
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
+        if version == before["bronze"].get(name):
+            continue
         held = set(DeltaTable(table).file_uris())
         known = set(DeltaTable(table, version=before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
         if known - held:
             return None
-        for file in held - known if version != before["bronze"].get(name) else ():
+        for file in held - known:
             clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
     # No cluster has an empty name: where files came without rows, nothing is built anew.
     return None if None in clusters else sorted(clusters) or [""]

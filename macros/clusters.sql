@@ -2,11 +2,11 @@
 A build takes only the clusters that arrivals touch (variable `clusters`; without it, all): what is known of one does not
 depend on another. Staging models that bring rows in are bounded by this condition.
 -#}
-{% macro in_built_clusters(column='cluster_id') -%}
+{% macro in_built_clusters() -%}
     {%- if var('clusters', none) is none -%}
         true
     {%- else -%}
-        {{ column }} in ({{ built_clusters() }})
+        cluster_id in ({{ built_clusters() }})
     {%- endif -%}
 {%- endmacro %}
 

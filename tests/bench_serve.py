@@ -12,25 +12,20 @@ import math
 import os
 import platform
 import random
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from pyhive import hive
-
 from dashboards.queries import queries
+from ingestion.client import connect
 from tests import fleet
 from tests.lab import filled
+from tests.served import PROJECT, serving
 
-PROJECT = Path(__file__).resolve().parent.parent
 GOAL_SECONDS, GOAL_CLIENTS = 1.0, 4
 Key = tuple[str, str]
 
@@ -45,33 +40,9 @@ def of_the_lab(warehouse: Path) -> str:
     return str(warehouse)
 
 
-@contextmanager
-def served(warehouse: Path, memory: str) -> Iterator[int]:
-    """A running `chronicle serve`; gives its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "ingestion.cli", "serve", "--warehouse", str(warehouse), "--port", str(port), "--memory", memory]
-    server = subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
-    assert server.stderr is not None
-    try:
-        for line in server.stderr:
-            print(line, end="", file=sys.stderr)
-            if line.startswith("serving"):
-                break
-        else:
-            raise SystemExit("bench-serve: the server did not start; its reason stands above")
-        # What it says later must not fill the pipe.
-        Thread(target=server.stderr.read, daemon=True).start()
-        yield port
-    finally:
-        server.terminate()
-        server.wait(60)
-
-
 def client(port: int, rounds: int, seed: int, seconds: dict[Key, list[float]], faults: list[str]) -> None:
     """Ask every query `rounds` times on one connection, each time in another order."""
-    cursor = hive.connect("127.0.0.1", port, username="bench", database="marts").cursor()
+    cursor = connect("127.0.0.1", port).cursor()
     order = queries()
     dice = random.Random(seed)
     for _ in range(rounds):
@@ -110,7 +81,7 @@ def percentile(values: list[float], part: float) -> float:
 
 def plans(port: int, slow: list[Key]) -> dict[Key, str]:
     """The plans of queries, by chart."""
-    cursor = hive.connect("127.0.0.1", port, username="bench", database="marts").cursor()
+    cursor = connect("127.0.0.1", port).cursor()
     found = {}
     for dashboard, chart, sql in queries():
         if (dashboard, chart) in slow:
@@ -167,7 +138,8 @@ def main() -> None:
         made = fleet.make(warehouse, str(options.fleet), clusters=options.clusters, records=options.records)
         print(f"made {len(made)} histories in {time.perf_counter() - began:.0f} s", file=sys.stderr)
     about["rows"] = fleet.rows(str(options.fleet))
-    with served(options.fleet, options.memory) as port:
+    with serving(str(options.fleet), memory=options.memory) as served:
+        port = served.port
         # What a JVM compiles, and reads for the first time, belongs to no query.
         measured(port, 1, 1)
         results = {n: measured(port, n, options.samples) for n in options.clients}

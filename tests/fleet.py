@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import duckdb_extension_delta
 import pyarrow as pa
 import pyarrow.types as types
 from deltalake import DeltaTable, write_deltalake
+
+from tests.duck import connect
 
 # Tables that are about no cluster stay as they are, but for this one, whose days are sums over those of clusters.
 OF_THE_FLEET = "rpt_fleet_daily"
@@ -62,15 +63,6 @@ def repetitions(last_days: dict[str, dt.date], records: dict[str, int], clusters
         found.append(Repetition(len(found), original, f"{original}-{place // len(originals) + 1:02d}", moved))
         made += records[original]
     return found
-
-
-def connect() -> duckdb.DuckDBPyConnection:
-    """DuckDB with its reader of Delta, in UTC."""
-    session = duckdb.connect()
-    folder = Path(duckdb_extension_delta.__file__).parent
-    session.execute(f"load '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
-    session.execute("set timezone = 'UTC'; set preserve_insertion_order = true")
-    return session
 
 
 def moved(column: pa.Field) -> str:

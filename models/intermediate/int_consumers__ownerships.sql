@@ -1,5 +1,10 @@
 with events as (
-    select * from {{ ref('int_consumers__rebalance_attempts') }}
+    select
+        *,
+        struct(
+            logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
+        ) as told
+    from {{ ref('int_consumers__rebalance_attempts') }}
 ),
 
 followed as (
@@ -8,9 +13,7 @@ followed as (
         first_value(
             case
                 when event_type in ('old_consumer_rebalance_started', 'old_consumer_stopped')
-                    then struct(
-                        logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
-                    )
+                    then told
             end,
             true
         ) over (
@@ -21,9 +24,7 @@ followed as (
         first_value(
             case
                 when event_type = 'old_consumer_partitions_released'
-                    then struct(
-                        logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
-                    )
+                    then told
             end,
             true
         ) over (

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-import duckdb_extension_delta
 import polars as pl
 import pyarrow as pa
 import pyarrow.types as types
 from deltalake import DeltaTable, QueryBuilder
+
+from tests.duck import connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -180,10 +180,8 @@ def by_spark(spark: SparkSession) -> Callable[[str], Measures]:
 
 
 def by_duckdb() -> Callable[[str], Measures]:
-    """Measures by DuckDB with its own reader of Delta, which comes as a package: nothing is downloaded."""
-    session = duckdb.connect()
-    folder = Path(duckdb_extension_delta.__file__).parent
-    session.execute(f"load '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
+    """Measures by DuckDB with its own reader of Delta."""
+    session = connect()
 
     def measure(path: str) -> Measures:
         labels, text = query(schema_of(path), DUCKDB, f"delta_scan('{path}')")

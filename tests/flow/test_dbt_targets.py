@@ -6,11 +6,8 @@ On one cluster of the lab, and a selection of models; CHRONICLE_DBT=all makes al
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +16,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from ingestion.build import PROJECT
+from ingestion.publish import ordered
 from tests.lab import Lab
+from tests.served import serving
 
 ALL = os.environ.get("CHRONICLE_DBT") == "all"
 # Steps in Parquet, an incremental model, facts with keys, times and evidence, and few models beneath them.
@@ -47,8 +46,7 @@ def content(path: Path | str) -> pa.Table:
     rows = DeltaTable(str(path)).to_pyarrow_table()
     if "cluster_id" in rows.column_names:
         rows = rows.filter(pc.field("cluster_id") == CLUSTER)
-    plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return rows.select(sorted(rows.column_names)).sort_by([(name, "ascending") for name in plain])
+    return ordered(rows.select(sorted(rows.column_names)))
 
 
 def differences(lab: Lab, made: Path) -> list[str]:
@@ -78,29 +76,6 @@ def chronicle(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ingestion.cli", *arguments]
 
 
-@contextmanager
-def server(warehouse: Path) -> Iterator[int]:
-    """`chronicle serve --read-write`; gives its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = chronicle("serve", "--read-write", "--warehouse", str(warehouse), "--port", str(port))
-    serving = subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
-    assert serving.stderr is not None
-    said = []
-    try:
-        for line in serving.stderr:
-            said.append(line)
-            if line.startswith("serving"):
-                break
-        else:
-            raise AssertionError("".join(said))
-        yield port
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=60)
-
-
 def test_dbt_in_a_session_makes_what_a_build_makes(lab: Lab, warehouse: Path) -> None:
     run(chronicle("dbt", "--warehouse", str(warehouse), *BUILD, *SELECTED))
     assert differences(lab, warehouse) == []
@@ -108,6 +83,6 @@ def test_dbt_in_a_session_makes_what_a_build_makes(lab: Lab, warehouse: Path) ->
 
 def test_dbt_over_thrift_makes_what_a_build_makes(lab: Lab, warehouse: Path, tmp_path: Path) -> None:
     dbt = [str(Path(sys.executable).with_name("dbt")), *BUILD, *SELECTED, "--profiles-dir", "dbt_project", "--target", "server"]
-    with server(warehouse) as port:
-        run([*dbt, "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs")], CHRONICLE_PORT=str(port))
+    with serving(str(warehouse), "--read-write", memory="2g") as served:
+        run([*dbt, "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs")], CHRONICLE_PORT=str(served.port))
     assert differences(lab, warehouse) == []

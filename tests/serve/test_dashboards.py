@@ -5,16 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import duckdb
-import duckdb_extension_delta
 import pytest
 
 from dashboards.described import Chart, dbt_models, load
 from dashboards.queries import sql_of
 from ingestion.warehouse import Warehouse
+from tests.duck import connect
 from tests.lab import Lab
 
 BOARDS = {board.name: board for board in load().dashboards}
@@ -29,10 +27,8 @@ MACROS = [
 @pytest.fixture(scope="module")
 def marts(lab: Lab) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
     """DuckDB with its own reader of Delta, over the tables' files."""
-    session = duckdb.connect()
-    folder = Path(duckdb_extension_delta.__file__).parent
-    session.execute(f"load '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
-    session.execute("set timezone = 'UTC'; create schema marts; create schema reports")
+    session = connect()
+    session.execute("create schema marts; create schema reports")
     for macro in MACROS:
         session.execute(macro)
     for name, (schema, _, _) in dbt_models().items():

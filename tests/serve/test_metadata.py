@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from pyspark.find_spark_home import _find_spark_home
 
 from ingestion.client import connect
-from tests.serve.conftest import Served
+from tests.served import Served
 
 DRIVER = "org.apache.hive.jdbc.HiveDriver"
 MODELS = Path(__file__).parents[2] / "models"

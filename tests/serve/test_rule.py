@@ -12,7 +12,8 @@ from pyhive import hive
 from pyhive.exc import OperationalError
 
 from ingestion.client import connect
-from tests.serve.conftest import MAX_ROWS, Served
+from tests.serve.conftest import MAX_ROWS
+from tests.served import Served
 
 STATEMENTS = yaml.safe_load(Path(__file__).with_name("statements.yml").read_text(encoding="utf-8"))
 Ask = Callable[[str], list[tuple[Any, ...]]]

@@ -22,7 +22,8 @@ from ingestion import passwords
 from ingestion.client import connect
 from ingestion.java import find
 from tests.lab import Lab
-from tests.serve.conftest import MAX_ROWS, Served, launch
+from tests.serve.conftest import MAX_ROWS
+from tests.served import Served, launch
 
 # Takes minutes where nothing stops it.
 ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross join range(0, 1000000, 1, 2) b"
@@ -159,8 +160,7 @@ def secured(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
     arguments = ["--host", "0.0.0.0", "--password-file", str(users), "--keystore", str(store)]
     served = launch(lab.warehouse, *arguments, CHRONICLE_KEYSTORE_PASSWORD="changeit")
     yield served, certificate
-    if served.process.poll() is None:
-        served.stop()
+    served.stop()
 
 
 def test_users_and_tls(secured: tuple[Served, Path]) -> None:
@@ -181,7 +181,7 @@ def test_a_server_ends_cleanly(secured: tuple[Served, Path]) -> None:
     server, _ = secured
     java = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()
     assert server.stop(signal.SIGINT) == 0
-    assert server.process.stderr is not None and server.process.stderr.read().endswith("stopped\n")
+    assert server.said.endswith("stopped\n")
     assert not [pid for pid in java if Path("/proc", pid).exists()]
     with pytest.raises(Exception, match=r"."):
         hive.connect("127.0.0.1", server.port)

@@ -1,0 +1,81 @@
+"""The real `chronicle serve` as a process of its own, and questions to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ingestion.client import connect
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Served:
+    """A server that runs: where, its process, and the file that holds what it says."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]
+    warehouse: str
+
+    @property
+    def said(self) -> str:
+        # Without moving the place where the process writes on.
+        return os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0).decode()
+
+    def ask(self, query: str, **options: Any) -> list[tuple[Any, ...]]:
+        """Rows of a query on a connection of its own."""
+        connection = connect("127.0.0.1", self.port, **options)
+        try:
+            cursor = connection.cursor()
+            cursor.execute(query)
+            return cursor.fetchall()
+        finally:
+            connection.close()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it, if it has not ended.  Returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: str) -> Served:
+    """Start `chronicle serve` and wait until it says that it serves.  Raises RuntimeError with all that it said where it ends first."""
+    port = free_port()
+    line = [sys.executable, "-m", "ingestion.cli", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
+    process = subprocess.Popen(line, stderr=log, env=os.environ | environment, cwd=PROJECT, process_group=0)
+    served = Served(port, process, log, warehouse)
+    while not any(told.startswith("serving") for told in served.said.splitlines()):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}: {served.said}")
+        time.sleep(0.1)
+    return served
+
+
+@contextmanager
+def serving(warehouse: str, *arguments: str, memory: str = "1g") -> Iterator[Served]:
+    """A server for as long as something is done with it."""
+    served = launch(warehouse, *arguments, memory=memory)
+    try:
+        yield served
+    finally:
+        served.stop()
