@@ -4,8 +4,9 @@ DEFAULT_LOGS ?= examples/orders
 LOGS ?= $(DEFAULT_LOGS)
 CLUSTER ?=
 BIN := .venv/bin
+LAB := .cache/lab
 
-.PHONY: setup run test test-parts test-tables lint bench bench-serve superset superset-look clean
+.PHONY: setup run test test-lab test-facts test-serve test-parts lint bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -20,17 +21,24 @@ lint: setup
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
-# Two things at a time: what needs no tables beside the build of tests/flow, tests/incidents and tests/serve, which runs dbt with its data and
-# unit tests. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
+# Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-tables test-parts
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-parts
 
-test-parts: lint
+# The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
+test-lab: setup
+	$(BIN)/python -m tests.lab $(LAB)
+
+test-facts: test-lab
+	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/flow tests/incidents
+
+test-serve: test-lab
+	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
+
+# They need no tables, and wait, so that these have the machine for themselves.
+test-parts: test-lab
 	$(BIN)/python -m pytest tests/python
 	$(BIN)/python -m pytest tests/spark
-
-test-tables: setup
-	$(BIN)/python -m pytest tests/flow tests/incidents tests/serve
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)

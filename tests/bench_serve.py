@@ -36,7 +36,7 @@ def of_the_lab(warehouse: Path) -> str:
         with tempfile.TemporaryDirectory() as folder:
             lab = filled(Path(folder), str(warehouse))
             lab.build()
-            lab.spark.stop()
+            lab.stop()
     return str(warehouse)
 
 

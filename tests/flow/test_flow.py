@@ -126,7 +126,7 @@ def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
     assert len(lines) == len(row.evidence)
 
 
-def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> None:
+def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_path: Path) -> None:
     """Loads in no order of time: half of the files cut anywhere; the other half; all, grown, renamed, rotated and packed; all again.
 
     All marts and reports are equal, value by value, with those of one load.  The last build takes this cluster alone; what stands
@@ -134,11 +134,11 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab) -> No
     """
     cluster, neighbour = "kraft-372-offsets", "incident-2"
     whole = facts(lab, cluster)
-    pieces = lab.folder / "pieces"
+    pieces = tmp_path / "pieces"
     shutil.copytree(lab.folder / cluster / "input", pieces)
     logs = sorted(path for path in pieces.rglob("*.log") if "gc" not in path.name)
     full = {path: path.read_bytes() for path in logs}
-    other = Lab(lab.folder, str(lab.folder / "other-warehouse"))
+    other = Lab(lab.folder, str(tmp_path / "warehouse"))
     for number, path in enumerate(logs):
         path.write_bytes(full[path][: len(full[path]) * 2 // 5] if number % 2 else b"")
     first = other.load(cluster, pieces)
