@@ -53,7 +53,7 @@ def compile_to(wanted: Path) -> None:
 
     home = Path(_find_spark_home(), "jars")
     compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
-    class_path = os.pathsep.join(map(str, sorted(home.glob("*.jar"))))
+    class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["-nowarn", "-cp", class_path, "-d", folder, *map(str, sources())]
         run = subprocess.run(

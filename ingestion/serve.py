@@ -31,6 +31,8 @@ USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
 # Statements that wait while as many run as may.
 QUEUE = 100
 WATCH_SECONDS = 2.0
+# Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
+JAVA_OPTIONS = ("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100")
 # What `models/` says of a key that is made by us.
 KEY_COMMENT = "Key of the row."
 
@@ -118,6 +120,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "spark.sql.runSQLOnFiles": "false",
         # Each session has a pool, so that a long statement of one does not hold up the tiles of another.
         "spark.scheduler.mode": "FAIR",
+        "spark.sql.adaptive.enabled": "false",
         # Bytes of an answer; it is held until its client has fetched it.
         "spark.driver.maxResultSize": "256m",
     }
@@ -152,7 +155,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     asked_to_stop = Event()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
-        spark = session.start(warehouse, memory=memory, server=session.Server((guard.ensure(),), settings(options, work)))
+        spark = session.start(warehouse, memory=memory, server=session.Server((guard.ensure(),), settings(options, work), JAVA_OPTIONS))
         try:
             shown = None if options.read_write else Shown(spark, place, work)
             tables = shown.renew() if shown else everything(spark, place)

@@ -46,13 +46,7 @@ OPENED = [
 ]
 JVM_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    # A collector with threads of its own costs more than it gives.
-    "-XX:+UseSerialGC",
-    # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
-    "-Xmn640m",
     "-XX:MetaspaceSize=384m",
-    # Of a build's time the second compiler takes a third, for code that runs a few times.
-    "-XX:TieredStopAtLevel=1",
     # The first compiler alone gets 48 MB, and then sweeps for ever.
     "-XX:ReservedCodeCacheSize=256m",
     # An archive of classes that does not fit is not worth a word.
@@ -68,16 +62,27 @@ JVM_OPTIONS = (
     "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
 )
 
+# What a command needs that ends in minutes.
+COMMAND_OPTIONS = (
+    # A collector with threads of its own costs more than it gives.
+    "-XX:+UseSerialGC",
+    # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
+    "-Xmn640m",
+    # Of a build's time the second compiler takes a third, for code that runs a few times.
+    "-XX:TieredStopAtLevel=1",
+)
+
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
 
 
 @dataclass(frozen=True)
 class Server:
-    """What a session that serves for long has besides: jars behind all others, settings of Spark."""
+    """What a session that serves for long has besides: jars behind all others, settings of Spark, options of Java."""
 
     jars: tuple[Path, ...]
     settings: dict[str, str]
+    java_options: tuple[str, ...]
 
 
 class NoSession(RuntimeError):
@@ -164,6 +169,7 @@ def command(memory: str, server: Server | None = None) -> list[str]:
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
         *JVM_OPTIONS,
+        *(server.java_options if server else COMMAND_OPTIONS),
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",

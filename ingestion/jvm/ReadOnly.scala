@@ -21,6 +21,7 @@ class ReadOnly extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((session, parser) => new ReadOnlyParser(parser, session.sparkContext.conf.getInt(MaxRows.Setting, 0)))
     extensions.injectCheckRule(_ => ReadOnly.checkAnalysed)
+    extensions.injectOptimizerRule(_ => HeldFiles)
     extensions.injectPlannerStrategy(_ => MaxRowsStrategy)
     extensions.injectColumnar(_ => Cancellable)
   }
