@@ -2,14 +2,15 @@ with terms as (
     select * from {{ ref('int_configs__terms_checked') }}
 ),
 
--- A rule is broken where all of its terms hold.
-final as (
+-- A rule is broken where all terms of one of its alternatives hold.
+held as (
     select
         cluster_id,
         node_id,
         owner_kind,
         owner,
         rule_id,
+        alternative,
         source_id,
         source_path,
         byte_offset,
@@ -26,10 +27,22 @@ final as (
         owner_kind,
         owner,
         rule_id,
+        alternative,
         source_id,
         source_path,
         byte_offset
-    having count(*) = max(terms_of_rule)
+    having count(*) = max(terms_of_alternative)
+),
+
+final as (
+    {{ latest_per(
+            'held',
+            [
+                'cluster_id', 'node_id', 'owner_kind', 'owner', 'rule_id', 'source_id',
+                'source_path', 'byte_offset'
+            ],
+            'alternative'
+        ) }}
 )
 
 select * from final

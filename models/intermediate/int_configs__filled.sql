@@ -12,8 +12,8 @@ terms as (
     select * from {{ ref('config_rule_terms') }}
 ),
 
-measured as (
-    select * from {{ ref('int_nodes__measured') }}
+node_facts as (
+    select * from {{ ref('int_nodes__facts') }}
 ),
 
 -- Only settings that a rule speaks of: then most configurations are the same as the one before.
@@ -34,19 +34,9 @@ release_defaults as (
     select * from {{ ref('int_configs__defaults') }}
 ),
 
-node_facts as (
-    select
-        cluster_id,
-        node_id,
-        map_from_entries(collect_list(struct(setting, cast(value as string)))) as facts,
-        map_from_entries(collect_list(struct(setting, line))) as lines
-    from measured
-    group by cluster_id, node_id
-),
-
 final as (
     select
-        owned.* except (settings),
+        owned.* except (settings, release_since, first_release),
         map_filter(
             owned.settings,
             (setting, value) -> array_contains(named.settings, setting)
@@ -55,9 +45,14 @@ final as (
         coalesce(release_defaults.values, map()) as defaults,
         coalesce(release_defaults.as_settings, map()) as default_settings,
         map_concat(
-            if(owned.owner_kind = 'broker', coalesce(node_facts.facts, map()), map()),
+            coalesce(node_facts.facts, map()),
             map(
                 '@release', owned.kafka_version,
+                '@first_release', owned.first_release,
+                '@release_line',
+                array_join({{ release_line(release_numbers('owned.kafka_version')) }}, '.'),
+                '@days_on_release',
+                cast(datediff(owned.found_at, owned.release_since) as string),
                 '@quorum_voters',
                 cast(
                     size(
@@ -77,7 +72,9 @@ final as (
             owned.owner_kind = release_defaults.owner_kind
             and owned.kafka_version <=> release_defaults.kafka_version
     left join node_facts
-        on owned.cluster_id = node_facts.cluster_id and owned.node_id = node_facts.node_id
+        on
+            owned.cluster_id = node_facts.cluster_id
+            and if(owned.owner_kind = 'broker', owned.node_id, null) <=> node_facts.node_id
 )
 
 select * from final

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with printed as (
     select * from {{ ref('int_configs__printed') }}
 ),
@@ -21,13 +23,9 @@ kinds as (
             when config_class is not null then 'other'
             when settings['config.storage.topic'] is not null then 'other'
             when
-                coalesce(
-                    settings['broker.id'],
-                    settings['node.id'],
-                    settings['process.roles'],
-                    settings['log.dirs'],
-                    settings['log.dir']
-                ) is not null
+                coalesce(settings['broker.id'], settings['node.id'], settings['process.roles'])
+                is not null
+                or coalesce(settings['log.dirs'], settings['log.dir']) is not null
                 then 'broker'
             when settings['zookeeper.connect'] is not null and settings['group.id'] is not null
                 then 'old_consumer'
@@ -77,11 +75,11 @@ final as (
     select
         owned.*,
         coalesce(owned.client_id, cast(owned.node_id as string)) as owner,
-        case
-            when owned.owner_kind = 'broker' then releases.kafka_version
-            else source_releases.kafka_version
-        end as kafka_version,
-        if(owned.owner_kind = 'broker', releases.mode, null) as mode
+        if(owned.owner_kind = 'broker', releases.kafka_version, source_releases.kafka_version)
+            as kafka_version,
+        if(owned.owner_kind = 'broker', releases.mode, null) as mode,
+        if(owned.owner_kind = 'broker', releases.release_since, null) as release_since,
+        if(owned.owner_kind = 'broker', releases.first_release, null) as first_release
     from owned
     left join releases
         on

@@ -9,7 +9,7 @@ terms as (
 final as (
     select
         terms.*,
-        count(*) over (partition by terms.rule_id) as terms_of_rule,
+        count(*) over (partition by terms.rule_id, terms.alternative) as terms_of_alternative,
         rules.applies_to,
         rules.mode as rule_mode,
         rules.needs_release,

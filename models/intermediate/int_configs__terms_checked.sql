@@ -23,7 +23,7 @@ valued as (
         *,
         {{ setting_value('left_setting') }} as left_text,
         {{ setting_value('times_setting') }} as times_text,
-        {{ setting_value('right_setting') }} as right_value
+        coalesce({{ setting_value('right_setting') }}, right_text) as right_value
     from joined
     where
         (release_numbers is not null or not needs_release)
@@ -36,11 +36,7 @@ numbered as (
         *,
         try_cast(left_text as double) * coalesce(left_factor, 1)
         * if(times_setting is null, 1, try_cast(times_text as double)) as left_number,
-        if(
-            right_setting is null,
-            try_cast(right_text as double),
-            try_cast(right_value as double) * coalesce(right_factor, 1)
-        ) as right_number
+        try_cast(right_value as double) * coalesce(right_factor, 1) as right_number
     from valued
 ),
 
@@ -59,7 +55,8 @@ final as (
         lines,
         rule_id,
         term_number,
-        terms_of_rule,
+        alternative,
+        terms_of_alternative,
         coalesce(
             case operator
                 when '<' then left_number < right_number
@@ -73,7 +70,9 @@ final as (
                 when 'unset' then left_text is null
                 when 'not given' then given[left_setting] is null
                 when 'older'
-                    then {{ release_numbers('left_text') }} < {{ release_numbers('right_text') }}
+                    then
+                        {{ release_numbers('left_text') }}
+                        < {{ release_numbers('right_value') }}
             end,
             false
         ) as holds,

@@ -1,45 +1,16 @@
-with leaders as (
-    select * from {{ ref('stg_metrics__leaders') }}
-),
-
-epochs as (
-    select * from {{ ref('int_partitions__epochs') }}
-),
-
-sampled as (
-    select
-        cluster_id,
-        node_id,
-        '@leaders_on_node' as setting,
-        leaders as value,
-        sampled_at as measured_at,
-        source_path,
-        byte_offset
-    from leaders
-),
-
--- Where nobody sampled it: the partitions that a node leads at the end of the logs.
-counted as (
-    select
-        cluster_id,
-        leader_id as node_id,
-        '@leaders_on_node' as setting,
-        count(*) as value,
-        max(elected_at) as measured_at,
-        cast(null as string) as source_path,
-        cast(null as bigint) as byte_offset
-    from epochs
-    where held_until is null and leader_id >= 0
-    group by cluster_id, leader_id
-),
-
-unioned as (
-    select * from sampled
+with unioned as (
+    select * from {{ ref('int_nodes__leaders') }}
     union all
-    select * from counted
+    select * from {{ ref('int_nodes__troubles') }}
+    union all
+    select * from {{ ref('int_nodes__loads') }}
 ),
 
-final as (
+sessions as (
+    select * from {{ ref('int_sessions__owned') }}
+),
+
+highest as (
     select
         cluster_id,
         node_id,
@@ -51,6 +22,45 @@ final as (
         ) as line
     from unioned
     group by cluster_id, node_id, setting
+),
+
+negotiated as (
+    select
+        cluster_id,
+        node_id,
+        min(timeout_ms) as least_ms,
+        max(timeout_ms) as most_ms
+    from sessions
+    where node_id is not null and timeout_ms > 0
+    group by cluster_id, node_id
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        setting,
+        -- A whole number is told as one.
+        if(
+            value = floor(value),
+            cast(cast(value as bigint) as string),
+            cast(round(value, 3) as string)
+        ) as value,
+        line
+    from highest
+    union all
+    select
+        cluster_id,
+        node_id,
+        stack(
+            2,
+            '@shortest_session_timeout_ms', cast(least_ms as string),
+            '@longest_session_timeout_ms', cast(most_ms as string)
+        ) as (setting, value),
+        cast(
+            null as struct<measured_at: timestamp, source_path: string, byte_offset: bigint>
+        ) as line
+    from negotiated
 )
 
 select * from final

@@ -86,7 +86,9 @@ final as (
         coalesce(
             lead(run_at) over (partition by cluster_id, node_id order by run_number),
             timestamp '9999-01-01 00:00:00'
-        ) as valid_to
+        ) as valid_to,
+        min(run_at) over (partition by cluster_id, node_id, kafka_version) as release_since,
+        min_by(kafka_version, run_number) over (partition by cluster_id, node_id) as first_release
     from joined
 )
 

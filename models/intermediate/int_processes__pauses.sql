@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with gc_events as (
     select * from {{ ref('stg_captures__gc_events') }}
 ),

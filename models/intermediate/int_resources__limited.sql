@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with observed as (
     select * from {{ ref('int_resources__observed') }}
 ),

@@ -1,5 +1,5 @@
 -- Rules of one setting that is printed in whole configurations of brokers, found without the rules as data: a node is found
--- to break them if and only if one of its printed configurations has the value.
+-- to break them if one of its printed configurations has the value, or its longest pause is no shorter.
 with configs as (
     select * from {{ ref('stg_logs__configs') }}
 ),
@@ -8,18 +8,45 @@ findings as (
     select * from {{ ref('fct_config_findings') }}
 ),
 
-expected as (
-    select distinct
+longest as (
+    select
         cluster_id,
         node_id,
+        max(duration_ms) as duration_ms
+    from (
+        select
+            cluster_id,
+            node_id,
+            duration_ms
+        from {{ ref('fct_process_stalls') }}
+        union all
+        select
+            cluster_id,
+            node_id,
+            duration_ms
+        from {{ ref('fct_gc_pauses') }}
+        where pause_kind not in ('safepoint', 'time_to_safepoint')
+    )
+    group by cluster_id, node_id
+),
+
+expected as (
+    select distinct
+        configs.cluster_id,
+        configs.node_id,
         stack(
-            3,
-            'unclean_election_on', settings['unclean.leader.election.enable'] = 'true',
-            'cleaner_off_with_compaction', settings['log.cleaner.enable'] = 'false',
-            'timeouts_min_isr_controlled_shutdown', settings['controlled.shutdown.enable'] = 'false'
+            4,
+            'lag_time_below_pause',
+            cast(configs.settings['replica.lag.time.max.ms'] as bigint) <= longest.duration_ms,
+            'unclean_election_on', configs.settings['unclean.leader.election.enable'] = 'true',
+            'cleaner_off_with_compaction', configs.settings['log.cleaner.enable'] = 'false',
+            'timeouts_min_isr_controlled_shutdown',
+            configs.settings['controlled.shutdown.enable'] = 'false'
         ) as (rule_id, is_broken)
     from configs
-    where config_class = 'KafkaConfig' and node_id is not null
+    left join longest
+        on configs.cluster_id = longest.cluster_id and configs.node_id = longest.node_id
+    where configs.config_class = 'KafkaConfig' and configs.node_id is not null
 ),
 
 broken as (
