@@ -120,6 +120,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "spark.sql.runSQLOnFiles": "false",
         # Each session has a pool, so that a long statement of one does not hold up the tiles of another.
         "spark.scheduler.mode": "FAIR",
+        # Most statements read tables of some thousand rows: planning again after each stage takes longer than the stage.
         "spark.sql.adaptive.enabled": "false",
         # Bytes of an answer; it is held until its client has fetched it.
         "spark.driver.maxResultSize": "256m",

@@ -42,7 +42,11 @@ def of_the_lab(warehouse: Path) -> str:
 
 def client(port: int, rounds: int, seed: int, seconds: dict[Key, list[float]], faults: list[str]) -> None:
     """Ask every query `rounds` times on one connection, each time in another order."""
-    cursor = connect("127.0.0.1", port).cursor()
+    try:
+        cursor = connect("127.0.0.1", port).cursor()
+    except Exception as error:
+        faults.append(f"no connection: {error}")
+        return
     order = queries()
     dice = random.Random(seed)
     for _ in range(rounds):

@@ -1,0 +1,60 @@
+"""Alerts that nothing in the lab raises, on tables of a few rows: what raises them, and beside it what does not."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from ingestion.alerts import alerts
+from ingestion.rendered import render
+from ingestion.report_tables import Tables
+from ingestion.warehouse import Warehouse
+
+AT = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)
+DAY = {"cluster_id": "lab", "event_date": dt.date(2026, 3, 1)}
+CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, str]]]] = {
+    "log_dir_failed": (
+        "fct_log_dir_failures",
+        [
+            {"cluster_id": "lab", "failed_at": AT, "log_dir_failure_key": "a", "log_dir": "/data/2", "node_id": 3},
+            {"cluster_id": "lab", "failed_at": AT, "log_dir_failure_key": "b", "log_dir": None, "node_id": None},
+            {"cluster_id": "lab", "failed_at": AT - dt.timedelta(days=9), "log_dir_failure_key": "c", "log_dir": "/data/1", "node_id": 1},
+        ],
+        [(AT, "a", "log directory /data/2 of node 3 failed"), (AT, "b", "log directory ? of node ? failed")],
+    ),
+    "group_stuck": (
+        "fct_group_rebalances",
+        [
+            {"cluster_id": "lab", "started_at": AT, "group_rebalance_key": "a", "group_id": "etl", "is_stuck": True},
+            {"cluster_id": "lab", "started_at": AT, "group_rebalance_key": "b", "group_id": "web", "is_stuck": False},
+            {"cluster_id": "lab", "started_at": AT, "group_rebalance_key": "c", "group_id": "cdc", "is_stuck": None},
+        ],
+        [(AT, "a", "group etl hangs in a rebalance")],
+    ),
+    # Of 1,200 records of the day 700 are recognised; the other cluster has too few to say anything.
+    "records_unrecognised": (
+        "fct_parse_coverage_daily",
+        [
+            DAY | {"records": 800, "recognised": 500},
+            DAY | {"records": 400, "recognised": 200},
+            DAY | {"cluster_id": "small", "records": 900, "recognised": 0},
+            DAY | {"cluster_id": "well", "records": 1000, "recognised": 1000},
+        ],
+        [(dt.datetime(2026, 3, 2, tzinfo=dt.UTC), "lab 2026-03-01", "500 of 1200 records of 2026-03-01 were not recognised")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_alert_tells_its_rows_and_no_other(name: str, tmp_path: Path) -> None:
+    table, rows, wanted = CASES[name]
+    write_deltalake(tmp_path / "marts" / table, pa.Table.from_pylist(rows))
+    alert = next(one for one in alerts() if one.name == name)
+    period = {"since": (AT - dt.timedelta(days=1)).isoformat(), "until": (AT + dt.timedelta(days=1)).isoformat()}
+    found = Tables(Warehouse.at(str(tmp_path))).rows(render(alert.path, period).sql)
+    assert sorted((row["at"], row["key"], row["said"]) for row in found) == wanted
