@@ -156,7 +156,9 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     asked_to_stop = Event()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
-        spark = session.start(warehouse, memory=memory, server=session.Server((guard.ensure(),), settings(options, work), JAVA_OPTIONS))
+        # Who writes, builds: that is a command, and not what is asked for days.
+        java = session.COMMAND_OPTIONS if options.read_write else JAVA_OPTIONS
+        spark = session.start(warehouse, memory=memory, server=session.Server((guard.ensure(),), settings(options, work), java))
         try:
             shown = None if options.read_write else Shown(spark, place, work)
             tables = shown.renew() if shown else everything(spark, place)
