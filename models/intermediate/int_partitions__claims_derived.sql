@@ -2,12 +2,12 @@ with claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
-runs as (
-    select * from {{ ref('int_nodes__runs') }}
+taken as (
+    select * from {{ ref('int_brokers__leaders_taken') }}
 ),
 
 -- The state of each partition as its last line has it.
-latest as (
+told as (
     select
         cluster_id,
         cluster_incarnation,
@@ -18,45 +18,74 @@ latest as (
         max_by(leader_id, logged_at) filter (where leader_id is not null) as leader_id,
         max_by(isr, logged_at) filter (where isr is not null) as isr,
         max(topic_id) as topic_id,
-        max(logged_at) as last_said_at,
-        max_by(struct(node_id, source_path, byte_offset), logged_at) as line,
-        lead(leader_epoch) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by leader_epoch
-        ) as next_leader_epoch
+        min(logged_at) as first_said_at,
+        max(logged_at) as last_said_at
     from claims
     group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
 ),
 
--- In KRaft the controlled shutdown of a leader that is alone in sync begins an epoch without a leader. Brokers that hold
--- no replica do not log it, those that do are down: it follows from what is logged.
+followed as (
+    select
+        *,
+        lead(leader_epoch) over (life) as next_leader_epoch,
+        lead(leader_id) over (life) as next_leader_id,
+        lead(first_said_at) over (life) as next_said_at,
+        last_value(nullif(leader_id, -1), true) over (life) as last_leader_id
+    from told
+    window life as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        order by leader_epoch
+    )
+),
+
+-- An epoch without a leader is told late, or never: brokers that hold no replica do not log it, and those that do are down
+-- or frozen. It begins when the leader before it loses what it leads.
+leaderless as (
+    select *
+    from followed
+    where
+        next_leader_id = -1 and next_leader_epoch = leader_epoch + 1
+        or size(isr) = 1
+        and isr[0] = leader_id
+        and coalesce(next_leader_epoch, leader_epoch + 2) = leader_epoch + 2
+),
+
+lost as (
+    select
+        leaderless.cluster_id,
+        leaderless.cluster_incarnation,
+        leaderless.topic_name,
+        leaderless.partition_id,
+        leaderless.topic_life,
+        leaderless.leader_epoch + 1 as leader_epoch,
+        leaderless.topic_id,
+        leaderless.isr,
+        min(
+            struct(taken.taken_at, taken.source_path, taken.byte_offset, taken.node_id)
+        ) as first_line
+    from leaderless
+    inner join taken
+        on
+            leaderless.cluster_id = taken.cluster_id
+            and leaderless.cluster_incarnation = taken.cluster_incarnation
+            and leaderless.last_leader_id = taken.broker_id
+            and leaderless.first_said_at < taken.taken_at
+            and coalesce(
+                leaderless.next_said_at > taken.taken_at,
+                -- What is logged of the state before may lag behind.
+                leaderless.last_said_at - interval 2 seconds <= taken.taken_at
+            )
+    group by all
+),
+
 final as (
     select
-        latest.cluster_id,
-        latest.cluster_incarnation,
-        latest.topic_name,
-        latest.partition_id,
-        latest.topic_life,
-        latest.leader_epoch + 1 as leader_epoch,
-        latest.line.node_id,
-        min(runs.stopping_at) as logged_at,
-        latest.line.source_path,
-        latest.line.byte_offset,
-        latest.topic_id,
-        latest.isr
-    from latest
-    inner join runs
-        on
-            latest.cluster_id = runs.cluster_id
-            and latest.leader_id = runs.node_id
-            and runs.is_kraft
-            and latest.last_said_at <= runs.stopping_at
-            and coalesce(runs.started_at, runs.first_seen_at) <= latest.last_said_at
-    where
-        size(latest.isr) = 1
-        and latest.isr[0] = latest.leader_id
-        and (latest.next_leader_epoch is null or latest.next_leader_epoch = latest.leader_epoch + 2)
-    group by all
+        * except (first_line),
+        first_line.taken_at as logged_at,
+        first_line.node_id,
+        first_line.source_path,
+        first_line.byte_offset
+    from lost
 )
 
 select * from final

@@ -20,7 +20,11 @@ final as (
             'broker_unfenced_record',
             'broker_registration_changed',
             'broker_unfencing_granted',
-            'broker_registered_with_controller'
+            'broker_registered_with_controller',
+            'broker_shutdown_asked',
+            'broker_shutdown_granted',
+            'broker_controlled_shutdown_started',
+            'broker_controlled_shutdown_granted'
         )
 )
 
