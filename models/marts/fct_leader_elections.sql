@@ -73,7 +73,7 @@ final as (
             warnings({
                 'no line names the leader': 'leader_id is null',
                 'lines name different leaders': 'leaders_named > 1',
-                'derived: the leader was alone in sync when it was shut down': 'best_rank = 6',
+                'derived: the leader was alone in sync when it lost what it led': 'best_rank = 6',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1'
             })
         }} as warnings

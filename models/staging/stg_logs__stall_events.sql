@@ -10,6 +10,8 @@ final as (
         case
             when event_type = 'zookeeper_pause_detected' then {{ field('duration_ms', 'bigint') }}
             when event_type = 'controller_event_slow' then {{ field('event_ms', 'bigint') }}
+            when event_type = 'controller_event_failed'
+                then {{ field('duration_us', 'bigint') }} div 1000
             else {{ field('elapsed_ms', 'bigint') }}
         end as waited_ms,
         coalesce(
@@ -23,6 +25,7 @@ final as (
             'session_socket_closed',
             'client_request_cancelled',
             'controller_event_slow',
+            'controller_event_failed',
             'quorum_fetch_timed_out',
             'quorum_majority_lost',
             'zookeeper_pause_detected'
