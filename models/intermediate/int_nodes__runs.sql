@@ -36,7 +36,7 @@ told as (
         ) as is_kraft,
         min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
         min(case when lifecycle_step = 'started' then logged_at end) as ready_at,
-        max(case when lifecycle_step = 'stopping' then logged_at end) as stopping_at,
+        collect_set(case when lifecycle_step = 'stopping' then logged_at end) as stops,
         max(case when lifecycle_step = 'stopped' then logged_at end) as stopped_at,
         max(case when lifecycle_step = 'failed' then logged_at end) as failed_at,
         {{ evidence('lifecycle_step is not null') }} as evidence,
@@ -57,7 +57,10 @@ final as (
         coalesce(told.is_kraft, false) as is_kraft,
         told.started_at,
         told.ready_at,
-        told.stopping_at,
+        -- The roles of a process stop one after the other.
+        array_min(
+            filter(told.stops, stop -> stop >= array_max(told.stops) - interval 10 minutes)
+        ) as stopping_at,
         told.stopped_at,
         told.failed_at,
         seen.first_seen_at,
