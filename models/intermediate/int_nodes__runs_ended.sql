@@ -2,6 +2,10 @@ with runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
+heartbeats as (
+    select * from {{ ref('int_nodes__last_heartbeats') }}
+),
+
 losses as (
     select * from {{ ref('stg_logs__node_losses') }}
 ),
@@ -30,50 +34,61 @@ missed as (
     group by runs.cluster_id, runs.node_id, runs.run_number
 ),
 
-final as (
+-- What a fencing tells is reckoned; it counts where nobody noticed the end itself.
+noticed as (
     select
-        runs.* except (stopped_at, evidence, evidence_count),
-        coalesce(
-            runs.stopped_at,
-            runs.stopping_at,
-            missed.first_loss.logged_at,
-            case
-                when runs.failed_at is not null or runs.next_started_at is not null
-                    then runs.last_seen_at
-            end
-        ) as stopped_at,
-        case
-            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
-            when runs.stopped_at is not null or runs.stopping_at is not null then 'clean'
-            when runs.failed_at is not null then 'fatal'
-            when runs.next_started_at is not null then 'killed'
-            else 'open'
-        end as end_kind,
+        runs.*,
         if(
-            missed.first_loss is null,
-            runs.evidence,
-            slice(
-                concat(
-                    array(
-                        named_struct(
-                            'node_id', missed.first_loss.node_id,
-                            'source_path', missed.first_loss.source_path,
-                            'byte_offset', missed.first_loss.byte_offset
-                        )
-                    ),
-                    runs.evidence
-                ),
-                1,
-                10
+            missed.first_loss.logged_at
+            <= coalesce(heartbeats.fencing.fenced_at, missed.first_loss.logged_at),
+            missed.first_loss,
+            named_struct(
+                'logged_at', greatest(runs.last_seen_at, heartbeats.fencing.beaten_at),
+                'node_id', heartbeats.fencing.told_by,
+                'source_path', heartbeats.fencing.source_path,
+                'byte_offset', heartbeats.fencing.byte_offset
             )
-        ) as evidence,
-        runs.evidence_count + if(missed.first_loss is null, 0, 1) as evidence_count
+        ) as sign
     from runs
     left join missed
         on
             runs.cluster_id = missed.cluster_id
             and runs.node_id = missed.node_id
             and runs.run_number = missed.run_number
+    left join heartbeats
+        on
+            runs.cluster_id = heartbeats.cluster_id
+            and runs.node_id = heartbeats.node_id
+            and runs.run_number = heartbeats.run_number
+),
+
+final as (
+    select
+        * except (stopped_at, evidence, evidence_count, sign),
+        coalesce(
+            stopped_at,
+            stopping_at,
+            if(sign.source_path is not null, sign.logged_at, null),
+            case when failed_at is not null or next_started_at is not null then last_seen_at end
+        ) as stopped_at,
+        case
+            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
+            when stopped_at is not null or stopping_at is not null then 'clean'
+            when failed_at is not null then 'fatal'
+            when next_started_at is not null then 'killed'
+            else 'open'
+        end as end_kind,
+        if(
+            sign.source_path is null,
+            evidence,
+            slice(
+                concat(array(struct(sign.node_id, sign.source_path, sign.byte_offset)), evidence),
+                1,
+                10
+            )
+        ) as evidence,
+        evidence_count + if(sign.source_path is null, 0, 1) as evidence_count
+    from noticed
 )
 
 select * from final
