@@ -6,6 +6,12 @@ fencings as (
     select * from {{ ref('int_brokers__fencings') }}
 ),
 
+runs as (
+    select *
+    from {{ ref('int_nodes__runs') }}
+    where is_kraft and stopping_at is not null
+),
+
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
@@ -36,6 +42,21 @@ answered as (
     from placed
 ),
 
+-- The logging of a process that stops may end before its roles do: then nothing speaks against a grant.
+cut_off as (
+    select
+        runs.*,
+        element_at(runs.evidence, -1) as line
+    from runs
+    left anti join placed
+        on
+            runs.cluster_id = placed.cluster_id
+            and runs.node_id = placed.node_id
+            and placed.event_type = 'broker_controlled_shutdown_started'
+            and placed.logged_at >= runs.stopping_at - interval 10 seconds
+            and placed.logged_at <= runs.stopping_at + interval 1 minute
+),
+
 -- In KRaft a broker loses its leaders when it is fenced, and in a controlled shutdown when it asks for it and when it may
 -- go: those that nobody can take then have none.
 final as (
@@ -59,6 +80,16 @@ final as (
         byte_offset
     from answered
     where not is_in_vain
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id as broker_id,
+        stopping_at as taken_at,
+        node_id,
+        line.source_path,
+        line.byte_offset
+    from cut_off
 )
 
 select * from final
