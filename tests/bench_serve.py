@@ -22,9 +22,10 @@ from typing import Any
 
 from dashboards.queries import queries
 from ingestion.client import connect
+from ingestion.jars import PROJECT
 from tests import fleet
 from tests.lab import filled
-from tests.served import PROJECT, serving
+from tests.served import serving
 
 GOAL_SECONDS, GOAL_CLIENTS = 1.0, 4
 Key = tuple[str, str]

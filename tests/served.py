@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from ingestion.client import connect
+from ingestion.jars import PROJECT
 
-PROJECT = Path(__file__).resolve().parent.parent
+START_SECONDS = 300
 
 
 @dataclass
@@ -58,15 +58,19 @@ def free_port() -> int:
 
 
 def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: str) -> Served:
-    """Start `chronicle serve` and wait until it says that it serves.  Raises RuntimeError with all that it said where it ends first."""
+    """Start `chronicle serve` and wait until it says that it serves.  Raises RuntimeError with all that it said where it does not."""
     port = free_port()
     line = [sys.executable, "-m", "ingestion.cli", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
     process = subprocess.Popen(line, stderr=log, env=os.environ | environment, cwd=PROJECT, process_group=0)
     served = Served(port, process, log, warehouse)
+    end = time.monotonic() + START_SECONDS
     while not any(told.startswith("serving") for told in served.said.splitlines()):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with {process.returncode}: {served.said}")
+        if time.monotonic() > end:
+            process.kill()
+            raise RuntimeError(f"the server did not serve within {START_SECONDS} s: {served.said}")
         time.sleep(0.1)
     return served
 
