@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ingestion import interrupts
 from ingestion.cli_questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
 from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption, show_step, tell
 
@@ -71,6 +72,7 @@ def run(
     outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
     place = building.Warehouse.at(warehouse)
     if not building.is_current(warehouse):
+        interrupts.keeps("what was ingested is kept; the tables stay those of the last complete build")
         built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
@@ -108,6 +110,7 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     """Ingest, and tell what became of the files."""
     from ingestion import ingest as ingesting
 
+    interrupts.keeps("what was committed is kept, and the next run goes on from there")
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
@@ -242,6 +245,7 @@ def build(
     if not (select or full_refresh or tests) and building.is_current(warehouse):
         tell("nothing new: the tables stay as they are")
         return
+    interrupts.keeps("the tables stay those of the last complete build")
     parsed = building.parse_ahead(warehouse)
     spark = start(warehouse, memory=memory)
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
@@ -433,6 +437,7 @@ app.add_typer(questions_app)
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage, 3 `check` found
     something."""
+    interrupts.watch()
     code = execute(arguments)
     try:
         sys.stdout.flush()
@@ -451,8 +456,7 @@ def execute(arguments: list[str] | None) -> int:
         tell(f"chronicle: {error.format_message()} (see {context.command_path if context else 'chronicle'} --help)")
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        tell("chronicle: interrupted")
-        return 130
+        return interrupts.exit_code() or 130
     except BrokenPipeError:
         # Whoever read has read enough.
         return 0
@@ -460,8 +464,9 @@ def execute(arguments: list[str] | None) -> int:
         if os.environ.get("CHRONICLE_DEBUG"):
             raise
         tell(f"chronicle: {in_one_line(error)}")
-        return 1
-    return code if isinstance(code, int) else 0
+        return interrupts.exit_code() or 1
+    # dbt makes a failed build of an interrupt.
+    return interrupts.exit_code() or (code if isinstance(code, int) else 0)
 
 
 def in_one_line(error: BaseException) -> str:

@@ -177,7 +177,8 @@ def take_in(
     began = time.monotonic()
     for table, (columns, comment) in TABLES.items():
         write.create(f"{warehouse}/bronze/{table}", columns, comment)
-    write.complete(warehouse)
+    for line in write.complete(warehouse):
+        tell(line)
     known, batch_id, written = state(warehouse)
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
@@ -329,7 +330,9 @@ def state(warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | 
                 outcome=row["outcome"],
                 node_id=row["last_node_id"],
             )
-    return list(known.values()), max((row["batch_id"] for row in rows), default=0) + 1, written
+    # A batch that was undone has left no row, but tables do not take its number twice.
+    newest = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES)
+    return list(known.values()), newest + 1, written
 
 
 def portions(sources: list[Source]) -> Iterator[list[Source]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from ingestion import jars, java
@@ -138,7 +140,11 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
     builder = SparkSession.builder
     for key, value in (settings(root) | (server.settings if server else {})).items():
         builder = builder.config(key, value)
+    # pyspark takes Ctrl-C for itself, and prints the stacks of what it broke off.
+    on_interrupt = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGINT, on_interrupt)
     # pyspark prints every error of a query as one line of JSON before it raises it.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     return session
@@ -281,6 +287,13 @@ def stop(seconds: float = 10) -> None:
         except subprocess.TimeoutExpired:
             _jvm.kill()
             _jvm.wait()
+
+
+def kill() -> None:
+    """End the JVM at once, whatever it does, with the workers that it started."""
+    if is_up():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(_jvm.pid, signal.SIGKILL)
 
 
 def peak_memory_bytes() -> int | None:

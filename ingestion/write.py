@@ -8,6 +8,7 @@ not part of the table; `vacuum` deletes it.
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from dataclasses import asdict, dataclass
@@ -129,17 +130,43 @@ def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -
     note = Path(warehouse, "bronze", NOTES, f"{batch_id}.json")
     note.parent.mkdir(parents=True, exist_ok=True)
     aside = note.with_suffix(".part")
-    aside.write_text(json.dumps({table: [asdict(file) for file in added] for table, added in files.items()}), encoding="utf-8")
+    with aside.open("w", encoding="utf-8") as file:
+        json.dump({table: [asdict(added) for added in batch] for table, batch in files.items()}, file)
+        file.flush()
+        # The commits below may outlive a power cut; so must what they belong to.
+        os.fsync(file.fileno())
     aside.replace(note)
     complete(warehouse)
 
 
-def complete(warehouse: str) -> None:
-    """Commit what batches that were written down have not committed yet."""
+def complete(warehouse: str) -> list[str]:
+    """Commit what batches that were written down have not committed yet.  Returns a line for each that could not be read."""
+    undone = []
     for note in sorted(Path(warehouse, "bronze", NOTES).glob("*.json"), key=lambda path: int(path.stem)):
-        for table, added in json.loads(note.read_text(encoding="utf-8")).items():
-            commit(f"{warehouse}/bronze/{table}", [Added(**file) for file in added], int(note.stem))
+        try:
+            files = {table: [Added(**file) for file in batch] for table, batch in json.loads(note.read_text(encoding="utf-8")).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            undo(warehouse, int(note.stem))
+            undone.append(f"{note}: damaged ({error}): batch {note.stem} was undone, and its files are read again")
+        else:
+            for table, batch in files.items():
+                commit(f"{warehouse}/bronze/{table}", batch, int(note.stem))
         note.unlink()
+    return undone
+
+
+def undo(warehouse: str, batch_id: int) -> None:
+    """Delete what a batch has committed, unless it is complete: `sources`, which says how far files were read, comes last."""
+    if last_batch(f"{warehouse}/bronze/sources") >= batch_id:
+        return
+    for log in Path(warehouse, "bronze").glob("*/_delta_log"):
+        if last_batch(str(log.parent)) >= batch_id:
+            DeltaTable(log.parent).delete(f"batch_id = {batch_id}")
+
+
+def last_batch(path: str) -> int:
+    """Number of the newest batch that a table holds, or held; 0 before the first."""
+    return DeltaTable(path).transaction_version(APP) or 0
 
 
 def commit(path: str, files: list[Added], version: int) -> None:

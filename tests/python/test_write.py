@@ -1,0 +1,65 @@
+"""Batches of bronze: each is written down before its tables are committed, and one that cannot be read afterwards is undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from ingestion import write
+
+COLUMNS: write.Columns = [("cluster_id", pa.string(), "cluster"), ("batch_id", pa.int64(), "batch")]
+TABLES = ("log_records", "sources")
+
+
+def files(warehouse: Path, batch_id: int) -> dict[str, list[write.Added]]:
+    """A row of a batch for each table, as workers leave it."""
+    added = {}
+    for table in TABLES:
+        file = write.File(f"{warehouse}/bronze/{table}", write.schema_of(COLUMNS))
+        file.write(pa.RecordBatch.from_pylist([{"cluster_id": "a", "batch_id": batch_id}], schema=write.schema_of(COLUMNS)))
+        added[table] = [file.close()]
+    return added
+
+
+def batches(warehouse: Path, table: str) -> list[int]:
+    return sorted(DeltaTable(f"{warehouse}/bronze/{table}").to_pyarrow_table()["batch_id"].to_pylist())
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    for table in TABLES:
+        write.create(f"{tmp_path}/bronze/{table}", COLUMNS, "table of a test")
+    write.commit_batch(str(tmp_path), 1, files(tmp_path, 1))
+    return tmp_path
+
+
+def torn_note(warehouse: Path, batch_id: int, *committed: str) -> None:
+    """What a power cut may leave: some tables committed, and of the note only its beginning."""
+    for table, added in files(warehouse, batch_id).items():
+        if table in committed:
+            write.commit(f"{warehouse}/bronze/{table}", added, batch_id)
+    note = warehouse / "bronze" / write.NOTES / f"{batch_id}.json"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text('{"log_records": [{"name": "part\x00')
+
+
+@pytest.mark.parametrize("committed", [(), ("log_records",)])
+def test_a_batch_whose_note_is_damaged_is_undone(warehouse: Path, committed: tuple[str, ...]) -> None:
+    torn_note(warehouse, 2, *committed)
+    (line,) = write.complete(str(warehouse))
+    assert "2.json: damaged" in line and "batch 2 was undone" in line
+    assert [batches(warehouse, table) for table in TABLES] == [[1], [1]]
+    assert write.complete(str(warehouse)) == []
+    # The number is used up: the batch that comes next has to be taken by every table.
+    newest = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES)
+    write.commit_batch(str(warehouse), newest + 1, files(warehouse, newest + 1))
+    assert [batches(warehouse, table) for table in TABLES] == [[1, newest + 1]] * 2
+
+
+def test_a_batch_that_is_complete_stays_though_its_note_is_damaged(warehouse: Path) -> None:
+    torn_note(warehouse, 2, *TABLES)
+    assert len(write.complete(str(warehouse))) == 1
+    assert [batches(warehouse, table) for table in TABLES] == [[1, 2], [1, 2]]
