@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ingestion.build import make_views
+from ingestion.console import CONTROLS, visible
 from ingestion.warehouse import SCHEMAS, Warehouse, kept_views, named_in, register, register_views, tables
 
 if TYPE_CHECKING:
@@ -119,12 +120,14 @@ def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool
         out.write("[")
         for number, row in enumerate(rows):
             values = {name: plain(value) for name, value in zip(names, row, strict=True)}
-            out.write(("," if number else "") + "\n" + json.dumps(values, ensure_ascii=False, allow_nan=False))
+            text = json.dumps(values, ensure_ascii=False, allow_nan=False)
+            out.write(("," if number else "") + "\n" + CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         out.write("\n]\n")
     elif form == "csv":
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([cell(value) for value in row] for row in rows)
+        shown = visible if out.isatty() else str
+        writer.writerows([shown(cell(value)) for value in row] for row in rows)
     out.flush()
     return 0
 

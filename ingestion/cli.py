@@ -13,7 +13,7 @@ import typer
 
 from ingestion import interrupts
 from ingestion.cli_questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
-from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption, show_step, tell
+from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption, show_step, tell, visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,7 +77,7 @@ def run(
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
         tell("nothing new: the tables stay as they are")
-    print("", *report(place, outcome.clusters), "", sep="\n")
+    print("", *map(visible, report(place, outcome.clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     peak = peak_memory_bytes()
     tell(
@@ -153,8 +153,10 @@ def evidence(
     fact, lines = told
     tell(f"{fact}: {len(lines)} records")
     for line in lines:
-        print(f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {line.source_path}:{line.byte_offset}")
-        print(line.raw_text)
+        print(
+            f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {visible(line.source_path)}:{line.byte_offset}"
+        )
+        print(visible(line.raw_text, keep="\n\t"))
 
 
 catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)
@@ -184,7 +186,7 @@ def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.
     from ingestion.recognise import catalogue
 
     for line in match_lines(file, catalogue()):
-        print(line)
+        print(visible(line, keep="\n\t"))
 
 
 @catalogue_app.command()
@@ -197,7 +199,7 @@ def suggest(
     from ingestion.sources import find_files
 
     for entry in suggestions(unrecognised(file for path in paths for file in find_files(path)), most):
-        print(entry)
+        print(visible(entry, keep="\n\t"))
 
 
 @catalogue_app.command()

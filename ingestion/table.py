@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.cells import cell_len, set_cell_size
 
 from ingestion.ask import plain
+from ingestion.console import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,8 +26,6 @@ NULL, CUT, BETWEEN = "null", "…", "  "
 NARROWEST = 12
 # Where even that does not fit, the pager scrolls sideways and nothing is won by cutting, but for texts that fill a screen by themselves.
 SCROLLED = 60
-# What a terminal would take for a command, and what would break the line.
-CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def write(answer: pa.Table, out: TextIO, *, pager: bool = True, wide: bool = False) -> int:
@@ -112,7 +110,7 @@ def said(value: Any) -> str:
         text = json.dumps(plain(value), ensure_ascii=False)
     else:
         text = str(value)
-    return CONTROLS.sub(lambda found: {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(found[0], f"\\x{ord(found[0]):02x}"), text)
+    return visible(text)
 
 
 def paged(text: str) -> bool:

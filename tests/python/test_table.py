@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 import os
 import pty
 import stat
@@ -15,7 +16,8 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from ingestion import table
+from ingestion import ask, table
+from ingestion.console import tell, visible
 
 UTC = dt.UTC
 
@@ -136,3 +138,27 @@ def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
         os.close(follower)
     assert [len(line) for line in seen] == [4, 50, 50]
     assert seen[2].endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+        ("a\x9b31mb", "a\\x9b31mb"),
+        ("gpj.\u202eexe", "gpj.\\u202eexe"),
+        ("one\r\ntwo\tthree", "one\\r\\ntwo\\tthree"),
+        (b"caf\xe9.log".decode("utf-8", "surrogateescape"), "caf\\xe9.log"),
+        ("café 日本 <b>'\"", "café 日本 <b>'\""),
+    ],
+)
+def test_no_text_steers_the_terminal(text: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert visible(text) == shown
+    tell(text)
+    assert capsys.readouterr().err == shown + "\n"
+
+
+def test_json_holds_control_characters_as_escapes() -> None:
+    out = io.StringIO()
+    ask.write(pa.table({"name": ["a\x1b\x9b\u202eb日"]}), "json", out)
+    assert out.getvalue() == '[\n{"name": "a\\u001b\\u009b\\u202eb日"}\n]\n'
+    assert json.loads(out.getvalue()) == [{"name": "a\x1b\x9b\u202eb日"}]
