@@ -80,7 +80,9 @@ def test_the_partition_that_grows_on_one_broker_is_abnormal_there_and_nowhere_el
 def damaged(folder: Path) -> set[tuple[int, str, int]]:
     """(node, topic, partition) of the segments that were damaged."""
     names = [
-        (action["broker"], Path(action["file"]).parent.name) for action in lines(folder / "truth/actions.jsonl") if action["action"] == "damage segment"
+        (action["broker"], Path(action["file"]).parent.name)
+        for action in lines(folder / "truth/actions.jsonl")
+        if action["action"] == "damage segment"
     ]
     return {(node, *split) for node, name in names for split in [(name.rpartition("-")[0], int(name.rpartition("-")[2]))]}
 
