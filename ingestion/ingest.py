@@ -44,7 +44,7 @@ from ingestion.sources import (
     tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
-from ingestion.whose import File
+from ingestion.whose import File, layout_for
 from ingestion.write import TIME, Added, Columns, schema_of
 from ingestion.zones import zone_of
 
@@ -263,6 +263,16 @@ def nodeless(sources: list[Source]) -> list[str]:
         for source in sources
         if source.outcome == TO_READ and source.node_id is None and source.capture and is_of_node(source.capture)
     ]
+
+
+def nodeless_said(paths: list[str]) -> str:
+    """How many captures have no node, one of them, and how to say it."""
+    example = next((path for path in paths if layout_for(os.path.basename(path))), paths[0])
+    layout = layout_for(os.path.basename(example))
+    count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"
+    if layout is None:
+        return f"{count}; say it with --node for a folder of one node, or with a layout like '**/{{kind}}-broker-{{node}}.txt'"
+    return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
 
 
 def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = ()) -> list[Source]:

@@ -144,9 +144,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         if not re.search(r"\{(cluster|node|host)\}", self.text):
-            raise ValueError(
-                f"layout '{self.text}' names neither {{cluster}} nor {{node}}; write for example '{{cluster}}/{{node}}/**'"
-            )
+            raise ValueError(f"layout '{self.text}' names neither {{cluster}} nor {{node}}; write for example '{{cluster}}/{{node}}/**'")
         unknown = [name for name in re.findall(r"\{([^{}]*)\}", self.text) if name not in ("cluster", "node", "host", "kind", "time")]
         if unknown:
             raise ValueError(

@@ -450,3 +450,17 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
     for file in files:
         of_cluster[file.cluster].append(file)
     return {name: Cluster(held) for name, held in of_cluster.items()}
+
+
+def layout_for(name: str) -> str | None:
+    """The `--layout` that takes the last number of a file's name, beside its times, for the node; None where it has none."""
+    spans = [match.span() for match in TIMES.finditer(name.lower())]
+    numbers = [match.span() for match in re.finditer(r"(?<!\d)\d{1,9}(?!\d)", name)]
+    free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in spans)]
+    if not free:
+        return None
+    parts = sorted([(span, "{time}") for span in spans] + [(free[-1], "{node}")])
+    out, at = "", 0
+    for (start, end), placeholder in parts:
+        out, at = out + name[at:start] + placeholder, end
+    return f"**/{out}{name[at:]}"
