@@ -291,10 +291,11 @@ class Cluster:
         """`told`: (number in a name, node by content) of the files that say both."""
         is_ordinal, numbers = self.words[style].is_ordinal, self.numbers[style]
         offsets = {node - number for number, node in told}
-        if offsets:
-            # One name that differs from its content is a mistake, unless such names do count otherwise.
-            is_sure = offsets == {0} or (len(offsets) == 1 and (is_ordinal or len(told) > 1))
-            return offsets.pop() if is_sure else None
+        if len(offsets) == 1 and (is_ordinal or len(told) > 1):
+            return offsets.pop()
+        if len(offsets) > 1 and 0 not in offsets:
+            return None
+        # Where only one name differs from its content, or some of several, that is a mistake.
         if numbers <= self.known:
             return 0
         if is_ordinal and min(numbers) == 0 and is_run(numbers) and is_run(self.known) and len(numbers) == len(self.known):
@@ -307,6 +308,9 @@ class Cluster:
         for file in self.files:
             said = self.said(file)
             nodes = set(file.nodes) or ({said.node} - {None} if said.known_by != "path" or file.is_said_of_file else set())
+            if file.takes_node and not nodes:
+                # A number after a node's word is of another node, also where nothing else speaks of that one.
+                nodes = {candidate.number for candidate in candidates(file.name) if candidate.word.counts_alone == "always"}
             is_own = bool(nodes) and said.known_by in ("content", "host")
             for folder in file.folders:
                 here = held[folder]
@@ -375,11 +379,18 @@ class Cluster:
                 return Owner()
         return Owner()
 
+    def may_be(self, name: str, node: int | None) -> bool:
+        """Whether a name does not speak of another number only: a folder's node is not that of a file called after a node that is not known."""
+        numbers = {candidate.number + (self.offsets.get(candidate.style) or 0) for candidate in candidates(name)}
+        return not numbers or node in numbers or self.by_name(name).node is not None
+
     def owner(self, file: File) -> Owner:
         """The node of a capture and who says so; what contradicts it is a warning."""
         said = self.said(file)
         by_folder = self.by_folder(file) if file.takes_node and not is_others(file.name) else Owner()
         by_name = self.by_name(file.name) if file.takes_node else Owner()
+        if not self.may_be(file.name, by_folder.node):
+            by_folder = Owner()
         folder = Owner(by_folder.node, "folder")
         if said.known_by in ("content", "host") or file.is_said_of_file:
             chosen = said
