@@ -35,7 +35,7 @@ WHERE: Columns = [
     ("source_path", WORD, "path of the file when it was read"),
     ("source_kind", WORD, "what the file is, by its content"),
     ("node_id", pa.int32(), "node that it speaks of; null where that is the cluster or not known"),
-    ("node_known_by", WORD, "content, folder or path"),
+    ("node_known_by", WORD, "content, host (named in the text), path, folder or name"),
     ("batch_id", pa.int64(), "ingestion that brought it"),
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the capture, UTC; that of its arrival where it says no time"),
@@ -65,7 +65,7 @@ SAMPLE_COLUMNS: Columns = [
 
 def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
     """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is told there."""
-    about = About(task.shown, task.modified_at, task.node_id, zone_of(task.zones[0][1]))
+    about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     text = Text(task)
     waiting: dict[str, list[dict[str, object]]] = {"capture_rows": [], "metric_samples": []}
     number = 0

@@ -33,7 +33,9 @@ app = typer.Typer(
 PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
 ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
 NodeOption = Annotated[int | None, typer.Option(help="Node that wrote the files, where their content does not say.")]
-LayoutOption = Annotated[str | None, typer.Option(help="What the folders of a path mean: '{cluster}/{node}/**'.")]
+LayoutOption = Annotated[
+    str | None, typer.Option(help="What the parts of a path mean: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
+]
 TimezoneOption = Annotated[
     str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
 ]
@@ -120,6 +122,10 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     tell(
         f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
     )
+    if outcome.owned_now:
+        tell(f"{outcome.owned_now} captures of earlier runs have a node that was not known then, or another one")
+    if outcome.nodeless:
+        tell(ingesting.nodeless_said(outcome.nodeless))
     if outcome.waiting:
         tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
     return outcome

@@ -29,6 +29,7 @@ KINDS = {
     "directory_sizes": "Sizes of directories, as du prints them.",
     "directory_listing": "Files of a directory with sizes and times, as ls -l or find -ls prints them.",
 }
+OF_NODE = frozenset(KINDS)
 ROUNDED = "printed for people: rounded"
 NUMBER = r"(?:\d+(?:[.,]\d+)?[KMGTPEkmgtpe]?i?B?|-)"
 FS_TYPE = r"(?:ext\d|xfs|btrfs|zfs|jfs|f2fs|reiserfs|(?:dev)?tmpfs|overlay|aufs|nfs\d?|cifs|ceph|vfat|gfs2|glusterfs|fuse[\w.\-]*|squashfs|efivarfs|iso9660|autofs|apfs|hfs)"
