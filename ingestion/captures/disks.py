@@ -144,7 +144,11 @@ def du_unit(command: str | None, name: str) -> tuple[int | None, bool]:
         options = named[1] if named and named[1] else None
     if options is None:
         return None, False
-    is_given = bool(re.search(r"[bkmB]", options) or (command and re.search(r"--(?:bytes|block-size)", command)))
+    block = re.search(r"(?:\s-[a-zA-Z]*B\s*|--block-size[= ])(\d*[KMGTkmgt]?)", command or "")
+    if block:
+        size = block[1] if block[1][:1].isdigit() else f"1{block[1]}"
+        return int(bytes_of(size) or 1), True
+    is_given = bool(re.search(r"[bkm]", options) or (command and "--bytes" in command))
     return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024, is_given
 
 
