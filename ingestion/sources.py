@@ -318,6 +318,10 @@ def inspect(
         if found is None or found.kind == DOCUMENT:
             found = rewritten_source(source, text, pattern) or found
         return found or replace(source, outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
+    # The output of a tool, with warnings of its own log above it.
+    found = captured_source(source, text, is_log=True)
+    if found is not None:
+        return found
     if not envelope.begins(text.lstrip().split(b"\n", 1)[0]) and not text[:1].isspace():
         # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is none.
         found = captured_source(source, text)
@@ -337,9 +341,9 @@ def inspect(
     )
 
 
-def captured_source(source: Source, sample: bytes) -> Source | None:
-    """A capture of a kind that some module knows, or a document with captures in it."""
-    found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(source.shown))
+def captured_source(source: Source, sample: bytes, *, is_log: bool = False) -> Source | None:
+    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: beside lines of a log."""
+    found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(source.shown), is_log=is_log)
     if found is None:
         return None
     # A document of JSON need not end with a line's end.

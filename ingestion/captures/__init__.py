@@ -5,6 +5,8 @@ No Spark here.  Every module of this package (none that begins with an underscor
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
 - `OF_NODE`, where it has such: those of its kinds that speak of one node or its machine, so that a folder or a name may say of which;
   a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are no nodes;
+- `LOG_BESIDE = True` where lines of the tool's own log may stand before and between its output, so that a text with lines of a log may be
+  its capture all the same;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
   value of one metric at one time), in the order of the text.
@@ -83,9 +85,14 @@ def modules() -> tuple[ModuleType, ...]:
     return tuple(importlib.import_module(f"{__name__}.{name}") for name in names)
 
 
-def detect(sample: str, name: str = "") -> tuple[ModuleType, str] | None:
-    """(module, kind) of a text; None where no module knows it.  A test holds that no two modules know the same text."""
+def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[ModuleType, str] | None:
+    """(module, kind) of a text; None where no module knows it.  A test holds that no two modules know the same text.
+
+    `is_log`: some of its lines are those of a log; only what may have such beside it is asked for.
+    """
     for module in modules():
+        if is_log and not getattr(module, "LOG_BESIDE", False):
+            continue
         kind = module.kind_of(sample, name)
         if kind is not None:
             return module, kind

@@ -18,6 +18,7 @@ from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, signif
 
 ACLS = "kafka_acls"
 KINDS = {ACLS: "Access control lists, as kafka-acls --list prints them."}
+LOG_BESIDE = True
 
 RESOURCE = re.compile(r"^\s*(?:Current|Adding|Removing|Deleting) ACLs for resource `(?P<resource>[^`]+)`: ?\s*$")
 PATTERN = re.compile(r"^ResourcePattern\(resourceType=(?P<kind>\w+), name=(?P<name>.*), patternType=(?P<pattern>\w+)\)$")

@@ -18,6 +18,7 @@ from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number
 
 API_VERSIONS = "kafka_api_versions"
 KINDS = {API_VERSIONS: "Versions of requests that each broker understands, as kafka-broker-api-versions prints them."}
+LOG_BESIDE = True
 
 BROKER = re.compile(
     r"^(?P<host>\S+):(?P<port>-?\d+) \(id: (?P<node_id>-?\d+) rack: (?P<rack>.*?)(?: isFenced: \w+)?\) -> (?:\(|ERROR: ?(?P<error>.*))\s*$",

@@ -23,6 +23,7 @@ from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number
 
 CONFIGS = "kafka_configs"
 KINDS = {CONFIGS: "Settings of topics, brokers, clients or users, as kafka-configs --describe prints them."}
+LOG_BESIDE = True
 
 HEAD = re.compile(
     r"^\s*(?:(?P<scope>All|Dynamic|Default|Quota|SCRAM credential|Client metrics|Share group|Consumer group) configs|Configs|(?P<metrics>Client metrics)) for "

@@ -19,6 +19,7 @@ from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, partit
 
 ELECTIONS = "kafka_leader_election"
 KINDS = {ELECTIONS: "Results of elections that were asked for, as kafka-leader-election prints them."}
+LOG_BESIDE = True
 
 TOOLS = ("kafka-leader-election", "kafka-preferred-replica-election")
 DONE = re.compile(r"^Successfully completed leader election \((?P<election_kind>[A-Z]+)\) for partitions? (?P<partitions>\S.*)$")

@@ -26,6 +26,7 @@ KINDS = {
     STORAGE: "What kafka-storage formatted or found in the log directories.",
 }
 OF_NODE = frozenset({STORAGE})
+LOG_BESIDE = True
 
 FEATURE = re.compile(
     r"^Feature: (?P<feature_name>\S+)\s+SupportedMinVersion: ?(?P<minimum_version>\S+(?: \d+)?)\s+SupportedMaxVersion: ?(?P<maximum_version>\S+(?: \d+)?)"

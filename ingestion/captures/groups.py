@@ -29,6 +29,7 @@ KINDS = {
     LIST: "Names of groups, as kafka-consumer-groups --list prints them.",
     CHECKER: "Offsets of a ZooKeeper consumer's group, as the ConsumerOffsetChecker of 0.8 prints them.",
 }
+LOG_BESIDE = True
 
 OFFSETS = re.compile(
     r"^\s*(?:\S+,?\s+)?\S+,?\s+(?:\d+|-),?\s+(?:(?:-?\d+|-|unknown),?\s+){2,4}(?:-?\d+|-|unknown)(?:,?\s+\S+|\s+\S+\s+(?:/\S+|-)\s+\S.*)?\s*$"

@@ -19,6 +19,7 @@ from ingestion.captures._tools import Stamp, documents, failed_tool, partition_o
 
 LOG_DIRS = "kafka_log_dirs"
 KINDS = {LOG_DIRS: "Sizes of the partitions in the brokers' log directories, as kafka-log-dirs prints them."}
+LOG_BESIDE = True
 
 BEGINS = re.compile(r"\{\s*(?:\"version\"\s*:\s*\d+\s*,\s*)?\"brokers\"\s*:\s*\[\s*(?:\]|\{\s*\"(?:broker|logDirs)\"\s*:)")
 SAID = re.compile(

@@ -23,6 +23,7 @@ KINDS = {
     OFFSETS: "The offsets of partitions, as kafka-get-offsets (GetOffsetShell) prints them.",
     DELETED: "What kafka-delete-records deleted.",
 }
+LOG_BESIDE = True
 
 # A name of a topic with a letter in it, so that no time of day is taken for an offset.
 OFFSET = re.compile(r"^(?P<topic_name>(?=[\w.-]*[A-Za-z_])[\w.-]{1,249}):(?P<partition_id>\d{1,6}):(?P<offset>-?\d+(?:,\d+)*)?$")

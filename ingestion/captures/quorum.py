@@ -24,6 +24,7 @@ from ingestion.captures._tools import Stamp, any_of, failed_tool, millis_time, m
 
 QUORUM = "kafka_metadata_quorum"
 KINDS = {QUORUM: "State and replication of the metadata quorum, as kafka-metadata-quorum prints them."}
+LOG_BESIDE = True
 
 STATUS = {
     "ClusterId": "cluster_id",

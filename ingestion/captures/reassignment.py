@@ -23,6 +23,7 @@ from ingestion.captures._tools import Stamp, any_of, documents, failed_tool, mos
 
 REASSIGNMENT = "kafka_reassignment"
 KINDS = {REASSIGNMENT: "Plans and states of reassignments, as kafka-reassign-partitions prints them."}
+LOG_BESIDE = True
 
 PARTITION = r"(?P<partition>\[[\w.-]+,\d+\]|[\w.-]+-\d+)"
 STATES = {

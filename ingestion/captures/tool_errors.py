@@ -13,6 +13,7 @@ from ingestion.captures._tools import Stamp, failed_tool, whole
 
 TOOL_ERROR = "kafka_tool_error"
 KINDS = {TOOL_ERROR: "What a command line tool printed as it failed, where its output is of no other kind."}
+LOG_BESIDE = True
 # Tools whose failures are captures of their own output's kind.
 ELSEWHERE = frozenset(CLASSES) - {"kafka-client-metrics", "kafka-cluster", "kafka-delegation-tokens", "kafka-dump-log"}
 

@@ -26,6 +26,7 @@ KINDS = {
     LIST: "Names of topics, as kafka-topics --list prints them.",
     CHANGE: "What kafka-topics said as it created, altered or deleted topics.",
 }
+LOG_BESIDE = True
 
 FIELDS = {
     "Topic": "topic_name",

@@ -20,6 +20,7 @@ from ingestion.captures._tools import Stamp, failed_tool, significant, whole
 
 TRANSACTIONS = "kafka_transactions"
 KINDS = {TRANSACTIONS: "Transactions or producers of a cluster, as kafka-transactions prints them."}
+LOG_BESIDE = True
 
 COLUMNS = {
     "TransactionalId": "transactional_id",

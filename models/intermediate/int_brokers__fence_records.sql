@@ -1,49 +1,9 @@
-with records as (
-    select * from {{ ref('int_brokers__registration_records') }}
+with lines as (
+    select * from {{ ref('int_brokers__fence_lines') }}
 ),
 
 claims as (
     select * from {{ ref('int_brokers__fence_claims') }}
-),
-
-left_since as (
-    select
-        *,
-        min(case when is_leaving then logged_at end) over (
-            partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
-        ) as leaving_at
-    from records
-    where event_type <> 'broker_unfencing_granted'
-),
-
-compared as (
-    select
-        *,
-        lag(is_fencing) over (registration) as was_fencing,
-        sum(case when is_fencing and not is_starting then 1 else 0 end) over (
-            partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
-            order by logged_at, node_id, byte_offset
-            rows between unbounded preceding and 1 preceding
-        ) as fencings_before
-    from left_since
-    where (is_fencing and (leaving_at is null or logged_at < leaving_at)) or is_unfencing
-    window registration as (
-        partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
-        order by logged_at, node_id, byte_offset
-    )
-),
-
--- A broker is fenced more than once in an epoch if it comes back in between, and every controller prints every record, after each of
--- its starts again: lines that follow each other without an unfencing speak of one fencing.
-numbered as (
-    select
-        *,
-        sum(case when is_fencing and not coalesce(was_fencing, false) then 1 else 0 end) over (
-            partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
-            order by logged_at, node_id, byte_offset
-            rows between unbounded preceding and current row
-        ) as fencing_number
-    from compared
 ),
 
 -- Each announcement is of one fencing: the one that its controller prints next, and another's only where that is missing.
@@ -53,29 +13,28 @@ announced as (
         claims.cluster_incarnation,
         claims.broker_id,
         min_by(
-            struct(numbered.broker_epoch, numbered.fencing_number),
+            struct(lines.broker_epoch, lines.fencing_number),
             struct(
-                coalesce(numbered.node_id <> claims.node_id, true),
-                numbered.is_starting,
-                numbered.logged_at < claims.logged_at,
-                abs(unix_millis(numbered.logged_at) - unix_millis(claims.logged_at)),
-                numbered.node_id,
-                numbered.byte_offset
+                coalesce(lines.node_id <> claims.node_id, true),
+                lines.is_starting,
+                lines.logged_at < claims.logged_at,
+                abs(unix_millis(lines.logged_at) - unix_millis(claims.logged_at)),
+                lines.node_id,
+                lines.byte_offset
             )
         ) as fencing
     from claims
-    inner join numbered
+    inner join lines
         on
-            claims.cluster_id = numbered.cluster_id
-            and claims.cluster_incarnation = numbered.cluster_incarnation
-            and claims.broker_id = numbered.broker_id
-            and coalesce(claims.broker_epoch, numbered.broker_epoch) <=> numbered.broker_epoch
-            and claims.logged_at >= numbered.logged_at - interval 5 seconds
-            and claims.logged_at <= numbered.logged_at + interval 2 seconds
+            claims.cluster_id = lines.cluster_id
+            and claims.cluster_incarnation = lines.cluster_incarnation
+            and claims.broker_id = lines.broker_id
+            and coalesce(claims.broker_epoch, lines.broker_epoch) <=> lines.broker_epoch
+            and claims.logged_at >= lines.logged_at - interval 5 seconds
+            and claims.logged_at <= lines.logged_at + interval 2 seconds
     where
         claims.is_by_leader
-        and numbered.is_fencing
-        and (not numbered.is_starting or numbered.node_id = claims.node_id)
+        and (not lines.is_starting or lines.node_id = claims.node_id)
     group by
         claims.cluster_id,
         claims.cluster_incarnation,
@@ -87,54 +46,35 @@ announced as (
 ),
 
 -- Real is what a controller announced, and what a controller that had read the log before prints for the first time.
-real as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        broker_id,
-        fencing.broker_epoch,
-        fencing.fencing_number
-    from announced
-    union
-    select
-        cluster_id,
-        cluster_incarnation,
-        broker_id,
-        broker_epoch,
-        fencing_number
-    from numbered
-    where is_fencing and not is_starting and coalesce(fencings_before, 0) = 0
-),
-
 told as (
     select
-        numbered.cluster_id,
-        numbered.cluster_incarnation,
-        numbered.broker_id,
-        numbered.broker_epoch,
-        numbered.fencing_number,
+        lines.cluster_id,
+        lines.cluster_incarnation,
+        lines.broker_id,
+        lines.broker_epoch,
+        lines.fencing_number,
         min(struct(
-            numbered.is_starting,
-            numbered.logged_at,
-            numbered.node_id,
-            numbered.byte_offset,
-            numbered.source_path
+            lines.is_starting,
+            lines.logged_at,
+            lines.node_id,
+            lines.byte_offset,
+            lines.source_path
         )) as line
-    from numbered
-    inner join real
+    from lines
+    left join announced
         on
-            numbered.cluster_id = real.cluster_id
-            and numbered.cluster_incarnation = real.cluster_incarnation
-            and numbered.broker_id = real.broker_id
-            and numbered.broker_epoch <=> real.broker_epoch
-            and numbered.fencing_number = real.fencing_number
-    where numbered.is_fencing
+            lines.cluster_id = announced.cluster_id
+            and lines.cluster_incarnation = announced.cluster_incarnation
+            and lines.broker_id = announced.broker_id
+            and lines.broker_epoch <=> announced.fencing.broker_epoch
+            and lines.fencing_number = announced.fencing.fencing_number
     group by
-        numbered.cluster_id,
-        numbered.cluster_incarnation,
-        numbered.broker_id,
-        numbered.broker_epoch,
-        numbered.fencing_number
+        lines.cluster_id,
+        lines.cluster_incarnation,
+        lines.broker_id,
+        lines.broker_epoch,
+        lines.fencing_number
+    having max(lines.is_first_known) or count(announced.broker_id) > 0
 ),
 
 final as (

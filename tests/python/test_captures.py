@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
+from ingestion.sources import inspect
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
@@ -62,6 +63,24 @@ def test_offsets_point_at_the_lines(path: Path) -> None:
             # Blanks apart: a JSON text may be kept in one line.
             first = b"".join(row.raw_text.split("\n")[0].encode().split())
             assert b"".join(data[row.offset : row.offset + 8 * len(first) + 8].split()).startswith(first)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "features/20261121T093322Z-features-3.9.txt",
+        "groups/20261121T102759Z-describe-1.1.txt",
+        "groups/20261121T102759Z-missing-1.1.txt",
+        "quorum/20261121T100000Z-timed-out-3.9.txt",
+        "topics/20261121T094949Z-describe-2.8.txt",
+        "topics/timed-out-3.9.txt",
+    ],
+)
+def test_the_output_of_a_tool_with_warnings_of_its_log_is_no_log(name: str) -> None:
+    path = FIXTURES / name
+    source = inspect(str(path), str(path.parent), "c")
+    assert source.capture is not None
+    assert captures.module_of(source.capture).__name__.endswith("." + path.parent.name)
 
 
 def test_kinds_are_named_once() -> None:
