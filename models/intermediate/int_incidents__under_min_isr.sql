@@ -16,7 +16,7 @@ turns as (
         cluster_id,
         topic_key,
         partition_id,
-        explode(array(struct(started_at as turned_at, 1 as change), struct(ended_at, -1))) as turn
+        stack(2, started_at, 1, ended_at, -1) as (turned_at, change)
     from windows
 ),
 
@@ -25,11 +25,11 @@ changed as (
         cluster_id,
         topic_key,
         partition_id,
-        turn.turned_at,
-        sum(turn.change) as change
+        turned_at,
+        sum(change) as change
     from turns
-    where turn.turned_at is not null
-    group by cluster_id, topic_key, partition_id, turn.turned_at
+    where turned_at is not null
+    group by cluster_id, topic_key, partition_id, turned_at
 ),
 
 counted as (

@@ -1,6 +1,6 @@
 with samples as (
     select * from {{ ref('stg_metrics__samples') }}
-    where metric = 'partitions' and node_id is not null and value >= 0
+    where metric = 'partitions' and node_id is not null and value >= 0 and not isnan(value)
 ),
 
 topic_partitions as (
