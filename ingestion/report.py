@@ -386,7 +386,10 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
         ("nodes", cell(row["nodes"])),
         ("partitions affected", cell(row["partitions_affected"])),
         ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
-        ("groups affected", ", ".join([cell(row["groups_affected"]), *row["groups"][:GROUPS]]) + (" …" if len(row["groups"]) > GROUPS else "")),
+        (
+            "groups affected",
+            ", ".join([cell(row["groups_affected"]), *row["groups"][:GROUPS]]) + (" …" if len(row["groups"]) > GROUPS else ""),
+        ),
     ]
     kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
     return Incident(
