@@ -17,7 +17,7 @@ followed as (
 numbered as (
     select
         *,
-        count_if(first_at > printed_until) over (
+        sum(if(first_at > printed_until, 1, 0)) over (
             partition by cluster_id, process_name
             order by first_at, client_id
             rows between unbounded preceding and current row
