@@ -23,13 +23,15 @@ ranked as (
     from grouped
 ),
 
+-- Consumers of ZooKeeper and Streams clients, which take a new id at each start, print it all the time; other clients may
+-- print theirs at their start alone.
 final as (
     select
         cluster_id,
         process_name,
         client_id,
         first_at,
-        last_at
+        if(best_rank <= 2, last_at, timestamp '9998-12-31 00:00:00') as last_at
     from ranked
     where name_rank = best_rank
 )
