@@ -9,6 +9,7 @@ select
     partitions_affected,
     leaderless_ms,
     groups_affected,
+    groups,
     incident_key
 from {{ ref('fct_incidents') }}
 where

@@ -8,6 +8,7 @@ select
     leaderless_ms,
     under_min_isr_ms,
     groups_affected,
+    groups,
     summary,
     incident_key
 from {{ ref('fct_incidents') }}

@@ -3,6 +3,7 @@ select
     controller_epoch,
     controller_id,
     elected_at,
+    superseded_at,
     ended_at,
     overlapping_controller_id,
     overlap_ms,

@@ -5,6 +5,7 @@ select
     epoch_kind,
     elected_at,
     ended_at,
+    superseded_at,
     end_kind,
     leader_changes,
     is_split_brain,

@@ -36,6 +36,8 @@ SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor"
 # Columns whose values are words of the tables, not of logs; what dbt_project.yml has no words for is said with blanks.
 KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "severity", "resource", "rule", "measure", "evidence", "kind", "stopped"}
 # What a missing end means.
+# Names of groups that an incident prints; a cluster may have thousands.
+GROUPS = 20
 OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 
@@ -394,7 +396,10 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
         ("nodes", cell(row["nodes"])),
         ("partitions affected", cell(row["partitions_affected"])),
         ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
-        ("groups affected", cell(row["groups_affected"])),
+        (
+            "groups affected",
+            ", ".join([cell(row["groups_affected"]), *row["groups"][:GROUPS]]) + (" …" if len(row["groups"]) > GROUPS else ""),
+        ),
     ]
     kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
     return Incident(

@@ -68,7 +68,7 @@ OVERVIEW = {
 INCIDENTS = f"""
 select * from (
     select
-        incident_key, started_at, ended_at, root_cause_kind, summary, severity, nodes, partitions_affected, leaderless_ms, groups_affected,
+        incident_key, started_at, ended_at, root_cause_kind, summary, severity, nodes, partitions_affected, leaderless_ms, groups_affected, groups,
         coalesce(is_maintenance, false) as is_maintenance, warnings,
         count(*) over (partition by coalesce(is_maintenance, false)) as alike,
         row_number() over (
@@ -143,7 +143,7 @@ group by topic_name, replica_id""",
         "Controllers",
         f"""
 select
-    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
+    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
 from marts.fct_controller_tenures
 where {here("elected_at", "ended_at")}""",
         "elected_at desc, controller_epoch desc",
@@ -199,16 +199,16 @@ where {here("changed_at")} and epochs_behind > 0""",
     Question(
         NODES,
         "Pauses of garbage collection",
-        f"select node_id as node, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
-        "paused_ms desc nulls last, started_at, node",
+        f"select owner, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
+        "paused_ms desc nulls last, started_at, owner",
         10,
         "the longest",
     ),
     Question(
         NODES,
         "Processes that stood still",
-        f"select node_id as node, started_at, duration_ms as stood_still_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
-        "stood_still_ms desc nulls last, started_at, node",
+        f"select owner, started_at, duration_ms as stood_still_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
+        "stood_still_ms desc nulls last, started_at, owner",
         10,
         "the longest",
     ),

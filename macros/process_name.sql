@@ -1,3 +1,14 @@
+{#- The folder that says whose a file is: the one that it is in, or the one above it where that is called log or logs. -#}
+{% macro process_folder(path='source_path') -%}
+    {%- set folder -%} substring_index(substring_index({{ path }}, '/', -2), '/', 1) {%- endset -%}
+    {%- set above -%} substring_index(substring_index({{ path }}, '/', -3), '/', 1) {%- endset -%}
+    coalesce(
+        nullif(if(lower({{ folder }}) in ('log', 'logs'), {{ above }}, {{ folder }}), ''),
+        {{ path }}
+    )
+{%- endmacro %}
+
+
 {#-
 The process that wrote a file: its node, else the folder and name of the file, without what rotation and the word for GC
 logs add. ZooKeeper beside a broker is a process of its own. A client's log and its GC log in one folder have the same name
@@ -5,17 +16,39 @@ where the names of the files differ by that word alone, or say nothing else.
 -#}
 {% macro process_name(path='source_path', node='node_id') -%}
     {%- set file -%} substring_index({{ path }}, '/', -1) {%- endset -%}
-    {%- set folder -%} substring_index(substring_index({{ path }}, '/', -2), '/', 1) {%- endset -%}
     {%- set stem -%} lower(substring_index({{ file }}, '.', 1)) {%- endset -%}
     case
         when {{ node }} is not null and not contains(lower({{ file }}), 'zookeeper')
             then concat('node ', {{ node }})
-        when {{ stem }} = 'gc' then {{ folder }}
+        when {{ stem }} in ('gc', 'stdout', 'stderr', 'console', 'nohup') then {{ process_folder(path) }}
         else
             concat(
-                {{ folder }},
+                {{ process_folder(path) }},
                 '/',
                 replace(replace(replace({{ stem }}, '-gc', ''), 'gc-', ''), '_gc', '')
             )
     end
+{%- endmacro %}
+
+
+{#-
+Rows with the `owner` of the process that they name: the id of its node, the client id that a client prints, else its folder
+(int_clients__named), and `has_several_clients`. Both are names of CTEs; a row without a time (`at`) takes the last name.
+-#}
+{% macro with_owner(rows, at='logged_at', clients='clients') -%}
+    select
+        {{ rows }}.*,
+        case
+            when {{ rows }}.process_name = concat('node ', {{ rows }}.node_id)
+                then cast({{ rows }}.node_id as string)
+            else coalesce({{ clients }}.owner, {{ rows }}.process_name)
+        end as owner,
+        coalesce({{ clients }}.has_several_clients, false) as has_several_clients
+    from {{ rows }}
+    left join {{ clients }}
+        on
+            {{ rows }}.cluster_id = {{ clients }}.cluster_id
+            and {{ rows }}.process_name = {{ clients }}.process_name
+            and coalesce({{ rows }}.{{ at }}, timestamp '9998-12-31 00:00:00') >= {{ clients }}.valid_from
+            and coalesce({{ rows }}.{{ at }}, timestamp '9998-12-31 00:00:00') < {{ clients }}.valid_to
 {%- endmacro %}

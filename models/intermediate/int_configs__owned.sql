@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with printed as (
-    select * from {{ ref('int_configs__printed') }}
+with kinds as (
+    select * from {{ ref('int_configs__kinds') }}
 ),
 
 client_releases as (
@@ -12,37 +12,14 @@ releases as (
     select * from {{ ref('int_nodes__releases') }}
 ),
 
--- Whose settings they are, by those that only its kind has.
-kinds as (
-    select
-        *,
-        case
-            when config_class = 'ConsumerConfig' then 'consumer'
-            when config_class = 'ProducerConfig' then 'producer'
-            when config_class = 'KafkaConfig' then 'broker'
-            when config_class is not null then 'other'
-            when settings['config.storage.topic'] is not null then 'other'
-            when
-                coalesce(settings['broker.id'], settings['node.id'], settings['process.roles'])
-                is not null
-                or coalesce(settings['log.dirs'], settings['log.dir']) is not null
-                then 'broker'
-            when settings['zookeeper.connect'] is not null and settings['group.id'] is not null
-                then 'old_consumer'
-            when settings['bootstrap.servers'] is not null and settings['group.id'] is not null
-                then 'consumer'
-            when
-                settings['bootstrap.servers'] is not null
-                and coalesce(settings['acks'], settings['key.serializer']) is not null
-                then 'producer'
-            else 'other'
-        end as owner_kind
-    from printed
+clients as (
+    select * from {{ ref('int_clients__named') }}
 ),
 
 owned as (
     select
         * except (node_id, config_class),
+        {{ process_name() }} as process_name,
         coalesce(
             node_id,
             case
@@ -50,16 +27,33 @@ owned as (
                     then try_cast(coalesce(settings['node.id'], settings['broker.id']) as int)
             end
         ) as node_id,
-        case
-            when owner_kind <> 'broker'
-                then coalesce(
-                    nullif(settings['client.id'], ''),
-                    nullif(nullif(settings['group.id'], ''), 'null'),
-                    source_path
-                )
-        end as client_id
+        nullif(nullif(settings['client.id'], ''), 'null') as client_id,
+        -- A client prints its settings before it has an id to print.
+        found_at + interval 5 seconds as named_at
     from kinds
     where owner_kind <> 'other'
+),
+
+written as (
+    {{ with_owner('owned', at='named_at') }}
+),
+
+-- The consumer of ZooKeeper has an id of its own beside its client.id, of its group and either its consumer.id or what it
+-- finds at its start.
+named as (
+    select
+        * except (client_id, owner, process_name, has_several_clients, named_at),
+        case
+            when owner_kind = 'broker' then cast(node_id as string)
+            when owner_kind = 'old_consumer'
+                then coalesce(
+                    settings['group.id'] || '_' || nullif(settings['consumer.id'], ''),
+                    if(startswith(process_name, owner), client_id, null),
+                    owner
+                )
+            else coalesce(client_id, owner)
+        end as owner
+    from written
 ),
 
 source_releases as (
@@ -73,25 +67,24 @@ source_releases as (
 
 final as (
     select
-        owned.*,
-        coalesce(owned.client_id, cast(owned.node_id as string)) as owner,
-        if(owned.owner_kind = 'broker', releases.kafka_version, source_releases.kafka_version)
+        named.*,
+        if(named.owner_kind = 'broker', releases.kafka_version, source_releases.kafka_version)
             as kafka_version,
-        if(owned.owner_kind = 'broker', releases.mode, null) as mode,
-        if(owned.owner_kind = 'broker', releases.release_since, null) as release_since,
-        if(owned.owner_kind = 'broker', releases.first_release, null) as first_release
-    from owned
+        if(named.owner_kind = 'broker', releases.mode, null) as mode,
+        if(named.owner_kind = 'broker', releases.release_since, null) as release_since,
+        if(named.owner_kind = 'broker', releases.first_release, null) as first_release
+    from named
     left join releases
         on
-            owned.cluster_id = releases.cluster_id
-            and owned.node_id = releases.node_id
-            and coalesce(owned.found_at, timestamp '9998-01-01 00:00:00') >= releases.valid_from
-            and coalesce(owned.found_at, timestamp '9998-01-01 00:00:00') < releases.valid_to
+            named.cluster_id = releases.cluster_id
+            and named.node_id = releases.node_id
+            and coalesce(named.found_at, timestamp '9998-01-01 00:00:00') >= releases.valid_from
+            and coalesce(named.found_at, timestamp '9998-01-01 00:00:00') < releases.valid_to
     left join source_releases
         on
-            owned.cluster_id = source_releases.cluster_id
-            and owned.source_id = source_releases.source_id
-    where owned.owner_kind <> 'broker' or owned.node_id is not null
+            named.cluster_id = source_releases.cluster_id
+            and named.source_id = source_releases.source_id
+    where named.owner_kind <> 'broker' or named.node_id is not null
 )
 
 select * from final

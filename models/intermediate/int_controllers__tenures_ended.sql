@@ -29,23 +29,35 @@ expiries as (
         tenures.controller_epoch
 ),
 
--- The first of the things that can end a term; what its node notices later is only the overlap.
+-- The first of the things that can end a term. A node that says, or shows by its writes, that it went on after another was
+-- elected ended when it stopped acting.
 final as (
     select
         tenures.*,
         expiries.expired_at,
-        least(
-            tenures.superseded_at,
+        greatest(
+            least(
+                tenures.superseded_at,
+                case
+                    when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                        then tenures.resigned_at
+                end,
+                expiries.expired_at,
+                case
+                    when tenures.stopping_at > tenures.elected_at
+                        then coalesce(tenures.stopped_at, tenures.stopping_at)
+                    when tenures.stopped_at is null and tenures.next_started_at is not null
+                        then tenures.last_seen_at
+                end
+            ),
             case
-                when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                when
+                    tenures.superseded_by_id <> tenures.controller_id
+                    and tenures.resigned_at > tenures.superseded_at
                     then tenures.resigned_at
             end,
-            expiries.expired_at,
             case
-                when tenures.stopping_at > tenures.elected_at
-                    then coalesce(tenures.stopped_at, tenures.stopping_at)
-                when tenures.stopped_at is null and tenures.next_started_at is not null
-                    then tenures.last_seen_at
+                when tenures.superseded_by_id <> tenures.controller_id then tenures.last_write_at
             end
         ) as ended_at,
         case

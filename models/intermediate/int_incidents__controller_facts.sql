@@ -33,28 +33,28 @@ final as (
         and previous_controller_id <> controller_id
         and elected_at is not null
     union all
-    -- Superseded at the end of its term, gone only when the overlap is over.
+    -- From when another is elected until the node stops acting.
     select
         {{
             incident_fact(
                 'fct_controller_tenures', 'controller_tenure_key', "'split_brain'",
-                'ended_at', 'timestampadd(millisecond, overlap_ms, ended_at)',
+                'superseded_at', 'timestampadd(millisecond, overlap_ms, superseded_at)',
                 nodes='array(controller_id)', other='overlapping_controller_id', duration='overlap_ms'
             )
         }}
     from tenures
-    where is_split_brain and ended_at is not null and controller_id is not null
+    where is_split_brain and superseded_at is not null and controller_id is not null
     union all
     select
         {{
             incident_fact(
                 'fct_controller_tenures', 'controller_tenure_key', "'late_controller_writes'",
-                'ended_at', 'timestampadd(millisecond, overlap_ms, ended_at)',
+                'superseded_at', 'timestampadd(millisecond, overlap_ms, superseded_at)',
                 nodes='array(controller_id)', other='overlapping_controller_id', amount='late_writes'
             )
         }}
     from tenures
-    where late_writes > 0 and ended_at is not null and controller_id is not null
+    where late_writes > 0 and superseded_at is not null and controller_id is not null
     union all
     select
         {{

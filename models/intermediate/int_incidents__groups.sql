@@ -38,7 +38,7 @@ hung as (
 final as (
     select
         incident_key,
-        count(*) as groups_affected
+        array_sort(collect_list(group_id)) as groups
     from hung
     group by incident_key
 )

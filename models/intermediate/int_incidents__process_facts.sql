@@ -42,7 +42,8 @@ final as (
             incident_fact(
                 'fct_process_stalls', 'process_stall_key',
                 "if(contains(lower(process_name), 'zookeeper'), 'zookeeper_stall', 'process_stall')",
-                'started_at', 'ended_at', nodes='array_compact(array(node_id))', owner='process_name',
+                'started_at', 'ended_at', nodes='array_compact(array(node_id))',
+                owner='if(node_id is null, owner, process_name)',
                 detail="concat('seen by ', " ~ in_words('found_by') ~ ")", duration='duration_ms'
             )
         }}
@@ -53,8 +54,8 @@ final as (
         {{
             incident_fact(
                 'fct_gc_pauses', 'gc_pause_key', "'gc_pause'", 'started_at', 'ended_at',
-                nodes='array_compact(array(node_id))', owner='process_name', detail='cause',
-                duration='duration_ms'
+                nodes='array_compact(array(node_id))', owner='if(node_id is null, owner, process_name)',
+                detail='cause', duration='duration_ms'
             )
         }}
     from gc_pauses
@@ -65,7 +66,8 @@ final as (
             incident_fact(
                 'fct_session_expiries', 'session_expiry_key',
                 "if(session_kind = 'zookeeper_client', 'client_session_expired', 'session_expired')",
-                'expired_at', 'reconnected_at', nodes='array_compact(array(node_id))', owner='owner',
+                'expired_at', 'if(reconnected_at < expired_at, expired_at, reconnected_at)',
+                nodes='array_compact(array(node_id))', owner='owner',
                 processes=evidence_processes(), caused_by='cause_key', detail=in_words('cause_kind'), duration='unavailable_ms'
             )
         }}

@@ -55,7 +55,7 @@ summed as (
 final as (
     select
         summed.*,
-        coalesce(incident_groups.groups_affected, 0) as groups_affected,
+        coalesce(incident_groups.groups, array()) as groups,
         coalesce(under_min_isr.under_min_isr_ms, 0) as under_min_isr_ms
     from summed
     left join incident_groups on summed.incident_key = incident_groups.incident_key

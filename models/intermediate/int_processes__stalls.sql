@@ -16,73 +16,68 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+clients as (
+    select * from {{ ref('int_clients__named') }}
+),
+
+collections as (
+    {{ with_owner('gc_events', at='started_at') }}
+),
+
 logged as (
     select
         cluster_id,
-        process_name,
+        node_id,
+        owner,
         min(started_at) as first_at,
         max(started_at) as last_at
-    from gc_events
-    group by cluster_id, process_name
+    from collections
+    group by cluster_id, node_id, owner
 ),
 
-explained as (
+collected as (
     select
         stalls.cluster_id,
         stalls.process_name,
-        stalls.node_id,
         stalls.started_at,
-        stalls.ended_at,
-        stalls.found_by,
-        stalls.evidence,
-        stalls.evidence_count,
-        coalesce(stalls.cpu_ms, cast(round(sum(pauses.cpu_ms)) as bigint)) as cpu_ms,
+        cast(round(sum(pauses.cpu_ms)) as bigint) as cpu_ms,
         sum(pauses.duration_ms) as collected_ms
     from stalls
-    left join pauses
+    inner join pauses
         on
             stalls.cluster_id = pauses.cluster_id
-            -- A file called gc.log is that of its folder.
-            and (
-                stalls.process_name = pauses.process_name
-                or startswith(stalls.process_name, pauses.process_name || '/')
-            )
+            and stalls.owner = pauses.owner
+            and stalls.node_id <=> pauses.node_id
             and pauses.row_kind = 'gc_pause'
             and stalls.ended_at > pauses.started_at
             and stalls.started_at < pauses.ended_at
             and coalesce(pauses.cpu_ms >= pauses.duration_ms / 2, true)
-    group by
-        stalls.cluster_id,
-        stalls.process_name,
-        stalls.node_id,
-        stalls.started_at,
-        stalls.ended_at,
-        stalls.found_by,
-        stalls.cpu_ms,
-        stalls.evidence,
-        stalls.evidence_count
+    group by stalls.cluster_id, stalls.process_name, stalls.started_at
 ),
 
 judged as (
     select
-        explained.* except (collected_ms),
+        stalls.* except (cpu_ms),
+        coalesce(stalls.cpu_ms, collected.cpu_ms) as cpu_ms,
         case
-            when explained.found_by = 'pause_without_cpu' then 'host'
+            when stalls.found_by = 'pause_without_cpu' then 'host'
             when
-                explained.collected_ms
-                >= (unix_millis(explained.ended_at) - unix_millis(explained.started_at)) / 2
+                collected.collected_ms
+                >= (unix_millis(stalls.ended_at) - unix_millis(stalls.started_at)) / 2
                 then 'gc'
             -- Its GC log goes on before and behind it, and has no such pause.
             when
-                logged.first_at < explained.started_at and logged.last_at > explained.ended_at
+                logged.first_at < stalls.started_at and logged.last_at > stalls.ended_at
                 then 'host'
             else 'unknown'
         end as cause
-    from explained
+    from stalls
+    left join collected using (cluster_id, process_name, started_at)
     left join logged
         on
-            explained.cluster_id = logged.cluster_id
-            and explained.process_name = logged.process_name
+            stalls.cluster_id = logged.cluster_id
+            and stalls.owner = logged.owner
+            and stalls.node_id <=> logged.node_id
 ),
 
 final as (

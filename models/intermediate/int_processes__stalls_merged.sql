@@ -2,12 +2,12 @@ with noticed as (
     select * from {{ ref('int_processes__stalls_noticed') }}
 ),
 
--- Several records may show the same stall.
+-- Several records may show the same stall, of a client those of its log and of its GC log, whose names may differ.
 followed as (
     select
         *,
         max(ended_at) over (
-            partition by cluster_id, process_name
+            partition by cluster_id, node_id, owner
             order by started_at, ended_at, source_path, byte_offset
             rows between unbounded preceding and 1 preceding
         ) as ended_before_at
@@ -18,7 +18,7 @@ numbered as (
     select
         *,
         sum(if(started_at <= ended_before_at, 0, 1)) over (
-            partition by cluster_id, process_name
+            partition by cluster_id, node_id, owner
             order by started_at, ended_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ) as stall_number
@@ -28,8 +28,10 @@ numbered as (
 final as (
     select
         cluster_id,
-        process_name,
-        min(node_id) as node_id,
+        node_id,
+        owner,
+        max(process_name) as process_name,
+        max(has_several_clients) as has_several_clients,
         min(started_at) as started_at,
         max(ended_at) as ended_at,
         -- the GC log is the nearest witness, others' silence the farthest
@@ -38,7 +40,7 @@ final as (
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from numbered
-    group by cluster_id, process_name, stall_number
+    group by cluster_id, node_id, owner, stall_number
 )
 
 select * from final

@@ -14,7 +14,11 @@ late as (
     select * from {{ ref('int_processes__late_ticks') }}
 ),
 
-final as (
+clients as (
+    select * from {{ ref('int_clients__named') }}
+),
+
+noticed as (
     select
         late.*,
         'late_tick' as found_by,
@@ -61,7 +65,16 @@ final as (
         cast(round(cpu_ms) as bigint) as cpu_ms
     from pauses
     where started_at is not null and cpu_ms < duration_ms / 2
+),
+
+long_enough as (
+    select *
+    from noticed
+    where unix_millis(ended_at) - unix_millis(started_at) >= {{ var('stall_ms') }}
+),
+
+final as (
+    {{ with_owner('long_enough', at='started_at') }}
 )
 
 select * from final
-where unix_millis(ended_at) - unix_millis(started_at) >= {{ var('stall_ms') }}

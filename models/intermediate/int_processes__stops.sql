@@ -10,6 +10,8 @@ final as (
     select
         cluster_id,
         process_name,
+        node_id,
+        owner,
         started_at,
         ended_at,
         1 as cause_rank,
@@ -21,6 +23,8 @@ final as (
     select
         cluster_id,
         process_name,
+        node_id,
+        owner,
         started_at,
         ended_at,
         2 as cause_rank,

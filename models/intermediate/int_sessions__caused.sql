@@ -19,7 +19,7 @@ session_events as (
 windows as (
     select
         sessions.*,
-        coalesce(owners.process_name, 'node ' || sessions.node_id) as process_name,
+        coalesce(owners.has_several_clients, false) as has_several_clients,
         coalesce(
             sessions.last_contact_at,
             sessions.expired_at
@@ -41,8 +41,7 @@ stopped as (
         min(
             struct(
                 if(
-                    windows.process_name = stops.process_name
-                    or startswith(windows.process_name, stops.process_name || '/'),
+                    windows.owner = stops.owner and windows.node_id <=> stops.node_id,
                     stops.cause_rank,
                     3
                 ) as cause_rank,
@@ -59,9 +58,7 @@ stopped as (
             and unix_millis(stops.ended_at) - unix_millis(stops.started_at)
             >= windows.long_enough_ms
             and (
-                windows.process_name = stops.process_name
-                -- A file called gc.log is that of its folder.
-                or startswith(windows.process_name, stops.process_name || '/')
+                (windows.owner = stops.owner and windows.node_id <=> stops.node_id)
                 -- A server that stands still expires sessions of clients that could not reach it.
                 or (windows.session_id is not null and contains(stops.process_name, 'zookeeper'))
             )

@@ -4,36 +4,28 @@ with session_events as (
     select * from {{ ref('stg_logs__session_events') }}
 ),
 
--- A session belongs to the node whose own log names it, or whose znode carries it.
-named as (
-    select
-        cluster_id,
-        session_id,
-        coalesce(case when event_type = 'znode_created' then broker_id end, node_id) as node_id,
-        case when event_type <> 'znode_created' then process_name end as process_name,
-        client_id,
-        timeout_ms,
-        logged_at,
-        event_type
-    from session_events
-    where
-        session_id is not null
-        and event_type in (
-            'session_established', 'session_timed_out', 'session_lost', 'znode_created'
-        )
+writers as (
+    select * from {{ ref('int_sessions__writers') }}
 ),
 
+-- Of several files of a process, one that says whose it is comes first.
 owned as (
     select
         cluster_id,
         session_id,
         max(node_id) as node_id,
-        max(process_name) as process_name,
-        max(client_id) as client_id,
+        min_by(
+            struct(
+                process_name,
+                if(node_id is null, owner, null) as client_id,
+                has_several_clients
+            ),
+            struct(node_id is null, startswith(process_name, owner), process_name)
+        ) filter (where process_name is not null) as writer,
         max(timeout_ms) as timeout_ms,
         min(case when event_type = 'session_established' then logged_at end) as established_at,
         max(case when event_type = 'znode_created' then 1 else 0 end) = 1 as has_znode
-    from named
+    from writers
     group by cluster_id, session_id
 ),
 
@@ -53,8 +45,9 @@ final as (
         followed.cluster_id,
         followed.session_id,
         followed.node_id,
-        followed.process_name,
-        followed.client_id,
+        followed.writer.process_name,
+        followed.writer.client_id,
+        coalesce(followed.writer.has_several_clients, false) as has_several_clients,
         followed.timeout_ms,
         followed.established_at,
         followed.node_id is not null
@@ -81,8 +74,7 @@ final as (
         followed.cluster_id,
         followed.session_id,
         followed.node_id,
-        followed.process_name,
-        followed.client_id,
+        followed.writer,
         followed.timeout_ms,
         followed.established_at,
         followed.has_znode

@@ -2,8 +2,8 @@ with ended as (
     select * from {{ ref('int_sessions__ended') }}
 ),
 
-session_events as (
-    select * from {{ ref('stg_logs__session_events') }}
+back as (
+    select * from {{ ref('int_sessions__returns') }}
 ),
 
 deaths as (
@@ -12,26 +12,6 @@ deaths as (
 
 terms as (
     select * from {{ ref('int_controllers__terms') }}
-),
-
--- The owner is back with its next session.
-reconnected as (
-    select
-        ended.cluster_id,
-        ended.owner,
-        ended.session_id,
-        ended.expired_at,
-        min(session_events.logged_at) as reconnected_at
-    from ended
-    inner join session_events
-        on
-            ended.cluster_id = session_events.cluster_id
-            and ended.node_id = session_events.node_id
-            and session_events.event_type in ('session_established', 'broker_registered')
-            and ended.expired_at < session_events.logged_at
-            and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
-    where ended.session_kind = 'zookeeper_broker'
-    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 
 led as (
@@ -58,16 +38,16 @@ led as (
 final as (
     select
         ended.*,
-        coalesce(reconnected.reconnected_at, ended.unfenced_at) as reconnected_at,
+        coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
         deaths.run_number as dead_run_number,
         led.controller_epoch is not null as was_controller
     from ended
-    left join reconnected
+    left join back
         on
-            ended.cluster_id = reconnected.cluster_id
-            and ended.owner = reconnected.owner
-            and ended.session_id <=> reconnected.session_id
-            and ended.expired_at = reconnected.expired_at
+            ended.cluster_id = back.cluster_id
+            and ended.owner = back.owner
+            and ended.session_id <=> back.session_id
+            and ended.expired_at = back.expired_at
     left join deaths
         on
             ended.cluster_id = deaths.cluster_id

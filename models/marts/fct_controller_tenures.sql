@@ -45,6 +45,7 @@ final as (
         epoch_kind,
         elected_at,
         ended_at,
+        superseded_at,
         cast(elected_at as date) as elected_date,
         end_kind,
         coalesce(overlap_ms, 0) as overlap_ms,

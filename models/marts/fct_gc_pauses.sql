@@ -9,6 +9,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        owner,
         process_name,
         pause_kind,
         collector,
@@ -26,7 +27,12 @@ final as (
         evidence_count,
         array_union(
             log_warnings,
-            {{ warnings({'the log does not tell the time': 'started_at is null'}) }}
+            {{
+                warnings({
+                    'the log does not tell the time': 'started_at is null',
+                    'the process prints several client ids': 'has_several_clients'
+                })
+            }}
         ) as warnings
     from pauses
 )

@@ -34,7 +34,8 @@ final as (
         cast(partitions_affected as bigint) as partitions_affected,
         leaderless_ms,
         cast(under_min_isr_ms as bigint) as under_min_isr_ms,
-        cast(groups_affected as bigint) as groups_affected,
+        groups,
+        cast(size(groups) as bigint) as groups_affected,
         evidence,
         evidence_count,
         {{

@@ -8,6 +8,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        owner,
         process_name,
         started_at,
         ended_at,
@@ -18,8 +19,12 @@ final as (
         cause,
         evidence,
         evidence_count,
-        {{ warnings({'the network to its clients may have failed instead': "found_by = 'hole'"}) }}
-            as warnings
+        {{
+            warnings({
+                'the network to its clients may have failed instead': "found_by = 'hole'",
+                'the process prints several client ids': 'has_several_clients'
+            })
+        }} as warnings
     from stalls
 )
 

@@ -21,8 +21,11 @@ final as (
         cast(expired_at as date) as expired_date,
         noticed_at,
         reconnected_at,
-        unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at))
-            as unavailable_ms,
+        if(
+            reconnected_at >= coalesce(last_contact_at, expired_at),
+            unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at)),
+            null
+        ) as unavailable_ms,
         was_controller,
         case
             when dead_run_number is not null then 'process_death'
@@ -42,6 +45,7 @@ final as (
             warnings({
                 'ZooKeeper did not log the expiry: its time is derived': 'not is_told',
                 'the owner is not known': "owner like 'session 0x%'",
+            'the process prints several client ids': 'has_several_clients',
                 'the process that stood still is ZooKeeper':
                     'dead_run_number is null and cause_rank = 3'
             })

@@ -15,8 +15,7 @@ final as (
         {{ field('elapsed_ms', 'bigint') }} as elapsed_ms,
         {{ field('session_state') }} as session_state,
         {{ field('znode_path') }} as znode_path,
-        {{ field('broker', 'int') }} as broker_id,
-        {{ field('client_id') }} as client_id
+        {{ field('broker', 'int') }} as broker_id
     from events
     where
         event_type in (

@@ -35,7 +35,7 @@ SCHEMAS = {
     "marts/fct_incidents": {
         **FACT, "incident_key": pa.string(), "started_at": TIME, "ended_at": TIME, "root_cause_kind": pa.string(), "root_cause_key": pa.string(),
         "summary": pa.string(), "severity": pa.string(), "nodes": pa.list_(pa.int32()), "partitions_affected": pa.int64(),
-        "leaderless_ms": pa.int64(), "groups_affected": pa.int64(), "is_maintenance": pa.bool_(),
+        "leaderless_ms": pa.int64(), "groups_affected": pa.int64(), "groups": pa.list_(pa.string()), "is_maintenance": pa.bool_(),
     },
     "marts/fct_incident_events": {
         **FACT, "incident_event_key": pa.string(), "incident_key": pa.string(), "sequence": pa.int32(), "happened_at": TIME,
@@ -92,7 +92,7 @@ def incident(key: str, started: str, **more: Any) -> dict[str, Any]:
     return {
         "cluster_id": "orders", "incident_key": key, "started_at": at(started), "ended_at": at(started) + dt.timedelta(seconds=90),
         "root_cause_kind": "process_death", "summary": f"Summary of {key}", "severity": "critical", "nodes": [1], "partitions_affected": 3,
-        "leaderless_ms": 252_000, "groups_affected": 0, "is_maintenance": False, **more,
+        "leaderless_ms": 252_000, "groups_affected": 0, "groups": [], "is_maintenance": False, **more,
     }  # fmt: skip
 
 
@@ -224,6 +224,16 @@ def test_an_incident_is_told_in_order_with_its_raw_lines(warehouse: Warehouse) -
         "to: 2026-06-10 15:50:00.006 (1 min 30 s)" in " ".join(page.text.replace("to ", "to: ", 1).split()) or "(1 min 30 s)" in page.text
     )
     assert "4 min 12 s" in page.text
+
+
+def test_an_incident_names_its_groups_and_not_thousands() -> None:
+    def told(groups: list[str]) -> str:
+        row = {"is_open": False, "warnings": [], **incident("a" * 32, "2026-06-10 10:00"), "groups_affected": len(groups), "groups": groups}
+        return dict(report.incident(row, [], 0).facts)["groups affected"]
+
+    assert told([]) == "0"
+    assert told(["billing", "fraud"]) == "2, billing, fraud"
+    assert told([f"group-{number}" for number in range(21)]).endswith("group-18, group-19 …")
 
 
 def test_nothing_of_a_log_becomes_markup(warehouse: Warehouse) -> None:

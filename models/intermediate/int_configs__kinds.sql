@@ -1,0 +1,33 @@
+with printed as (
+    select * from {{ ref('int_configs__printed') }}
+),
+
+-- Whose settings they are, by those that only its kind has.
+final as (
+    select
+        *,
+        case
+            when config_class = 'ConsumerConfig' then 'consumer'
+            when config_class = 'ProducerConfig' then 'producer'
+            when config_class = 'KafkaConfig' then 'broker'
+            when config_class is not null then 'other'
+            when settings['config.storage.topic'] is not null then 'other'
+            when
+                coalesce(settings['broker.id'], settings['node.id'], settings['process.roles'])
+                is not null
+                or coalesce(settings['log.dirs'], settings['log.dir']) is not null
+                then 'broker'
+            when settings['zookeeper.connect'] is not null and settings['group.id'] is not null
+                then 'old_consumer'
+            when settings['bootstrap.servers'] is not null and settings['group.id'] is not null
+                then 'consumer'
+            when
+                settings['bootstrap.servers'] is not null
+                and coalesce(settings['acks'], settings['key.serializer']) is not null
+                then 'producer'
+            else 'other'
+        end as owner_kind
+    from printed
+)
+
+select * from final
