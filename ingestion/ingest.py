@@ -200,7 +200,7 @@ def take_in(
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     batch_id, written = past.batch_id + 1, past.written()
     owners = earlier.second_look(found, past)
-    sources = identify(found, past.known(owners))
+    sources = identify(past.kept(found), past.known(owners))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome = Outcome(
         faults=faults(sources), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)
