@@ -70,10 +70,24 @@ class Past:
         """The same, for those that are looked at now."""
         return list(self.by_place.values())
 
+    def kept(self, sources: Sequence[Source]) -> list[Source]:
+        """The sources with the node of each capture that the logs beside it told by time, where these logs are not looked at now."""
+        return [
+            replace(source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
+            if (row := self.latest.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
+            else source
+            for source in sources
+        ]
+
     def has_other_owner(self, source: Source) -> bool:
         """Whether a capture has another node now than when it was last seen."""
         row = self.latest.get((source.cluster_id, source.shown))
         return bool(source.capture) and row is not None and owner_of(row) != (source.node_id, source.node_known_by, source.doubts)
+
+
+def is_by_time(row: Row) -> bool:
+    """Whether a file has its node by the time at which it begins, among logs of several nodes: only they can tell it again."""
+    return row["kind"] in GROWING and row["node_known_by"] == "folder"
 
 
 def owner_of(row: Row) -> tuple[int | None, str | None, tuple[str, ...]]:
@@ -150,8 +164,7 @@ def other_owners(places: Sequence[Place], clusters: dict[str, whose.Cluster], pa
         if row["layout"] is not None:
             continue
         owner = clusters[place[0]].owner(past.by_place[place])
-        by_time = owner.node is None and row["kind"] in GROWING and row["node_known_by"] == "folder"
-        if not by_time and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
+        if not (owner.node is None and is_by_time(row)) and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
             yield place, owner
 
 

@@ -202,7 +202,7 @@ def take_in(
     batch_id = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES) + 1
     written = past.written()
     owners = earlier.second_look(found, past)
-    sources = identify(found, past.known(owners))
+    sources = identify(past.kept(found), past.known(owners))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome = Outcome(
         faults=faults(sources), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)

@@ -471,7 +471,7 @@ def folders_in_turns(sources: list[Source]) -> set[str]:
     out = set()
     for folder, found in spans.items():
         found.sort()
-        if all(one[2] == other[2] or one[1] <= other[0] for one, other in pairwise(found)):
+        if all(one[2] == other[2] or one[1] < other[0] for one, other in pairwise(found)):
             out.add(folder)
     return out
 

@@ -333,6 +333,20 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
     assert all(outcome == outcomes[0] for outcome in outcomes)
 
 
+def test_a_gc_log_that_has_its_node_by_time_keeps_it_where_the_logs_are_not_given_again(tmp_path: Path) -> None:
+    logs = {f"server.log.2026-11-21-{hour}": SERVER.format(node).replace(" 10:", f" {hour}:") for hour, node in ((10, 1), (12, 2))}
+    folder = write(tmp_path / "given", logs | {"kafkaServer-gc.log.0": GC})
+    past = load(earlier.Past([]), found(folder, tmp_path))
+    assert known_now(past)["kafkaServer-gc.log.0"][:2] == (1, "folder")
+    (source,) = past.kept(found(folder / "kafkaServer-gc.log.0", tmp_path, past))
+    assert (source.node_id, past.has_other_owner(source)) == (1, False)
+
+
+def test_logs_of_two_nodes_at_the_same_time_say_nothing_of_a_gc_log_beside_them(tmp_path: Path) -> None:
+    logs = {f"server-{node}.log": SERVER.format(node) + SERVER.format(node).replace(" 10:", " 11:") for node in (1, 2)}
+    assert of(write(tmp_path / "given", logs | {"kafkaServer-gc.log": GC}), tmp_path)["kafkaServer-gc.log"] == (None, None)
+
+
 def test_a_second_look_that_finds_nothing_new_writes_no_rows(tmp_path: Path) -> None:
     folder = write(tmp_path / "given", {"ss-b1.txt": SS, "gc.log": GC, "describe.txt": DESCRIBE})
     past = load(earlier.Past([]), found(folder, tmp_path))

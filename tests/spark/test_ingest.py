@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+from ingestion import build as building
 from ingestion import ingest as ingesting
 from ingestion import write
 from ingestion.secrets import secrets
@@ -145,3 +146,28 @@ def test_no_secret_reaches_a_file_of_the_warehouse(spark: SparkSession, tmp_path
                 text += json.dumps(rows, default=str)
             assert [value for value in values if value in text] == [], path
     assert searched > 400
+
+
+def test_a_node_that_a_later_log_tells_reaches_the_rows_of_earlier_captures(spark: SparkSession, warehouse: str, tmp_path: Path) -> None:
+    """Captures first, the log that says which host is which node later, in runs of their own; then both at once."""
+    captured, logs = tmp_path / "given" / "captures", tmp_path / "given" / "logs"
+    captured.mkdir(parents=True)
+    logs.mkdir()
+    (captured / "ss-alpha03.txt").write_text("State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 50 *:9092 *:*\n")
+    (captured / "jmx-b3.csv").write_text('"time","kafka.server:type=ReplicaManager,name=LeaderCount:Value"\n1795257000000,7\n')
+    (logs / "server.log").write_text(
+        "[2026-11-21 10:00:00,000] INFO KafkaConfig values: \n\tadvertised.listeners = PLAINTEXT://alpha03:9092\n\tbroker.id = 3\n (kafka.server.KafkaConfig)\n"
+    )
+
+    def read(cluster: str, *folders: Path) -> ingesting.Outcome:
+        options = ingesting.Options([str(folder) for folder in folders], cluster=cluster, timezone="UTC", settled_after=0)
+        return ingesting.ingest(lambda: spark, warehouse, options, tell=lambda text: None)
+
+    assert len(read("in_turn", captured).nodeless) == 2
+    assert read("in_turn", logs).owned_now == 2
+    assert read("in_turn", captured, logs).rows_written == 0
+    read("at_once", captured, logs)
+    building.build(spark, warehouse, select="stg_captures__rows stg_metrics__samples event_types")
+    for table in ("stg_captures__rows", "stg_metrics__samples"):
+        found = spark.table(f"staging.{table}").where("cluster_id in ('in_turn', 'at_once')").select("cluster_id", "node_id").distinct()
+        assert {(row.cluster_id, row.node_id) for row in found.collect()} == {("in_turn", 3), ("at_once", 3)}, table
