@@ -41,7 +41,6 @@ from ingestion.sources import (
     may_grow,
     resolve_nodes,
     resolve_zones,
-    tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
 from ingestion.write import TIME, Added, Columns, schema_of

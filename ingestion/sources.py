@@ -20,7 +20,7 @@ from pathlib import Path
 from ingestion import captures
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
-from ingestion.files import BROKEN, FINGERPRINT, open_bytes
+from ingestion.files import BROKEN, FINGERPRINT, open_bytes, tail_hash
 from ingestion.forms import read_yaml
 from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 from ingestion.zones import ALWAYS
@@ -317,7 +317,7 @@ def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Sour
     sample = sample[: sample.rfind(b"\n") + 1] or sample
     names = find_wrappers(sample[:LOOK])
     found: dict[str, tuple[Stream, bytes]] = {}
-    for stream, lines in Streams(names, pattern, 0, False).take(iter([sample])):
+    for stream, lines in Streams(names, pattern, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
             text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
             found[stream.name] = (stream, text)
@@ -414,18 +414,6 @@ def same_bytes(one: str, other: str) -> bool:
                     return True
     except BROKEN:
         return False
-
-
-def tail_hash(path: str, end: int) -> str | None:
-    """SHA-256 of the up to 1,024 bytes before an offset; None where the file does not reach it."""
-    try:
-        with open_bytes(path) as file:
-            start = max(0, end - FINGERPRINT)
-            file.seek(start)
-            piece = file.read(end - start)
-            return hashlib.sha256(piece).hexdigest() if len(piece) == end - start else None
-    except BROKEN:
-        return None
 
 
 def _name(*parts: object) -> str:
