@@ -2,6 +2,7 @@ select
     cluster_id,
     node_id,
     found_at,
+    last_found_at,
     found_by,
     threads,
     locks,
@@ -9,5 +10,5 @@ select
     request_handlers_waiting,
     thread_deadlock_key
 from {{ ref('fct_thread_deadlocks') }}
-where {{ given(node='node_id', start='found_at') }}
+where {{ given(node='node_id', start='found_at', end='last_found_at') }}
 order by found_at, thread_deadlock_key

@@ -19,6 +19,7 @@
     'fct_gc_pauses': ['started_at', 'node_id', none, 'gc_pause_key', ["'collector paused for '", 'duration_ms', "' ms'"]],
     'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stood still for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_thread_deadlocks': ['found_at', 'node_id', none, 'thread_deadlock_key', ["'deadlock of '", 'cardinality(threads)', "' threads'"]],
+    'fct_tool_errors': ['failed_at', 'node_id', 'topic_name', 'tool_error_key', ["coalesce(tool, 'a tool')", "' failed: '", 'message']],
     'fct_group_rebalances': ['coalesce(started_at, completed_at)', 'coordinator_id', none, 'group_rebalance_key', [
         "'group '", 'group_id', "' rebalanced: '", 'outcome']],
     'fct_coordinator_loads': ['started_at', 'node_id', 'topic_name', 'coordinator_load_key', [

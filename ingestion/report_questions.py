@@ -280,7 +280,7 @@ group by partition_id, node_id""",
         OFFSETS,
         "Log cleaners that did not clean",
         f"""
-select node_id as node, stopped_at, resumed_at, found_by, cause, topic_name, partition_id
+select node_id as node, stopped_at, resumed_at, extent as stopped, found_by, cause, topic_name, partition_id
 from marts.fct_log_cleaner_outages
 where {here("stopped_at", "resumed_at")}""",
         "resumed_at nulls first, stopped_at, node",

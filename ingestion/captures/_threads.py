@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,8 +13,8 @@ PARK = "parking to wait for"
 WAIT = "waiting on"
 
 KAFKA_FRAME = re.compile(r"(?:[\w.@-]+/+)?(?:kafka|org\.apache\.kafka)\.")
-READ_LOCKED = re.compile(r"\.(?:in|with|under)ReadLock[\w$]*\(")
-WRITE_LOCKED = re.compile(r"\.(?:in|with|under)(?:Write|Read)Lock[\w$]*\(")
+JDK_FRAME = re.compile(r"(?:java\.\w+(?:@[^/]*)?/+)?(?:java|jdk|sun)\.")
+LOCK_HELPER = re.compile(r"\.(?:in|with|under)(?P<kind>Write|Read)Lock[\w$]*\(")
 READ_WRITE_LOCK = re.compile(r"\bReentrantReadWriteLock\b")
 SHOWN_FRAMES = 8
 
@@ -34,6 +35,11 @@ class Thread:
     @property
     def name(self) -> str:
         return self.fields.get("name", "")
+
+    @property
+    def label(self) -> str:
+        """Its name; of a virtual thread without one its number."""
+        return self.name or f"#{self.fields.get('number', '')}"
 
     @property
     def blocked_on(self) -> str | None:
@@ -67,12 +73,12 @@ class Thread:
         return fields
 
 
-@dataclass
-class Cycle:
-    """Threads that wait for one another, in order; `locks[i]` is what `threads[i]` waits for."""
+@dataclass(frozen=True)
+class Edge:
+    """A thread that waits for a lock, and one that holds it."""
 
-    threads: list[Thread]
-    locks: list[str]
+    waiter: Thread
+    holder: Thread
     is_doubtful: bool
 
 
@@ -81,67 +87,133 @@ def class_of(frame: str) -> str:
     return re.sub(r"^[\w.@-]+/+", "", frame.split("(", 1)[0]).rsplit(".", 1)[0].split("$", 1)[0]
 
 
-def users_of(frames: list[str], pattern: re.Pattern[str]) -> set[str]:
-    """Classes that call a helper which takes a read-write lock around their code (`CoreUtils.inReadLock`)."""
-    found = set()
-    for frame, caller in pairwise(frames):
-        if pattern.search("." + frame):
-            found.add(class_of(caller))
-    return found
+def users_of(thread: Thread) -> tuple[str | None, set[str]]:
+    """(class for whose read-write lock a thread waits, classes whose read lock it holds), as helpers among its frames tell.
+
+    A helper takes the lock around the code of the class that calls it (`CoreUtils.inReadLock`).  The one directly below the wait is
+    not yet inside; where other code stands between them, nothing tells whose lock the thread waits for.
+    """
+    waits = thread.blocked_on is not None and READ_WRITE_LOCK.search(thread.fields.get("waits_for_class", ""))
+    frames = [frame for frame in thread.frames if not JDK_FRAME.match(frame)]
+    wanted, held = None, set()
+    for place, (frame, caller) in enumerate(pairwise(frames)):
+        helper = LOCK_HELPER.search("." + frame)
+        if helper is None:
+            continue
+        if waits and {class_of(above) for above in frames[:place]} <= {class_of(frame)}:
+            wanted = class_of(caller)
+        elif helper["kind"] == "Read":
+            held.add(class_of(caller))
+    return wanted, held
 
 
-class Owners:
-    """Who holds what in one dump, as far as it is printed."""
+class Waits:
+    """Who waits for whom in one dump, as far as it is printed.
+
+    A thread waits for one lock, which has one owner or several readers.  A reader of a ReentrantReadWriteLock is printed nowhere: where
+    nobody is printed as the owner of such a lock, the blocked threads within a read-lock helper of the class that its waiters call
+    one from are taken for its readers, which is doubtful.
+    """
 
     def __init__(self, threads: list[Thread]) -> None:
+        self.threads = threads
         self.by_number = {thread.fields["number"]: thread for thread in threads if "number" in thread.fields}
         self.by_lock = {lock: thread for thread in threads for lock in thread.holds}
+        self.readers = self._readers()
+        self.edges = {id(thread): self._edges_of(thread) for thread in threads}
 
-    def of(self, thread: Thread) -> Thread | None:
-        """The other thread that holds the lock which this one waits for."""
+    def owner_of(self, thread: Thread) -> Thread | None:
+        """The other thread that is printed as the owner of the lock which this one waits for."""
         lock = thread.blocked_on
         owner = self.by_number.get(thread.owner_number or "") or self.by_lock.get(lock or "")
         return None if lock is None or owner is thread else owner
 
+    def _readers(self) -> dict[str, list[Thread]]:
+        """Lock -> threads that seem to read under it."""
+        wanted: dict[str, set[str]] = {}
+        readers: dict[str, list[Thread]] = {}
+        for thread in self.threads:
+            user, held = users_of(thread)
+            if user is not None and thread.blocked_on is not None:
+                wanted.setdefault(thread.blocked_on, set()).add(user)
+            for name in held if thread.blocked_on is not None else ():
+                readers.setdefault(name, []).append(thread)
+        return {
+            lock: list(
+                {id(thread): thread for user in sorted(users) for thread in readers.get(user, []) if thread.blocked_on != lock}.values()
+            )
+            for lock, users in wanted.items()
+            if lock not in self.by_lock
+        }
 
-def cycles(threads: list[Thread], owners: Owners) -> list[Cycle]:
-    """Cycles of waiting.
-
-    A reader of a ReentrantReadWriteLock is printed nowhere.  Where nobody is printed as the holder of such a lock, the threads whose
-    frames stand within a read-lock helper that the waiting thread's class uses as well are taken for its holders; such a cycle is doubtful.
-    """
-    readers: dict[str, list[Thread]] = {}
-    for thread in threads:
-        for user in users_of(thread.frames, READ_LOCKED):
-            readers.setdefault(user, []).append(thread)
-
-    def next_of(thread: Thread) -> list[tuple[Thread, bool]]:
-        lock = thread.blocked_on
-        owner = owners.of(thread)
+    def _edges_of(self, thread: Thread) -> list[Edge]:
+        owner = self.owner_of(thread)
         if owner is not None:
-            return [(owner, False)]
-        if lock is None or lock in owners.by_lock:
-            return []
-        if not READ_WRITE_LOCK.search(thread.fields.get("waits_for_class", "")):
-            return []
-        users = users_of(thread.frames, WRITE_LOCKED)
-        return [(reader, True) for user in users for reader in readers.get(user, []) if reader.blocked_on not in (None, lock)]
+            return [Edge(thread, owner, False)]
+        return [Edge(thread, reader, True) for reader in self.readers.get(thread.blocked_on or "", [])]
 
-    found: list[Cycle] = []
-    seen: set[frozenset[int]] = set()
-    for first in threads:
-        # depth first, along few edges: a thread waits for one lock, which has one holder or a handful of readers
-        stack = [(first, [first], False)]
-        visited = {id(first)}
-        while stack:
-            thread, path, doubtful = stack.pop()
-            for following, doubt in next_of(thread):
-                if following is first:
-                    members = frozenset(id(member) for member in path)
-                    if members not in seen:
-                        seen.add(members)
-                        found.append(Cycle(path, [member.blocked_on or "" for member in path], doubtful or doubt))
-                elif id(following) not in visited:
-                    visited.add(id(following))
-                    stack.append((following, [*path, following], doubtful or doubt))
-    return found
+    def deadlocks(self) -> list[list[Edge]]:
+        """The edges within each strongly connected part of two or more threads, along the waits from its first thread on (Tarjan 1972)."""
+        index: dict[int, int] = {}
+        low: dict[int, int] = {}
+        pending: list[Thread] = []
+        part_of: dict[int, int] = {}
+        for root in self.threads:
+            path = [] if id(root) in index else [(root, iter(self.edges[id(root)]))]
+            while path:
+                thread, following = path[-1]
+                if id(thread) not in index:
+                    index[id(thread)] = low[id(thread)] = len(index)
+                    pending.append(thread)
+                for edge in following:
+                    if id(edge.holder) not in index:
+                        path.append((edge.holder, iter(self.edges[id(edge.holder)])))
+                        break
+                    if id(edge.holder) not in part_of:
+                        low[id(thread)] = min(low[id(thread)], index[id(edge.holder)])
+                else:
+                    path.pop()
+                    if path:
+                        above = id(path[-1][0])
+                        low[above] = min(low[above], low[id(thread)])
+                    if low[id(thread)] == index[id(thread)]:
+                        while id(thread) not in part_of:
+                            part_of[id(pending.pop())] = index[id(thread)]
+        sizes = Counter(part_of.values())
+        found, seen = [], set()
+        for thread in self.threads:
+            part = part_of[id(thread)]
+            if sizes[part] > 1 and part not in seen:
+                seen.add(part)
+                found.append(self._within(thread, part_of))
+        return found
+
+    def _within(self, first: Thread, part_of: dict[int, int]) -> list[Edge]:
+        """Edges within the part of a thread, each thread's together, in the order in which the waits lead to them."""
+        edges: list[Edge] = []
+        pending, seen = [first], {id(first)}
+        while pending:
+            thread = pending.pop()
+            own = [edge for edge in self.edges[id(thread)] if part_of[id(edge.holder)] == part_of[id(first)]]
+            edges += own
+            for edge in reversed(own):
+                if id(edge.holder) not in seen:
+                    seen.add(id(edge.holder))
+                    pending.append(edge.holder)
+        return edges
+
+    def behind(self, members: list[Thread]) -> list[Thread]:
+        """The other threads that wait for one of these, or for one that does, and so on."""
+        waiters: dict[int, list[Thread]] = {}
+        for thread in self.threads:
+            for edge in self.edges[id(thread)]:
+                waiters.setdefault(id(edge.holder), []).append(thread)
+        reached, pending = {id(member) for member in members}, list(members)
+        found = []
+        while pending:
+            for thread in waiters.get(id(pending.pop()), []):
+                if id(thread) not in reached:
+                    reached.add(id(thread))
+                    pending.append(thread)
+                    found.append(thread)
+        return found

@@ -5,7 +5,8 @@ Rows that every module of a tool may give:
 
 - `command`: command, tool;
 - `log_line`: level, message, logger (the tool's own log, its time is content);
-- `remark`: message (a sentence of the tool that no other row takes).
+- `remark`: message (a sentence of the tool that no other row takes);
+- `tool_error`: what the tool printed as it failed, with the trace below it (`_tool_errors`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ingestion.captures import UNREAD, About, Line, Row, time_of
+from ingestion.captures import UNREAD, About, Line, Row, lines_of, time_of
+from ingestion.captures._tool_errors import TOOLS_ONLY, error_of, fields_of, tool_in_trace, tool_of, tool_of_command
 
 COMMAND = re.compile(
     r"(?:^|[\s/\\])(?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*(?:\.sh|\.bat)?\s+(?:-|describe\b|list\b|format\b|info\b|kafka\.)"
@@ -28,10 +30,20 @@ LOG_LINE = re.compile(
     r"^\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?P<message>.*?)"
     r"(?: \((?P<logger>[\w.$]+)\))?$"
 )
-NOTICE = re.compile(r"^(?:SLF4J: |log4j:|Picked up |OpenJDK |Java HotSpot|Defaulted container|Defaulting container|DEPRECATED:)")
-TRACE = re.compile(
-    r"^\s+at [\w.$/@<>]+\(|^Caused by: |^\s*Suppressed: |^\s+\.\.\. \d+ (?:more|common)|^[a-z][\w.]+\.[A-Z]\w*(?:Exception|Error)\b"
+# Of the JVM, of the logging library, of kubectl, and what every tool says of an option that is on its way out.
+NOTICE = re.compile(
+    r"^(?:SLF4J: |log4j:|Picked up |OpenJDK |Java HotSpot|Defaulted container|Defaulting container|DEPRECATED:|To use a Log4j 2\.x configuration, please see"
+    r"|You can also use the \$KAFKA_HOME/config/|Unable to use a TTY|(?:\S+ main |\S+ \S+ main )?(?:WARN|ERROR) StatusLogger |\S+ main (?:WARN|ERROR) "
+    r"|\[[\d.,]+m?s\]\[(?:warning|error|info) *\]|WARNING: (?:An illegal reflective|Illegal reflective|Please consider reporting|Use --|All illegal access"
+    r"|A terminally deprecated|A restricted method|sun\.misc\.Unsafe|Restricted methods|java\.lang\.)"
+    r"|(?:Warning: |WARNING: )?(?:The )?(?:[Oo]ption )?['\"\[]?(?:--)?[\w-]+['\"\]]? (?:option )?(?:is|has been) deprecated\b)"
 )
+LOGGER_LINE = re.compile(r"^ \((?P<logger>[a-z][\w.]*\.[A-Z][\w$]*)\)$")
+TRACE = re.compile(
+    r"^ \([a-z][\w.]*\.[A-Z][\w$]*\)$|^\s+at [\w.$/@<>]+\(|^Caused by: |^\s*Suppressed: |^\s+\.\.\. \d+ (?:more|common)|^[a-z][\w.]+\.[A-Z]\w*(?:Exception|Error)\b"
+)
+BARE = re.compile(r"^[a-z][\w.]+\.[A-Z]\w*(?:Exception|Error)\b")
+FAILED = re.compile(r"[Ee]rror|ERROR|Exception|[Ff]ail|[Tt]imed out|FATAL")
 DECORATION = re.compile(r"^[\s`~=*_+|.…-]*$|^\s*```\w*$")
 JSON_START = re.compile(r"^\s*(?:\{\s*(?:\"|$)|\[\s*\{)")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -45,9 +57,14 @@ TOPIC_PARTITION = re.compile(r"^(?P<topic>[\w.-]+)-(?P<partition>\d+)$|^\[(?P<ol
 
 @dataclass
 class Stamp:
-    """When the rows of a text were true; a line of the tool's own log says it better than the change of the file."""
+    """When the rows of a text were true; a line of the tool's own log says it better than the change of the file.
+
+    `tool`: whose output it is, until a command names another; `command`: the one above.
+    """
 
     about: About
+    tool: str | None = None
+    command: str | None = None
     at: dt.datetime | None = None
     known_by: str | None = None
     warnings: tuple[str, ...] = ()
@@ -69,23 +86,42 @@ class Stamp:
 
     def common(self, line: Line) -> Row | None:
         """The row of a line that any tool may print, or that was typed."""
-        log = LOG_LINE.match(line.text)
+        first, *below = line.text.split("\n")
+        log = LOG_LINE.match(first)
         if log:
             at = local_time(log["at"], self.about)
             if self.known_by not in ("name", "content"):
                 self.says(at)
-            fields = {"level": log["level"], "message": log["message"], "logger": log["logger"]}
+            fields = {"level": log["level"], "message": log["message"], "logger": log["logger"] or logger_below(below)}
             return replace(self.row("log_line", line, fields), at=at, at_known_by="content", warnings=())
         command = COMMAND.search(line.text)
         if command:
             tool = TOOL.search(line.text)
-            return self.row("command", line, {"command": line.text.strip(), "tool": tool[1] if tool else None})
+            self.command = line.text.strip()
+            self.tool = tool_of_command(line.text, tool[1] if tool else None) or self.tool
+            return self.row("command", line, {"command": self.command, "tool": tool[1] if tool else None})
+        error = error_of(line.text, is_tool=False)
+        if error:
+            return self.row("tool_error", line, fields_of(line.text, error, self.tool, self.command))
         if NOTICE.match(line.text) or TRACE.match(line.text):
             return self.row("remark", line, {"message": line.text.strip()})
         return None
 
+    def said(self, line: Line) -> Row:
+        """The row of a sentence of the tool: an error or a remark."""
+        error = error_of(line.text, is_tool=True)
+        if error:
+            return self.row("tool_error", line, fields_of(line.text, error, self.tool, self.command))
+        return self.row("remark", line, {"message": line.text.strip()})
+
     def unread(self, line: Line, warning: str) -> Row:
         return self.row(UNREAD, line, {}, warnings=(warning,))
+
+
+def logger_below(lines: Sequence[str]) -> str | None:
+    """The logger of a line whose message ended with a line of its own, as a printed stack trace does."""
+    found = LOGGER_LINE.match(lines[-1]) if lines else None
+    return found["logger"] if found else None
 
 
 def local_time(text: str, about: About) -> dt.datetime | None:
@@ -131,12 +167,12 @@ def typed(sample: str, tool: str, option: str = "") -> bool:
 
 
 def whole(lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines without blanks and fences; a trace belongs to the line above it."""
+    """Lines without blanks and fences; a trace belongs to the line above it, if that says that something failed."""
     held: Line | None = None
     for line in lines:
         if DECORATION.match(line.text):
             continue
-        if held is not None and TRACE.match(line.text):
+        if held is not None and TRACE.match(line.text) and not (BARE.match(line.text) and not FAILED.search(held.text)):
             held = Line(held.offset, f"{held.text}\n{line.text}")
             continue
         if held is not None:
@@ -171,6 +207,28 @@ def document(held: list[Line]) -> tuple[Line, object | None]:
         return Line(held[0].offset, text), json.loads(text)
     except (ValueError, RecursionError):
         return Line(held[0].offset, text), None
+
+
+@lru_cache(maxsize=4)
+def failed_tool(sample: str) -> str | None:
+    """The tool whose errors are all that a text holds beside commands and a log; "" where nothing tells which, None for another text."""
+    if not FAILED.search(sample):
+        return None
+    tool, errors = None, []
+    for line in whole(lines_of(sample)):
+        command = COMMAND.search(line.text)
+        if command:
+            named = TOOL.search(line.text)
+            tool = tool_of_command(line.text, named[1] if named else None) or tool
+        elif not (LOG_LINE.match(line.text.split("\n", 1)[0]) or NOTICE.match(line.text)):
+            found = error_of(line.text, is_tool=tool is not None or tool_in_trace(line.text) is not None)
+            if found is None:
+                return None
+            errors.append((line.text, found))
+    named = next((named for text, found in errors if (named := tool_of(text, found))), tool)
+    if not errors or named:
+        return named if errors else None
+    return "" if any(found.re in TOOLS_ONLY for _, found in errors) else None
 
 
 def slices(line: Line, form: re.Pattern[str]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, significant, snake, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, significant, snake, whole
 
 ACLS = "kafka_acls"
 KINDS = {ACLS: "Access control lists, as kafka-acls --list prints them."}
@@ -28,15 +28,15 @@ ACL = re.compile(
 OLD_ACL = re.compile(
     r"^\s*(?P<principal>[^\s:]+:.*?) has (?P<permission>Allow|Deny) permission for operations: (?P<operation>\w+) from hosts: (?P<host>\S+)\s*$"
 )
-SAID = re.compile(r"^ACLs for principal `|^Error while executing ACL command|^Warning: |^Are you sure you want to")
+SAID = re.compile(r"^ACLs for principal `|^Error while (?:adding|removing) ACLs|^Warning: |^Are you sure you want to")
 
 
 def kind_of(sample: str, name: str = "") -> str | None:
-    return ACLS if mostly(significant(sample), any_of(RESOURCE, ACL, OLD_ACL)) else None
+    return ACLS if mostly(significant(sample), any_of(RESOURCE, ACL, OLD_ACL)) or failed_tool(sample) == "kafka-acls" else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, resource = Stamp(about), {}
+    stamp, resource = Stamp(about, "kafka-acls"), {}
     for line in whole(lines):
         head = RESOURCE.match(line.text)
         if head:
@@ -62,6 +62,4 @@ def row_of(resource: dict[str, str | None], line: Line, stamp: Stamp) -> Row:
             "permission": found["permission"].lower(),
         }
         return stamp.row("acl", line, fields, warnings=() if resource else ("whose list it is stood above",))
-    return (
-        stamp.row("remark", line, {"message": line.text.strip()}) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-acls")
-    )
+    return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-acls")

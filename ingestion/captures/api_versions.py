@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, number, significant, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number, significant, whole
 
 API_VERSIONS = "kafka_api_versions"
 KINDS = {API_VERSIONS: "Versions of requests that each broker understands, as kafka-broker-api-versions prints them."}
@@ -33,13 +33,14 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     return (
         API_VERSIONS
-        if mostly(lines, any_of(BROKER, VERSION, END)) and any(BROKER.match(line) or VERSION.match(line) for line in lines)
+        if (mostly(lines, any_of(BROKER, VERSION, END)) and any(BROKER.match(line) or VERSION.match(line) for line in lines))
+        or failed_tool(sample) == "kafka-broker-api-versions"
         else None
     )
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, node = Stamp(about), None
+    stamp, node = Stamp(about, "kafka-broker-api-versions"), None
     for line in whole(lines):
         broker = BROKER.match(line.text)
         if broker:

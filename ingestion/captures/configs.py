@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, number, significant, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number, significant, whole
 
 CONFIGS = "kafka_configs"
 KINDS = {CONFIGS: "Settings of topics, brokers, clients or users, as kafka-configs --describe prints them."}
@@ -33,7 +33,7 @@ SETTING = re.compile(
 )
 BARE_SETTING = re.compile(r"^\s+(?P<name>[A-Za-z_][\w.$-]*)=(?P<value>.*)$")
 CHANGED = re.compile(r"^Completed [Uu]pdating (?:default )?config (?:for entity: |for )?(?P<entity>.+?)\.?$")
-SAID = re.compile(r"^(?:Error while executing config command|Warning: |WARNING: |Error: )")
+SAID = re.compile(r"^(?:Error retrieving SCRAM credential configs|Warning: |WARNING: |Error: )")
 ENTITY = re.compile(
     r"^(?:(?P<default>default |the default )?(?P<type>topics?|brokers?|broker-loggers?|clients?|client-id|users?|user-principal|ips?|groups?|client-metrics)\b"
     r"(?:\s+'(?P<quoted>[^']*)'|:(?P<old>\S+)| in the (?P<all>cluster)|\s+(?P<bare>\S+))?)$"
@@ -60,11 +60,11 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     if mostly(lines, CHANGED) or (any(HEAD.match(line) and entity_of(HEAD.match(line)["entity"]) for line in lines) and mostly(lines, OWN)):
         return CONFIGS
-    return CONFIGS if mostly(lines, SETTING) else None
+    return CONFIGS if mostly(lines, SETTING) or failed_tool(sample) == "kafka-configs" else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, entity = Stamp(about), {}
+    stamp, entity = Stamp(about, "kafka-configs"), {}
     for line in whole(lines):
         head = HEAD.match(line.text)
         if head:
@@ -96,11 +96,7 @@ def row_of(line: Line, entity: dict[str, str], stamp: Stamp) -> Row:
     changed = CHANGED.match(line.text)
     if changed:
         return stamp.row("config_change", line, entity_of(changed["entity"]))
-    return (
-        stamp.row("remark", line, {"message": line.text.strip()})
-        if SAID.match(line.text)
-        else stamp.unread(line, "no line of kafka-configs")
-    )
+    return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-configs")
 
 
 def scope_of(head: re.Match[str]) -> str | None:

@@ -3,8 +3,8 @@
 Rows:
 - `file_system`: file_system, file_system_type, size_bytes, used_bytes, available_bytes, used_percent, mounted_on; of `df -i`: inodes,
   inodes_used, inodes_free, inodes_used_percent;
-- `directory_size`: path, size_bytes, topic_name, partition_id, directory_state (delete, future, stray); `size` instead of size_bytes
-  where nothing says whether it counts bytes (`du -b`) or blocks;
+- `directory_size`: path, size_bytes, topic_name, partition_id, directory_state (delete, future, stray), size_known_by (concluded, where
+  the listing's numbers alone say whether they count bytes or blocks); `size` instead of size_bytes where not even they do;
 - `directory_entry`: path, entry_type (file, directory, link …), permissions, owner, group, size_bytes, modified_at (UTC, ISO 8601),
   base_offset, segment_file (log, index, timeindex …), topic_name, partition_id, link_target.
 
@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly, zone_of
@@ -58,6 +59,16 @@ ENTRY = re.compile(
     r"\s(?P<path>\S.*?)\s*",
     re.I,
 )
+UNIT_UNKNOWN = "nothing says whether bytes (du -b) or blocks of 1024"
+# What a live partition cannot be below when its bytes are counted: its directory alone has a block.
+LEAST_PARTITION_BYTES = 4096
+# log.segment.bytes is an int; a file may be over it by one batch.
+MOST_SEGMENT_BYTES = 1 << 32
+# More than one partition, and than all of a node's disks, can hold.
+MOST_PARTITION_BYTES = 16 << 40
+MOST_NODE_BYTES = 256 << 40
+# The offsets topic is compacted: one partition may have grown so far, not all of them.
+MOST_COMPACTED_BYTES = 64 << 30
 TYPES = {"-": "file", "d": "directory", "l": "link", "b": "device", "c": "device", "p": "pipe", "s": "socket"}
 FOLDER = re.compile(r"(?P<path>(?:/|\./?|\w).*):")
 TOTAL = re.compile(r"(?:total|insgesamt|总用量|总计|合計|итого|celkem|razem|totale) ?\d\S*\s*", re.I)
@@ -124,15 +135,81 @@ def partition_of(path: str) -> dict[str, str | None]:
     return match.groupdict() if match else {}
 
 
-def du_unit(command: str | None, name: str) -> int | None:
-    """Bytes of one, by the options of du; None where nothing says it."""
+def du_unit(command: str | None, name: str) -> tuple[int | None, bool]:
+    """(bytes of one, whether an option says so) by command or name; a du without such an option counts blocks of 1024 unless its numbers say otherwise."""
     options = "".join(re.findall(r"\s-([a-zA-Z]+)", command)) if command and re.search(r"\bdu\b", command) else None
     if options is None:
         named = re.search(r"\bdu[-_ ]?-?([a-z]{0,4})(?![a-z])", name.rsplit("/", 1)[-1])
         options = named[1] if named and named[1] else None
     if options is None:
-        return None
-    return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024
+        return None, False
+    is_given = bool(re.search(r"[bkmB]", options) or (command and re.search(r"--(?:bytes|block-size)", command)))
+    return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024, is_given
+
+
+@dataclass
+class Listing:
+    """Sizes of a du that names no unit: they wait for the end of their listing, for the numbers together may say it."""
+
+    default: int | None
+    rows: list[Row] = field(default_factory=list)
+    concluded: tuple[int, str] | None = None
+
+    def end(self, is_last: bool = True) -> Iterator[Row]:
+        """The sizes, with the unit as it is concluded; where it is not, they wait on for the next run of the command."""
+        self.concluded = (too_much(self.rows) if self.default else too_much(self.rows) or by_multiples(self.rows)) or self.concluded
+        if self.concluded or self.default or is_last:
+            yield from (self.with_unit(row) for row in self.rows)
+            self.rows = []
+
+    def with_unit(self, row: Row) -> Row:
+        unit, why = self.concluded or (self.default, None)
+        if unit is None or "size" not in row.fields:
+            return row
+        fields = {"size_bytes" if key == "size" else key: value for key, value in row.fields.items()}
+        fields["size_bytes"] = bytes_of(row.fields["size"], unit) or "0"
+        if why is None:
+            return replace(row, fields=fields)
+        warning = f"concluded: {'bytes' if unit == 1 else 'blocks of 1024'}, for {why}"
+        return replace(
+            row, fields={**fields, "size_known_by": "concluded"}, warnings=(*(w for w in row.warnings if w != UNIT_UNKNOWN), warning)
+        )
+
+
+def sizes_of(rows: Sequence[Row]) -> list[tuple[int, dict[str, str]]]:
+    return [(int(row.fields["size"]), row.fields) for row in rows if row.fields.get("size", "").isdigit()]
+
+
+def too_much(rows: Sequence[Row]) -> tuple[int, str] | None:
+    """Bytes, and why, where blocks of 1024 would be more than there can be."""
+    for size, fields in sizes_of(rows):
+        what, most = (
+            ("a segment", MOST_SEGMENT_BYTES)
+            if SEGMENT.search(fields["path"])
+            else ("a partition", MOST_PARTITION_BYTES)
+            if "partition_id" in fields
+            else ("a node", MOST_NODE_BYTES)
+        )
+        if size * 1024 > most:
+            return 1, f"{size} blocks of 1024 are more than {what} can hold"
+    offsets = [size for size, fields in sizes_of(rows) if fields.get("topic_name") == "__consumer_offsets"]
+    if len(offsets) >= 3 and min(offsets) * 1024 > MOST_COMPACTED_BYTES:
+        return 1, f"in blocks of 1024 no partition of __consumer_offsets would be below {min(offsets) >> 20} GiB"
+    return None
+
+
+def by_multiples(rows: Sequence[Row]) -> tuple[int, str] | None:
+    """(bytes of one, why): file systems of Linux allocate by 4 KiB; those that do not (ZFS, compression) show numbers too small for bytes."""
+    sizes = {size for size, _ in sizes_of(rows)}
+    least = min({size for size, fields in sizes_of(rows) if "partition_id" in fields} or sizes, default=0)
+    odd = next((size for size, _ in sizes_of(rows) if size % 4), None)
+    if odd is not None:
+        return (1, f"{odd} is not a multiple of 4, and blocks are allocated by 4 KiB") if least >= LEAST_PARTITION_BYTES else None
+    if 0 < least < LEAST_PARTITION_BYTES:
+        return 1024, f"{least} is too small for bytes, and all numbers are multiples of 4, as allocated blocks are"
+    if len(sizes) >= 6 and any(size % 8 for size in sizes):
+        return 1024, "all numbers are multiples of 4, as allocated blocks are"
+    return None
 
 
 def month_of(name: str) -> int:
@@ -174,15 +251,20 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
     page = Page(about)
     unit: int | None = None
     inodes, folder, device = False, "", None
+    listing: Listing | None = None
     for line in lines:
         text = line.text
         entry = ENTRY.fullmatch(text) if kind == "directory_listing" else None
         if entry:
             yield entry_row(page, line, entry, folder)
             continue
+        command = page.command
         if page.passes(line):
             # A command in the middle of the outputs of a script: what follows may have another unit.
             unit, inodes = (None, False) if text.strip() else (unit, inodes)
+            if listing and text.strip():
+                yield from listing.end(is_last=page.command is not command)
+                listing = listing if page.command is command else None
             continue
         row = (
             DF.fullmatch(f"{device.text.strip()} {text.strip()}")
@@ -194,6 +276,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
         if kind == "disk_usage" and is_df_heading(text):
             unit, inodes = df_unit(text)
         elif row:
+            yield from listing.end() if listing else ()
             yield file_system(
                 page,
                 device if device and DF_WRAPPED.fullmatch(text) else line,
@@ -207,11 +290,19 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             yield from unread([device], "a file system without its numbers") if device else ()
             device = line
         elif kind != "directory_listing" and DU.fullmatch(text):
-            yield directory_size(page, line)
+            size = directory_size(page, line)
+            listing = listing or (
+                Listing(du_unit(page.command.text if page.command else None, about.name)[0]) if "size" in size.fields else None
+            )
+            if listing:
+                listing.rows.append(size)
+            else:
+                yield size
         elif kind == "directory_listing" and FOLDER.fullmatch(text):
             folder = FOLDER.fullmatch(text)["path"]  # type: ignore[index]
         elif not TOTAL.fullmatch(text):
             yield from unread([line], "no line of df, du or ls")
+    yield from listing.end() if listing else ()
     yield from unread([device], "a file system without its numbers") if device else ()
 
 
@@ -245,10 +336,10 @@ def directory_size(page: Page, line: Line) -> Row:
     where = {"path": match["path"], **partition_of(match["path"])}
     if match["size"][-1].isalpha():
         return page.row("directory_size", line, {**where, "size_bytes": bytes_of(match["size"])}, ROUNDED)
-    unit = du_unit(page.command.text if page.command else None, page.about.name)
-    if unit is None:
-        return page.row("directory_size", line, {**where, "size": match["size"]}, "nothing says whether bytes (du -b) or blocks of 1024")
-    return page.row("directory_size", line, {**where, "size_bytes": bytes_of(match["size"], unit)})
+    unit, is_given = du_unit(page.command.text if page.command else None, page.about.name)
+    if unit and is_given:
+        return page.row("directory_size", line, {**where, "size_bytes": bytes_of(match["size"], unit)})
+    return page.row("directory_size", line, {**where, "size": match["size"]}, *(() if unit else (UNIT_UNKNOWN,)))
 
 
 def entry_row(page: Page, line: Line, match: re.Match[str], folder: str) -> Row:

@@ -15,11 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, partition_of, significant, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, partition_of, significant, whole
 
 ELECTIONS = "kafka_leader_election"
 KINDS = {ELECTIONS: "Results of elections that were asked for, as kafka-leader-election prints them."}
 
+TOOLS = ("kafka-leader-election", "kafka-preferred-replica-election")
 DONE = re.compile(r"^Successfully completed leader election \((?P<election_kind>[A-Z]+)\) for partitions? (?P<partitions>\S.*)$")
 NOT_NEEDED = re.compile(r"^Valid replica already elected for partitions? (?P<partitions>\S.*)$")
 FAILED = re.compile(
@@ -41,11 +42,11 @@ OWN = any_of(*RESULTS, SAID)
 
 
 def kind_of(sample: str, name: str = "") -> str | None:
-    return ELECTIONS if mostly(significant(sample), OWN) else None
+    return ELECTIONS if mostly(significant(sample), OWN) or failed_tool(sample) in TOOLS else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp = Stamp(about)
+    stamp = Stamp(about, "kafka-leader-election")
     for line in whole(lines):
         common = stamp.common(line)
         yield from (common,) if common else rows_of(line, stamp)
@@ -70,8 +71,4 @@ def rows_of(line: Line, stamp: Stamp) -> Iterator[Row]:
         if not named:
             yield stamp.unread(line, "an election without a partition")
         return
-    yield (
-        stamp.row("remark", line, {"message": line.text.strip()})
-        if SAID.match(line.text)
-        else stamp.unread(line, "no line of kafka-leader-election")
-    )
+    yield (stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-leader-election"))

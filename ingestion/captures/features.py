@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, number, significant, snake, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number, significant, snake, whole
 
 FEATURES, STORAGE = "kafka_features", "kafka_storage"
 KINDS = {
@@ -46,7 +46,7 @@ PROPERTY = re.compile(r"(?P<name>cluster\.?[iI]d|node\.?[iI]d|broker\.?[iI]d|dir
 
 def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
-    if mostly(lines, any_of(FEATURE, CHANGE)):
+    if mostly(lines, any_of(FEATURE, CHANGE)) or failed_tool(sample) == "kafka-features":
         return FEATURES
     if (
         lines
@@ -60,11 +60,11 @@ def kind_of(sample: str, name: str = "") -> str | None:
         and any(SECTION.match(line) for line in lines)
     ):
         return STORAGE
-    return None
+    return STORAGE if failed_tool(sample) == "kafka-storage" else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, section = Stamp(about), None
+    stamp, section = Stamp(about, "kafka-features" if kind == FEATURES else "kafka-storage"), None
     for line in whole(lines):
         head = SECTION.match(line.text) if kind == STORAGE else None
         if head:

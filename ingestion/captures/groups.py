@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from ingestion.captures import UNREAD, About, Line, Row, Sample, lines_of
 from ingestion.captures._group_tables import COLUMN, HEADER, Table, is_header
-from ingestion.captures._tools import Stamp, significant, typed, whole
+from ingestion.captures._tools import Stamp, failed_tool, significant, typed, whole
 
 DESCRIBE, LIST, CHECKER = "kafka_groups_describe", "kafka_groups_list", "kafka_consumer_offset_checker"
 KINDS = {
@@ -39,6 +39,7 @@ STATE = re.compile(
     r"^\s*(?:\S+\s+)?[^\s:]+:\d+\s+\(-?\d+\)\s|^\s*\S+\s+(?:\S+\s+)?(?:Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|Assigning|Reconciling|NotReady|Unknown)\s*$"
 )
 TOOLS = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups", "kafka-groups")
+TOOLS_OF = {DESCRIBE: "kafka-consumer-groups", LIST: "kafka-consumer-groups", CHECKER: "kafka-consumer-offset-checker"}
 FIRST_SAID = ("Deletion of ", "Error: Executing consumer group command failed", "Consumer group `")
 # What a line is shows in its beginning; some of JSON have megabytes.
 LONGEST = 1000
@@ -80,6 +81,8 @@ def kind_of(sample: str, name: str = "") -> str | None:
             return CHECKER
         if any(SENTENCE.match(line) or UNMISTAKABLE.match(line) or line.startswith(FIRST_SAID) for line in lines):
             return DESCRIBE
+    if failed_tool(sample) in TOOLS:
+        return DESCRIBE
     if lines and all(len(line.split()) == 1 for line in lines):
         base = name.rsplit("/", 1)[-1]
         return LIST if any(typed(sample, tool, "--list") for tool in TOOLS) or ("groups" in base and "list" in base) else None
@@ -87,7 +90,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, table = Stamp(about), Table()
+    stamp, table = Stamp(about, TOOLS_OF[kind]), Table()
     held: Line | None = None
     for line in whole(lines):
         if held is None:
@@ -138,7 +141,7 @@ def rows_of(kind: str, line: Line, stamp: Stamp, table: Table) -> Iterator[Row]:
         table.group_id = sentence["group"]
         yield stamp.row("group_state", line, {"group_id": sentence["group"], "state": sentence.lastgroup})
     elif SAID.match(line.text):
-        yield stamp.row("remark", line, {"message": line.text.strip()})
+        yield stamp.said(line)
     elif kind == LIST:
         yield stamp.row("group_name", line, {"group_id": line.text.strip()})
     else:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, documents, partition_of, plain, significant, slices, whole
+from ingestion.captures._tools import Stamp, documents, failed_tool, partition_of, plain, significant, slices, whole
 
 LOG_DIRS = "kafka_log_dirs"
 KINDS = {LOG_DIRS: "Sizes of the partitions in the brokers' log directories, as kafka-log-dirs prints them."}
@@ -32,22 +32,20 @@ PIECE = re.compile(rf'"broker"\s*:\s*(?P<broker>\d+)|{DIR.pattern}|(?P<partition
 
 def kind_of(sample: str, name: str = "") -> str | None:
     lines = [line for line in significant(sample) if not SAID.match(line)]
+    if failed_tool("\n".join(line for line in sample.split("\n") if not SAID.match(line))) == "kafka-log-dirs":
+        return LOG_DIRS
     return LOG_DIRS if lines and BEGINS.match("\n".join(lines).lstrip()) else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp = Stamp(about)
+    stamp = Stamp(about, "kafka-log-dirs")
     for line, value in documents(whole(lines)):
         if isinstance(value, dict) and isinstance(value.get("brokers"), list):
             yield from rows_of(value["brokers"], line, stamp)
         elif BEGINS.match(line.text.lstrip()):
             yield from rows_of_torn(line, stamp)
         else:
-            said = (
-                stamp.row("remark", line, {"message": line.text.strip()})
-                if SAID.match(line.text)
-                else stamp.unread(line, "no line of kafka-log-dirs")
-            )
+            said = stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-log-dirs")
             yield stamp.common(line) or said
 
 

@@ -15,9 +15,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, mostly, partition_of, significant, typed, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, partition_of, significant, typed, whole
 
 OFFSETS, DELETED = "kafka_get_offsets", "kafka_delete_records"
+TOOLS = {"kafka-get-offsets": OFFSETS, "kafka-delete-records": DELETED}
 KINDS = {
     OFFSETS: "The offsets of partitions, as kafka-get-offsets (GetOffsetShell) prints them.",
     DELETED: "What kafka-delete-records deleted.",
@@ -36,6 +37,8 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     if mostly(lines, any_of(DELETION, SAID)) and any(DELETION.match(line) or line.startswith("Executing records") for line in lines):
         return DELETED
+    if failed_tool(sample) in TOOLS:
+        return TOOLS[failed_tool(sample)]
     offsets = [line for line in lines if OFFSET.match(line)]
     # One line alone may be an address with something behind it.
     enough = (
@@ -45,7 +48,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp = Stamp(about)
+    stamp = Stamp(about, "kafka-get-offsets" if kind == OFFSETS else "kafka-delete-records")
     for line in whole(lines):
         yield stamp.common(line) or row_of(kind, line, stamp)
 
@@ -58,4 +61,4 @@ def row_of(kind: str, line: Line, stamp: Stamp) -> Row:
     if deletion:
         fields = partition_of(deletion["partition"]) | {"low_watermark": deletion["low_watermark"], "error": deletion["error"]}
         return stamp.row("deleted_records", line, fields)
-    return stamp.row("remark", line, {"message": line.text.strip()}) if SAID.match(line.text) else stamp.unread(line, f"no line of {kind}")
+    return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, f"no line of {kind}")

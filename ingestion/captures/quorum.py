@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, millis_time, mostly, number, significant, slices, whole
+from ingestion.captures._tools import Stamp, any_of, failed_tool, millis_time, mostly, number, significant, slices, whole
 
 QUORUM = "kafka_metadata_quorum"
 KINDS = {QUORUM: "State and replication of the metadata quorum, as kafka-metadata-quorum prints them."}
@@ -52,11 +52,11 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     named = {match["name"] for line in lines if (match := STATUS_LINE.match(line))}
     own = len(named) >= 3 or any(REPLICA.match(line) or HEADER.match(line) or CHANGE.match(line) for line in lines)
-    return QUORUM if own and mostly(lines, OWN) else None
+    return QUORUM if (own and mostly(lines, OWN)) or failed_tool(sample) == "kafka-metadata-quorum" else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp = Stamp(about)
+    stamp = Stamp(about, "kafka-metadata-quorum")
     status: dict[str, Line] = {}
     for line in whole(lines):
         found = STATUS_LINE.match(line.text)

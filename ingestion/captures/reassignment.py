@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, any_of, documents, mostly, number, partition_of, significant, slices, whole
+from ingestion.captures._tools import Stamp, any_of, documents, failed_tool, mostly, number, partition_of, significant, slices, whole
 
 REASSIGNMENT = "kafka_reassignment"
 KINDS = {REASSIGNMENT: "Plans and states of reassignments, as kafka-reassign-partitions prints them."}
@@ -61,7 +61,7 @@ HEADING = re.compile(
     r"^(?P<plan>Current|Proposed) partition (?:replica assignment|reassignment configuration)\s*$|^Current partition reassignments:$|^Status of partition reassignment: ?$"
 )
 SAID = re.compile(
-    r"^(?:Save this to use as the --reassignment-json-file option|Warning: You must run --verify|No partition reassignments found|Partitions reassignment failed due to"
+    r"^(?:Save this to use as the --reassignment-json-file option|Warning: You must run --verify|No partition reassignments found"
     r"|Error: |Cannot execute because|There is an existing assignment running|Failed to reassign partitions|None of the specified partition moves are active)"
 )
 OWN = any_of(*STATES.values(), *MOVES.values(), STARTED, MOVING, THROTTLE, CLEARED, HEADING)
@@ -71,14 +71,14 @@ PLAN = re.compile(r'^\s*\{(?=.*"(?:partitions|topics)"\s*:\s*\[)(?=.*"(?:replica
 
 def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
-    if mostly(lines, OWN):
+    if mostly(lines, OWN) or failed_tool(sample) == "kafka-reassign-partitions":
         return REASSIGNMENT
     text = "\n".join(lines)
     return REASSIGNMENT if PLAN.match(text) and any(rows_of_plan(json_of(text), Line(0, text), None, Stamp(About(name)))) else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, plan = Stamp(about), None
+    stamp, plan = Stamp(about, "kafka-reassign-partitions"), None
     for line, value in documents(whole(lines)):
         heading = HEADING.match(line.text)
         if heading:
@@ -158,7 +158,7 @@ def state_row(line: Line, message: dict[str, str], stamp: Stamp) -> Row:
                 "log_dir": known.get("log_dir"),
             }
             return stamp.row("replica_move", line, fields | message, number(known.get("node_id")))
-    return stamp.row("remark", line, message) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-reassign-partitions")
+    return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-reassign-partitions")
 
 
 def commas(values: object) -> str | None:

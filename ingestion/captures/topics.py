@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, mostly, significant, typed, whole
+from ingestion.captures._tools import Stamp, failed_tool, mostly, significant, typed, whole
 
 DESCRIBE, LIST, CHANGE = "kafka_topics_describe", "kafka_topics_list", "kafka_topics_change"
 KINDS = {
@@ -78,7 +78,7 @@ TOPIC_NAME = re.compile(r"^(?P<name>[\w.-]{1,249})(?P<deleted> - marked for dele
 INTERNAL = re.compile(r"^(?:__consumer_offsets|__transaction_state|__share_group_state|\S+ - marked for deletion)$", re.M)
 CHANGED = re.compile(r"^Created topic \"?(?P<created>[\w.-]+?)\"?\.$|^Topic (?P<deleted>[\w.-]+) is (?:already )?marked for deletion\.$")
 SAID = re.compile(
-    r"^WARNING: Due to limitations in metric names|^Note: This will have no impact|^Error while executing topic command|^Adding partitions succeeded!"
+    r"^WARNING: Due to limitations in metric names|^Note: This will have no impact|^Adding partitions succeeded!"
     r"|^Updated config for topic|^WARNING: If partitions are increased"
 )
 
@@ -87,10 +87,10 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     if mostly(lines, HEAD_OR_PARTITION):
         return DESCRIBE
-    if any(CHANGED.match(line) or line.startswith("Error while executing topic command") for line in lines) and all(
-        CHANGED.match(line) or SAID.match(line) for line in lines
-    ):
+    if any(CHANGED.match(line) for line in lines) and all(CHANGED.match(line) or SAID.match(line) for line in lines):
         return CHANGE
+    if failed_tool(sample) == "kafka-topics":
+        return DESCRIBE if typed(sample, "kafka-topics", "--describe") else LIST if typed(sample, "kafka-topics", "--list") else CHANGE
     if lines and all(TOPIC_NAME.match(line) for line in lines[:-1]) and TOPIC_NAME.match(lines[-1]):
         named = "topic" in name.rsplit("/", 1)[-1] and "list" in name.rsplit("/", 1)[-1]
         if typed(sample, "kafka-topics", "--list") or INTERNAL.search("\n".join(lines)) or named:
@@ -99,7 +99,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp = Stamp(about)
+    stamp = Stamp(about, "kafka-topics")
     for line in whole(lines):
         yield stamp.common(line) or row_of(kind, line, stamp)
 
@@ -120,11 +120,7 @@ def row_of(kind: str, line: Line, stamp: Stamp) -> Row:
         )
     fields = fields_of(line.text)
     if fields is None:
-        return (
-            stamp.row("remark", line, {"message": line.text.strip()})
-            if SAID.match(line.text)
-            else stamp.unread(line, "no line of kafka-topics")
-        )
+        return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-topics")
     if "partition_id" not in fields:
         return stamp.row("topic", line, fields)
     missing = [key for key in ("leader_id", "replicas", "isr") if fields.get(key) is None]

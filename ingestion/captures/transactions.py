@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, significant, whole
+from ingestion.captures._tools import Stamp, failed_tool, significant, whole
 
 TRANSACTIONS = "kafka_transactions"
 KINDS = {TRANSACTIONS: "Transactions or producers of a cluster, as kafka-transactions prints them."}
@@ -48,7 +48,7 @@ DIGITS = re.compile(r"-?\d+")
 
 def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
-    return TRANSACTIONS if any(columns_of(line) for line in lines[:5]) else None
+    return TRANSACTIONS if any(columns_of(line) for line in lines[:5]) or failed_tool(sample) == "kafka-transactions" else None
 
 
 def columns_of(line: str) -> list[str]:
@@ -59,7 +59,7 @@ def columns_of(line: str) -> list[str]:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, columns = Stamp(about), []
+    stamp, columns = Stamp(about, "kafka-transactions"), []
     for line in whole(lines):
         header = columns_of(line.text)
         columns = header or columns

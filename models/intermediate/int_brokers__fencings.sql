@@ -6,18 +6,15 @@ claims as (
     select * from {{ ref('int_brokers__fence_claims') }}
 ),
 
-registration_events as (
-    select * from {{ ref('stg_logs__registration_events') }}
+registration_records as (
+    select * from {{ ref('int_brokers__registration_records') }}
 ),
 
 -- Releases that print the records (2.8 to 3.2, 3.6 and later) say so in at least one line of the cluster.
 telling as (
     select distinct cluster_id
-    from registration_events
-    where
-        event_type in (
-            'broker_registration_changed', 'broker_fenced_record', 'broker_unfenced_record'
-        )
+    from registration_records
+    where event_type <> 'broker_unfencing_granted'
 ),
 
 spaced as (
@@ -66,16 +63,17 @@ final as (
         fencings.byte_offset,
         min(case
             when
-                registration_events.is_unfencing
-                or registration_events.event_type = 'broker_unfencing_granted'
-                then registration_events.logged_at
+                registration_records.is_unfencing
+                or registration_records.event_type = 'broker_unfencing_granted'
+                then registration_records.logged_at
         end) as unfenced_at
     from fencings
-    left join registration_events
+    left join registration_records
         on
-            fencings.cluster_id = registration_events.cluster_id
-            and fencings.broker_id = registration_events.broker_id
-            and fencings.logged_at < registration_events.logged_at
+            fencings.cluster_id = registration_records.cluster_id
+            and fencings.broker_id = registration_records.broker_id
+            and fencings.logged_at < registration_records.logged_at
+            and not registration_records.is_starting
     group by
         fencings.cluster_id,
         fencings.cluster_incarnation,

@@ -29,6 +29,7 @@ outages as (
         topic_name,
         partition_id,
         turn_number,
+        'partition' as extent,
         min(signed_at) as stopped_at,
         min(signed_at) as noticed_at,
         min(restarted_at) as resumed_at,

@@ -59,6 +59,7 @@ final as (
         cast(null as int) as cleaner_thread,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
+        'cleaner' as extent,
         coalesce(alive_at, dumped_at, measured_at) as stopped_at,
         coalesce(
             least(dumped_at, measured_at),

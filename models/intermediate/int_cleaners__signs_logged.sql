@@ -16,10 +16,12 @@ told as (
             when event_type = 'cleaner_stopped' then 'stopping'
             when event_type in ('cleaner_thread_failed', 'cleaner_thread_stopped') then 'dead'
             when event_type = 'partition_marked_uncleanable' then 'uncleanable'
+            when event_type = 'cleaning_horizon_set' then 'at_work'
             else 'alive'
         end as sign,
         case event_type
             when 'cleaning_started' then 'cleaning_begun'
+            when 'cleaning_horizon_set' then 'cleaning_begun'
             when 'cleaning_completed' then 'cleaning'
             else 'thread_error'
         end as witness,

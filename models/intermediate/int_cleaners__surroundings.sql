@@ -1,6 +1,6 @@
 with signs as (
     select * from {{ ref('int_cleaners__signs') }}
-    where sign <> 'uncleanable'
+    where sign not in ('uncleanable', 'at_work')
 ),
 
 offsets_events as (

@@ -1,67 +1,61 @@
 with signs as (
-    select * from {{ ref('int_cleaners__signs') }}
-    where sign <> 'uncleanable' and witness not in ('thread_dump', 'metric')
-),
-
--- The last start or stop of the cleaner as a whole before each sign, and the next of each after it.
-turned as (
-    select
-        *,
-        last_value(case when sign in ('restarted', 'stopping') then sign end, true)
-            over (before) as turn,
-        count_if(sign in ('restarted', 'stopping')) over (before) as turn_number,
-        min(case when sign = 'restarted' then signed_at end) over (after) as restarted_at,
-        min(case when sign = 'stopping' then signed_at end) over (after) as stopping_at,
-        count_if(sign = 'alive') over (thread_before) as life_number,
-        min(case when sign = 'alive' then signed_at end) over (thread_after) as alive_at
-    from signs
-    window
-        before as (
-            partition by cluster_id, cluster_incarnation, node_id
-            order by signed_at, source_path, byte_offset
-            rows between unbounded preceding and current row
-        ),
-        after as (
-            partition by cluster_id, cluster_incarnation, node_id
-            order by signed_at, source_path, byte_offset
-            rows between 1 following and unbounded following
-        ),
-        thread_before as (
-            partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
-            order by signed_at, source_path, byte_offset
-            rows between unbounded preceding and current row
-        ),
-        thread_after as (
-            partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
-            order by signed_at, source_path, byte_offset
-            rows between 1 following and unbounded following
-        )
+    select * from {{ ref('int_cleaners__thread_signs') }}
 ),
 
 -- A thread that ends while its process stops is no outage, nor is one whose error comes of the stop.
-final as (
+outages as (
     select
         cluster_id,
         cluster_incarnation,
         node_id,
         cleaner_thread,
-        cast(null as string) as topic_name,
-        cast(null as int) as partition_id,
+        min_by(last_words, struct(signed_at, source_path, byte_offset)) as last_words,
         min(signed_at) as stopped_at,
-        min(signed_at) as noticed_at,
         min(least(restarted_at, alive_at)) as resumed_at,
-        'thread_error' as found_by,
         min_by(cause, struct(signed_at, source_path, byte_offset)) filter (where cause is not null)
             as cause,
         {{ evidence(at='signed_at') }} as evidence,
         count(*) as evidence_count
-    from turned
+    from signs
     where
         sign = 'dead'
         and coalesce(turn, '') <> 'stopping'
         and (stopping_at is null or stopping_at > signed_at + interval 10 seconds)
     group by
         cluster_id, cluster_incarnation, node_id, cleaner_thread, turn_number, life_number
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        if(last_words.is_begun, last_words.topic_name, null) as topic_name,
+        if(last_words.is_begun, last_words.partition_id, null) as partition_id,
+        if(cleaner_thread is null, 'cleaner', 'thread') as extent,
+        stopped_at,
+        stopped_at as noticed_at,
+        resumed_at,
+        'thread_error' as found_by,
+        cause,
+        if(
+            last_words.is_begun,
+            -- The error stands first: it is what the outage is.
+            concat(
+                slice(evidence, 1, 9),
+                array(
+                    named_struct(
+                        'node_id', node_id,
+                        'source_path', last_words.source_path,
+                        'byte_offset', last_words.byte_offset
+                    )
+                )
+            ),
+            evidence
+        ) as evidence,
+        evidence_count + if(last_words.is_begun, 1, 0) as evidence_count
+    from outages
 )
 
 select * from final

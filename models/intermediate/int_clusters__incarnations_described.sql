@@ -25,7 +25,14 @@ told as (
     select
         incarnations.cluster_id,
         incarnations.cluster_incarnation,
-        max_by(lifecycle_events.kafka_cluster_id, lifecycle_events.logged_at)
+        max_by(
+            lifecycle_events.kafka_cluster_id,
+            struct(
+                lifecycle_events.logged_at,
+                lifecycle_events.source_path,
+                lifecycle_events.byte_offset
+            )
+        )
         filter (where lifecycle_events.kafka_cluster_id is not null) as kafka_cluster_id,
         case
             when
@@ -42,7 +49,14 @@ told as (
                 > 0
                 then 'zookeeper'
         end as cluster_mode,
-        max_by(lifecycle_events.kafka_version, lifecycle_events.logged_at)
+        max_by(
+            lifecycle_events.kafka_version,
+            struct(
+                lifecycle_events.logged_at,
+                lifecycle_events.source_path,
+                lifecycle_events.byte_offset
+            )
+        )
         filter (where lifecycle_events.kafka_version is not null) as kafka_version
     from incarnations
     inner join lifecycle_events

@@ -34,15 +34,33 @@ held as (
     having count(*) = max(terms_of_alternative)
 ),
 
+-- Where several hold, all of them say why.
 final as (
-    {{ latest_per(
-            'held',
-            [
-                'cluster_id', 'node_id', 'owner_kind', 'owner', 'rule_id', 'source_id',
-                'source_path', 'byte_offset'
-            ],
-            'alternative'
-        ) }}
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        min(alternative) as alternative,
+        source_id,
+        source_path,
+        byte_offset,
+        min(found_at) as found_at,
+        max(kafka_version) as kafka_version,
+        min_by(offsets, alternative) as offsets,
+        min_by(lines, alternative) as lines,
+        array_sort(array_distinct(flatten(collect_list(settings)))) as settings
+    from held
+    group by
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        source_id,
+        source_path,
+        byte_offset
 )
 
 select * from final

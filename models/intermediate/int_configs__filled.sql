@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with owned as (
-    select * from {{ ref('int_configs__owned') }}
+with configs as (
+    select * from {{ ref('int_configs__of_nodes') }}
 ),
 
 seed_defaults as (
@@ -36,9 +36,9 @@ release_defaults as (
 
 final as (
     select
-        owned.* except (settings, release_since, first_release),
+        configs.* except (settings, release_since, first_release),
         map_filter(
-            owned.settings,
+            configs.settings,
             (setting, value) -> array_contains(named.settings, setting)
             and value not in ('null', '')
         ) as given,
@@ -47,17 +47,17 @@ final as (
         map_concat(
             coalesce(node_facts.facts, map()),
             map(
-                '@release', owned.kafka_version,
-                '@first_release', owned.first_release,
+                '@release', configs.kafka_version,
+                '@first_release', configs.first_release,
                 '@release_line',
-                array_join({{ release_line(release_numbers('owned.kafka_version')) }}, '.'),
+                array_join({{ release_line(release_numbers('configs.kafka_version')) }}, '.'),
                 '@days_on_release',
-                cast(datediff(owned.found_at, owned.release_since) as string),
+                cast(datediff(configs.found_at, configs.release_since) as string),
                 '@quorum_voters',
                 cast(
                     size(
                         filter(
-                            split(owned.settings['controller.quorum.voters'], ','),
+                            split(configs.settings['controller.quorum.voters'], ','),
                             voter -> voter like '%@%'
                         )
                     ) as string
@@ -65,16 +65,17 @@ final as (
             )
         ) as facts,
         node_facts.lines
-    from owned
+    from configs
     cross join named
     left join release_defaults
         on
-            owned.owner_kind = release_defaults.owner_kind
-            and owned.kafka_version <=> release_defaults.kafka_version
+            configs.source_path is not null
+            and configs.owner_kind = release_defaults.owner_kind
+            and configs.kafka_version <=> release_defaults.kafka_version
     left join node_facts
         on
-            owned.cluster_id = node_facts.cluster_id
-            and if(owned.owner_kind = 'broker', owned.node_id, null) <=> node_facts.node_id
+            configs.cluster_id = node_facts.cluster_id
+            and if(configs.owner_kind = 'broker', configs.node_id, null) <=> node_facts.node_id
 )
 
 select * from final

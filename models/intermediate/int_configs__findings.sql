@@ -20,8 +20,8 @@ told as (
                     transform(
                         filter(
                             settings,
-                            setting -> setting.is_given
-                            or forall(settings, other -> not other.is_given)
+                            setting -> source_path is not null
+                            and (setting.is_given or not exists(settings, other -> other.is_given))
                         ),
                         setting -> struct(
                             found_at as logged_at,

@@ -67,8 +67,9 @@ final as (
                 when 'is' then lower(left_text) = right_text
                 when 'is not' then lower(coalesce(left_text, '-')) <> coalesce(right_text, '')
                 when 'contains' then locate(right_text, lower(left_text)) > 0
-                when 'unset' then left_text is null
-                when 'not given' then given[left_setting] is null
+                -- Nothing is known to be unset where no configuration is.
+                when 'unset' then left_text is null and source_path is not null
+                when 'not given' then given[left_setting] is null and source_path is not null
                 when 'older'
                     then
                         {{ release_numbers('left_text') }}

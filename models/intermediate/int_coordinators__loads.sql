@@ -74,10 +74,24 @@ ended as (
 ),
 
 -- A start that the node then calls needless, because the partition is loaded, is none.
-final as (
+needed as (
     select *
     from ended
     where not (is_skipped and outcome in ('cancelled', 'process_ended', 'open'))
+),
+
+-- One thread loads one partition after the other, in the order in which they are queued: of those that the end of the process
+-- cut off it had begun with the first.
+final as (
+    select
+        *,
+        outcome = 'process_ended'
+        and row_number() over (
+            partition by
+                cluster_id, cluster_incarnation, node_id, topic_name, run_number, outcome
+            order by started_at, get(evidence, 0).source_path, get(evidence, 0).byte_offset
+        ) = 1 as is_in_hand
+    from needed
 )
 
 select * from final

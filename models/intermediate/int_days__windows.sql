@@ -35,7 +35,7 @@ windows as (
     union all
     select {{ day_window('cleaner_outage_ms', 'stopped_at', 'resumed_at') }}
     from cleaner_outages
-    where topic_name is null
+    where extent <> 'partition'
     union all
     select {{ day_window('stale_epoch_ms', 'opened_at', 'closed_at') }}
     from epoch_gaps

@@ -12,8 +12,8 @@ latest as (
         cluster_id,
         cluster_incarnation,
         group_id,
-        max_by(coordinator_id, valid_from) as coordinator_id,
-        max_by(known_by, valid_from) as coordinator_known_by
+        max_by(coordinator_id, struct(valid_from, coordinator_id)) as coordinator_id,
+        max_by(known_by, struct(valid_from, coordinator_id)) as coordinator_known_by
     from coordinators
     where coordinator_id >= 0
     group by cluster_id, cluster_incarnation, group_id

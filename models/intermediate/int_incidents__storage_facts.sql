@@ -23,8 +23,10 @@ final as (
         {{
             incident_fact(
                 'fct_log_cleaner_outages', 'log_cleaner_outage_key', "'log_cleaner_outage'",
-                'stopped_at', 'resumed_at', nodes='array(node_id)', topic='topic_name',
-                partition='partition_id', detail="coalesce(cause, concat('found by ', found_by))",
+                'stopped_at', 'resumed_at', nodes='array(node_id)',
+                topic="if(extent = 'partition', topic_name, null)",
+                partition="if(extent = 'partition', partition_id, null)",
+                detail="concat(coalesce(cause, concat('found by ', replace(found_by, '_', ' '))), coalesce(case when extent <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
                 duration='duration_ms'
             )
         }}

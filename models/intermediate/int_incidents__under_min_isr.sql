@@ -16,29 +16,34 @@ turns as (
         cluster_id,
         topic_key,
         partition_id,
-        started_at as turned_at,
-        1 as change
+        explode(array(struct(started_at as turned_at, 1 as change), struct(ended_at, -1))) as turn
     from windows
-    union all
+),
+
+changed as (
     select
         cluster_id,
         topic_key,
         partition_id,
-        ended_at as turned_at,
-        -1 as change
-    from windows
-    where ended_at is not null
+        turn.turned_at,
+        sum(turn.change) as change
+    from turns
+    where turn.turned_at is not null
+    group by cluster_id, topic_key, partition_id, turn.turned_at
 ),
 
 counted as (
     select
         *,
-        sum(change) over (stream) as out_of_sync,
-        lead(turned_at) over (stream) as next_turn_at
-    from turns
-    window stream as (
-        partition by cluster_id, topic_key, partition_id order by turned_at, change
-    )
+        sum(change) over (
+            partition by cluster_id, topic_key, partition_id
+            order by turned_at
+            rows between unbounded preceding and current row
+        ) as out_of_sync,
+        lead(turned_at) over (
+            partition by cluster_id, topic_key, partition_id order by turned_at
+        ) as next_turn_at
+    from changed
 ),
 
 -- With acks=all nothing can be written while fewer replicas are in sync than min.insync.replicas asks for.

@@ -1,91 +1,47 @@
-with events as (
-    select * from {{ ref('stg_logs__log_dir_events') }}
+with failures as (
+    select * from {{ ref('int_log_dirs__failures_logged') }}
 ),
 
-incarnations as (
-    select * from {{ ref('int_clusters__incarnations') }}
+recoveries as (
+    select * from {{ ref('int_logs__recoveries') }}
 ),
 
--- A node that stops names all the directories that failed.
-by_dir as (
+-- What was being recovered when the directory failed, where no record names a partition.
+in_hand as (
     select
-        * except (log_dir, log_dirs, partition_list, topic_name, partition_id),
-        explode_outer(
-            coalesce(
-                transform(split(coalesce(log_dir, log_dirs), ','), directory -> trim(directory)),
-                array(cast(null as string))
-            )
-        ) as log_dir,
-        filter(
-            concat(
-                transform(split(coalesce(partition_list, ''), ','), name -> trim(name)),
-                array(concat(topic_name, '-', partition_id))
-            ),
-            name -> name <> ''
+        failures.cluster_id,
+        failures.node_id,
+        failures.log_dir,
+        failures.failure_number,
+        array_sort(
+            collect_set(concat(recoveries.topic_name, '-', recoveries.partition_id))
         ) as partitions
-    from events
-),
-
--- What a failed directory makes the node say comes within a minute of the line before.
-marked as (
-    select
-        *,
-        case
-            when lag(logged_at) over (directory) >= logged_at - interval 1 minute then 0
-            -- A node that stops names directories that may have failed long before.
-            when
-                event_type = 'node_stopped_for_disk'
-                and lag(event_type) over (directory) <> 'node_stopped_for_disk'
-                then 0
-            else 1
-        end as is_first_line
-    from by_dir
-    window directory as (
-        partition by cluster_id, node_id, log_dir
-        order by logged_at, source_path, byte_offset
-    )
-),
-
-numbered as (
-    select
-        *,
-        sum(is_first_line) over (
-            partition by cluster_id, node_id, log_dir
-            order by logged_at, source_path, byte_offset
-            rows between unbounded preceding and current row
-        ) as failure_number
-    from marked
-),
-
-placed as (
-    {{ placed('numbered') }}
+    from failures
+    inner join recoveries
+        on
+            failures.cluster_id = recoveries.cluster_id
+            and failures.node_id = recoveries.node_id
+            and coalesce(failures.log_dir = recoveries.log_dir, true)
+            and failures.failed_at >= recoveries.begun_at
+            and coalesce(failures.failed_at < recoveries.ended_at, true)
+            and failures.failed_at < recoveries.begun_at + interval 1 day
+    where size(failures.partitions) = 0
+    group by
+        failures.cluster_id, failures.node_id, failures.log_dir, failures.failure_number
 ),
 
 final as (
     select
-        cluster_id,
-        min(cluster_incarnation) as cluster_incarnation,
-        node_id,
-        log_dir,
-        failure_number,
-        max(log_dir_id) as log_dir_id,
-        min(logged_at) as failed_at,
-        max(logged_at) as last_told_at,
-        min_by(event_type, struct(logged_at, source_path, byte_offset)) as first_event_type,
-        min_by(disk_operation, struct(logged_at, source_path, byte_offset))
-        filter (where disk_operation is not null) as disk_operation,
-        min_by(exception, struct(logged_at, source_path, byte_offset))
-        filter (where exception is not null) as exception,
-        min_by(exception_message, struct(logged_at, source_path, byte_offset))
-        filter (where exception_message is not null) as cause,
-        array_sort(array_distinct(flatten(collect_list(partitions)))) as partitions,
-        coalesce(max(exception_message like '%No space left on device%'), false) as is_disk_full,
-        max(event_type = 'log_dir_failed') as is_dir_left,
-        max(event_type = 'node_stopped_for_disk') as is_node_stopped,
-        {{ evidence() }} as evidence,
-        count(*) as evidence_count
-    from placed
-    group by cluster_id, node_id, log_dir, failure_number
+        failures.* except (partitions),
+        coalesce(in_hand.partitions, failures.partitions) as partitions,
+        in_hand.partitions is not null as is_in_hand
+    from failures
+    left join in_hand
+        on
+            failures.cluster_id = in_hand.cluster_id
+            and failures.node_id = in_hand.node_id
+            and failures.log_dir <=> in_hand.log_dir
+            and failures.failure_number = in_hand.failure_number
 )
 
 select * from final

@@ -6,6 +6,11 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+runs as (
+    select * from {{ ref('int_nodes__runs_ended') }}
+    where end_kind in ('killed', 'fatal')
+),
+
 reasoned as (
     select
         *,
@@ -27,7 +32,7 @@ placed as (
     {{ placed('reasoned') }}
 ),
 
-final as (
+truncations as (
     select
         cluster_id,
         min(cluster_incarnation) as cluster_incarnation,
@@ -52,6 +57,20 @@ final as (
         count(*) as evidence_count
     from placed
     group by cluster_id, node_id, topic_name, partition_id, cut_number, to_offset
+),
+
+-- A cut is logged when it begins.
+final as (
+    select
+        truncations.*,
+        runs.run_number is not null as is_in_hand
+    from truncations
+    left join runs
+        on
+            truncations.cluster_id = runs.cluster_id
+            and truncations.node_id = runs.node_id
+            and truncations.truncated_at <= runs.stopped_at
+            and truncations.truncated_at + interval 1 second > runs.stopped_at
 )
 
 select * from final

@@ -17,9 +17,13 @@ timed as (
     select
         cluster_id,
         node_id,
-        max_by(try_cast(settings['broker.session.timeout.ms'] as bigint), logged_at) as session_ms,
         max_by(
-            try_cast(settings['broker.heartbeat.interval.ms'] as bigint), logged_at
+            try_cast(settings['broker.session.timeout.ms'] as bigint),
+            struct(logged_at, source_path, byte_offset)
+        ) as session_ms,
+        max_by(
+            try_cast(settings['broker.heartbeat.interval.ms'] as bigint),
+            struct(logged_at, source_path, byte_offset)
         ) as heartbeat_ms
     from configs
     where node_id is not null

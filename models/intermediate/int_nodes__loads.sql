@@ -12,8 +12,8 @@ with samples as (
         and value >= 0
 ),
 
--- Of threads a whole hour counts, for each is busy now and then; of a queue its longest.
-final as (
+-- Of threads a whole hour counts, for each is busy now and then, and the least idle sample shows it; of a queue its longest.
+grouped as (
     select
         cluster_id,
         node_id,
@@ -23,11 +23,29 @@ final as (
             else '@network_threads_busy'
         end as setting,
         if(metric = 'request_queue_size', max(value), 1 - avg(value)) as value,
-        max_by(sampled_at, value) as measured_at,
-        max_by(source_path, value) as source_path,
-        max_by(byte_offset, value) as byte_offset
+        max_by(
+            struct(sampled_at, source_path, byte_offset),
+            struct(
+                if(metric = 'request_queue_size', value, -value) as load,
+                sampled_at,
+                source_path,
+                byte_offset
+            )
+        ) as line
     from samples
     group by cluster_id, node_id, metric, date_trunc('hour', sampled_at)
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        setting,
+        value,
+        line.sampled_at as measured_at,
+        line.source_path,
+        line.byte_offset
+    from grouped
 )
 
 select * from final

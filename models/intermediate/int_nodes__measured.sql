@@ -1,6 +1,8 @@
 with unioned as (
     select * from {{ ref('int_nodes__leaders') }}
     union all
+    select * from {{ ref('int_nodes__partitions') }}
+    union all
     select * from {{ ref('int_nodes__troubles') }}
     union all
     select * from {{ ref('int_nodes__loads') }}

@@ -56,6 +56,30 @@ unioned as (
         evidence
     from resources
     where value is not null and limit_value > 0
+    union all
+    select
+        cluster_id,
+        node_id,
+        if(limited_as = 'memory_maps', '@vm.max_map_count', '@nofile') as setting,
+        cast(limit_value as double) as value,
+        sampled_at as measured_at,
+        evidence
+    from resources
+    where
+        value is not null and limit_value > 0 and limited_as in ('memory_maps', 'open_files')
+    union all
+    select
+        cluster_id,
+        node_id,
+        concat('@', resource) as setting,
+        cast(value as double) as value,
+        sampled_at as measured_at,
+        evidence
+    from resources
+    where
+        value is not null
+        and limit_value > 0
+        and resource in ('memory_maps', 'segment_maps', 'open_files')
 ),
 
 final as (

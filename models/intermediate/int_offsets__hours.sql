@@ -49,6 +49,7 @@ final as (
         min(measure).bytes as first_measured_bytes,
         max(measure).bytes as last_measured_bytes,
         count(measured_bytes) as measures,
+        max(measured_bytes is not null and is_unit_concluded) as is_unit_concluded,
         max(case when event_type = 'cleaning_completed' then logged_at end) as cleaned_at,
         max(case when event_type = 'offsets_load_completed' then duration_ms end)
             as longest_load_ms,

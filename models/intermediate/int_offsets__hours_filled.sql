@@ -70,6 +70,7 @@ final as (
         hours.first_measured_bytes,
         hours.last_measured_bytes,
         coalesce(hours.measures, 0) as measures,
+        coalesce(hours.is_unit_concluded, false) as is_unit_concluded,
         coalesce(
             hours.last_measured_bytes, last_value(hours.reckoned_bytes, true) over (so_far)
         ) as bytes_at_end,

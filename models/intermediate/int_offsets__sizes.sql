@@ -23,6 +23,7 @@ measures as (
         sampled_at as measured_at,
         size_bytes,
         1 as size_rank,
+        false as is_unit_concluded,
         source_path,
         byte_offset
     from samples
@@ -35,6 +36,7 @@ measures as (
         captured_at as measured_at,
         size_bytes,
         1 as size_rank,
+        false as is_unit_concluded,
         source_path,
         byte_offset
     from replica_logs
@@ -47,6 +49,7 @@ measures as (
         captured_at as measured_at,
         sum(size_bytes) as size_bytes,
         2 as size_rank,
+        false as is_unit_concluded,
         source_path,
         min(byte_offset) as byte_offset
     from directory_entries
@@ -60,6 +63,7 @@ measures as (
         captured_at as measured_at,
         size_bytes,
         3 as size_rank,
+        coalesce(size_known_by = 'concluded', false) as is_unit_concluded,
         source_path,
         byte_offset
     from directory_sizes

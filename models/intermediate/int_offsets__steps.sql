@@ -42,7 +42,8 @@ told as (
             when 'log_created' then 0
             when 'log_deleted' then 0
         end as told_bytes,
-        cast(null as bigint) as measured_bytes
+        cast(null as bigint) as measured_bytes,
+        false as is_unit_concluded
     from offsets_events
     union all
     select
@@ -58,7 +59,8 @@ told as (
         null as duration_ms,
         null as cleaned_from_bytes,
         size_bytes as told_bytes,
-        case when is_best then size_bytes end as measured_bytes
+        case when is_best then size_bytes end as measured_bytes,
+        is_unit_concluded
     from sizes
 ),
 

@@ -15,8 +15,10 @@ told as (
         partition_id,
         topic_life,
         leader_epoch,
-        max_by(leader_id, logged_at) filter (where leader_id is not null) as leader_id,
-        max_by(isr, logged_at) filter (where isr is not null) as isr,
+        max_by(leader_id, struct(logged_at, source_path, byte_offset))
+        filter (where leader_id is not null) as leader_id,
+        max_by(isr, struct(logged_at, source_path, byte_offset))
+        filter (where isr is not null) as isr,
         max(topic_id) as topic_id,
         min(logged_at) as first_said_at,
         max(logged_at) as last_said_at
@@ -30,12 +32,18 @@ followed as (
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(leader_id) over (life) as next_leader_id,
         lead(first_said_at) over (life) as next_said_at,
-        last_value(nullif(leader_id, -1), true) over (life) as last_leader_id
+        last_value(nullif(leader_id, -1), true) over (so_far) as last_leader_id
     from told
-    window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-        order by leader_epoch
-    )
+    window
+        life as (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by leader_epoch
+        ),
+        so_far as (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by leader_epoch
+            rows between unbounded preceding and current row
+        )
 ),
 
 -- An epoch without a leader is told late, or never: brokers that hold no replica do not log it, and those that do are down

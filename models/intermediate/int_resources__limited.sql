@@ -21,6 +21,12 @@ sampled as (
         process_id,
         sampled_at,
         resource,
+        -- A socket takes one of the open files, an index of a segment one of the maps.
+        case
+            when resource like 'sockets%' then 'open_files'
+            when resource = 'segment_maps' then 'memory_maps'
+            else resource
+        end as limited_as,
         max(value) as value,
         max(limit_value) as own_limit,
         max(is_refused) as is_refused,
@@ -68,15 +74,12 @@ limited as (
         on
             sampled.cluster_id = of_nodes.cluster_id
             and sampled.node_id = of_nodes.node_id
-            -- A socket takes one of the open files.
-            and if(sampled.resource like 'sockets%', 'open_files', sampled.resource)
-            = of_nodes.resource
+            and sampled.limited_as = of_nodes.resource
     left join stated as of_clusters
         on
             sampled.cluster_id = of_clusters.cluster_id
             and of_clusters.node_id is null
-            and if(sampled.resource like 'sockets%', 'open_files', sampled.resource)
-            = of_clusters.resource
+            and sampled.limited_as = of_clusters.resource
 ),
 
 final as (

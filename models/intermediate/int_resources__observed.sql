@@ -2,17 +2,16 @@ with samples as (
     select * from {{ ref('stg_metrics__resource_samples') }}
 ),
 
-limits as (
-    select * from {{ ref('stg_captures__resource_limits') }}
-),
-
 exhaustions as (
     select * from {{ ref('stg_logs__exhaustions') }}
 ),
 
+segments as (
+    select * from {{ ref('int_nodes__segments') }}
+),
+
 crashes as (
-    select *
-    from limits
+    select * from {{ ref('stg_captures__resource_limits') }}
     where row_kind = 'jvm_crash'
 ),
 
@@ -80,6 +79,21 @@ final as (
         source_path,
         byte_offset
     from exhaustions
+    union all
+    select
+        cluster_id,
+        node_id,
+        cast(null as string) as process_name,
+        cast(null as string) as process_id,
+        sampled_at,
+        'segment_maps' as resource,
+        segment_maps as value,
+        cast(null as double) as limit_value,
+        false as is_refused,
+        false as is_doubtful,
+        source_path,
+        byte_offset
+    from segments
 )
 
 select * from final

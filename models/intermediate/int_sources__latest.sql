@@ -10,7 +10,7 @@ versions as (
     select
         cluster_id,
         source_id,
-        max_by(kafka_version, logged_at) as kafka_version
+        max_by(kafka_version, struct(logged_at, byte_offset)) as kafka_version
     from lifecycle_events
     where event_type = 'kafka_version_logged'
     group by cluster_id, source_id

@@ -28,7 +28,19 @@ final as (
             owner,
             ': ',
             array_join(
-                transform(map_entries(settings), entry -> concat(entry.key, ' = ', entry.value)),
+                transform(
+                    map_entries(settings),
+                    entry -> concat(
+                        -- Kafka's own names stay; what was measured is said in words.
+                        if(
+                            entry.key like '@%',
+                            replace(substring(entry.key, 2), '_', ' '),
+                            entry.key
+                        ),
+                        ' = ',
+                        entry.value
+                    )
+                ),
                 ', '
             ),
             '; ',

@@ -37,7 +37,10 @@ final as (
         {{
             warnings({
                 'the start is not in the logs': 'told_start_at is null',
-                'no end in the logs': "outcome = 'open'"
+                'no end in the logs': "outcome = 'open'",
+                'concluded: it was being loaded when the process ended': 'is_in_hand',
+                'concluded: it waited behind another load when the process ended':
+                    "outcome = 'process_ended' and not is_in_hand"
             })
         }} as warnings
     from loads

@@ -22,6 +22,7 @@ final as (
         cleaner_thread,
         topic_name,
         partition_id,
+        extent,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -37,7 +38,9 @@ final as (
                 'it stopped between stopped_at, its last sign of life, and noticed_at':
                     "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
                 'nothing tells since when': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
-                'silence alone: its log may be missing': "found_by = 'silence'"
+                'silence alone: its log may be missing': "found_by = 'silence'",
+                'concluded: the partition is the one that the thread had begun to clean':
+                    "extent <> 'partition' and partition_id is not null"
             })
         }} as warnings
     from outages

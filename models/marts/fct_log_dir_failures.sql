@@ -30,7 +30,8 @@ final as (
             warnings({
                 'no record names the directory': 'log_dir is null',
                 'no record says that the directory was given up': 'not is_dir_left and not is_node_stopped',
-                'the log does not say whose it is': 'node_id is null'
+                'the log does not say whose it is': 'node_id is null',
+                'concluded: the partitions are those that were being recovered when it failed': 'is_in_hand'
             })
         }} as warnings
     from failures

@@ -82,7 +82,8 @@ final as (
                     'last_measured_bytes is null and not is_segment_size_known',
                 'the growth is estimated, the size is measured once':
                     'last_measured_bytes is not null and measured_growth is null',
-                'no record in the hour: the last one before holds': 'is_carried'
+                'no record in the hour: the last one before holds': 'is_carried',
+                'concluded: the unit of du, from its numbers': 'is_unit_concluded'
             })
         }} as warnings
     from judged

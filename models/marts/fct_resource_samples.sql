@@ -19,17 +19,21 @@ final as (
         cast(limit_value as bigint) as limit_value,
         case resource
             when 'memory_maps' then 'vm.max_map_count'
+            when 'segment_maps' then 'vm.max_map_count'
             when 'open_files' then 'nofile'
             when 'heap_bytes' then 'Xmx'
             when 'threads' then 'nproc'
             else if(resource like 'sockets%', 'nofile', null)
         end as limit_name,
-        is_refused or coalesce(value >= limit_value, false) as is_exhausted,
+        -- What the segments need is not what the process has mapped.
+        is_refused
+        or coalesce(value >= limit_value and resource <> 'segment_maps', false) as is_exhausted,
         evidence,
         evidence_count,
         {{
             warnings({
                 'the limit is not known': "limit_value is null and resource in ('memory_maps', 'open_files')",
+                'concluded: the maps that the indexes of the segments need': "resource = 'segment_maps'",
                 'the limit is stated by another capture': 'is_limit_elsewhere and limit_value is not null',
                 'the memory of the machine may have run out instead': 'is_doubtful',
                 'the time is not known': 'sampled_at is null'

@@ -5,24 +5,25 @@ with deadlocks as (
 final as (
     select
         {{
-            row_key(['cluster_id', 'process_name', 'captured_at', "array_join(threads_sorted, chr(31))"])
+            row_key(['cluster_id', 'process_name', 'only_at', "array_join(cycle_threads, chr(31))"])
         }} as thread_deadlock_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         captured_at as found_at,
         cast(captured_at as date) as found_date,
+        last_captured_at as last_found_at,
         found_by,
         threads,
         transform(
             arrays_zip(
-                threads,
+                waiters,
                 waits_for,
                 waits_for_classes,
                 held_by
             ),
             link -> named_struct(
-                'thread_name', link.threads,
+                'thread_name', link.waiters,
                 'waits_for', link.waits_for,
                 'lock_class', link.waits_for_classes,
                 'held_by', link.held_by

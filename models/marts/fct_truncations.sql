@@ -44,7 +44,8 @@ final as (
             warnings({
                 'where the log ended before is not in the logs': 'from_offset is null',
                 'gave up nothing': 'records_given_up = 0',
-                'cut below the high watermark': 'to_offset < high_watermark'
+                'cut below the high watermark': 'to_offset < high_watermark',
+                'concluded: it was under way when the process ended': 'is_in_hand'
             })
         }} as warnings
     from judged

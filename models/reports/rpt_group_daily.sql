@@ -59,7 +59,8 @@ coordinated as (
     select
         group_days.group_key,
         group_days.report_date,
-        max_by(coordinators.coordinator_id, coordinators.valid_from) as coordinator_id
+        max(struct(coordinators.valid_from, coordinators.coordinator_id)).coordinator_id
+            as coordinator_id
     from group_days
     inner join coordinators
         on

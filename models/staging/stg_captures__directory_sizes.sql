@@ -12,6 +12,7 @@ final as (
         {{ field('path') }} as directory,
         {{ field('size_bytes', 'bigint') }} as size_bytes,
         {{ field('directory_state') }} as directory_state,
+        {{ field('size_known_by') }} as size_known_by,
         source_id,
         source_path,
         byte_offset,

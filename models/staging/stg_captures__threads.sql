@@ -15,8 +15,7 @@ final as (
         row_number,
         {{ field('dump_number', 'int') }} as dump_number,
         {{ field('name') }} as thread_name,
-        {{ field('state') }} as thread_state,
-        {{ field('blocked_by') }} as blocked_by
+        {{ field('state') }} as thread_state
     from capture_rows
     where row_kind = 'thread'
 )

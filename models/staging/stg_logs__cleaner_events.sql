@@ -20,6 +20,7 @@ final as (
             'cleaner_thread_stopped',
             'cleaning_started',
             'cleaning_completed',
+            'cleaning_horizon_set',
             'partition_marked_uncleanable'
         )
         and node_id is not null

@@ -1,3 +1,4 @@
+{%- set path = "coalesce(" ~ field('file') ~ ", " ~ field('log_path') ~ ")" -%}
 with events as (
     select * from {{ ref('stg_logs__distinct_events') }}
 ),
@@ -7,14 +8,15 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
-        -- The last slash ends the directory of a checkpoint file.
+        -- The last slash ends the directory of a checkpoint file, and of a log.
         coalesce(
             {{ field('log_dir') }},
-            left(
-                {{ field('file') }},
-                greatest(length({{ field('file') }}) - instr(reverse({{ field('file') }}), '/'), 0)
-            )
+            left({{ path }}, greatest(length({{ path }}) - instr(reverse({{ path }}), '/'), 0))
         ) as log_dir,
+        -- The directory of a log is named after its partition.
+        right(
+            {{ field('log_path') }}, instr(reverse({{ field('log_path') }}), '/') - 1
+        ) as log_name,
         {{ field('log_dirs') }} as log_dirs,
         {{ field('log_dir_id') }} as log_dir_id,
         {{ field('disk_operation') }} as disk_operation,
@@ -28,11 +30,12 @@ final as (
             'checkpoint_write_failed',
             'log_dir_failed',
             'log_dir_partitions_offline',
-            'node_stopped_for_disk'
+            'node_stopped_for_disk',
+            'log_load_failed'
         )
         -- Up to 0.11 a broker says it with the error of a request.
         or (
-            event_type in ('append_failed', 'fetched_records_invalid', 'log_load_failed')
+            event_type in ('append_failed', 'fetched_records_invalid')
             and (
                 {{ field('exception') }} like '%KafkaStorageException'
                 or {{ field('exception_message') }} like '%No space left on device%'

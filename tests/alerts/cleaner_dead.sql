@@ -11,7 +11,11 @@ select
     stopped_at as at,
     log_cleaner_outage_key as key,
     'the log cleaner of node ' || cast(node_id as string) || ' stopped'
-    || coalesce(' for ' || topic_name || '-' || cast(partition_id as string), '')
-    || ' (' || found_by || ')' || coalesce(': ' || cause, '') as said
+    || coalesce(
+        if(extent = 'partition', ' for ', ' while it cleaned ')
+        || topic_name || '-' || cast(partition_id as string),
+        ''
+    )
+    || ' (' || replace(found_by, '_', ' ') || ')' || coalesce(': ' || cause, '') as said
 from {{ ref('fct_log_cleaner_outages') }}
 where {{ given(start='stopped_at') }}

@@ -1,4 +1,4 @@
--- Each rule of the seed is one row, and those that are evaluated have all of their terms.
+-- Each rule of the seed is one row; those that are evaluated have all of their terms, the others a reason.
 with source_rows as (
     select
         rules.rule_id,
@@ -21,6 +21,7 @@ final as (
     where
         not source_rows.terms <=> cast(mart_rows.terms as bigint)
         or mart_rows.is_evaluated <> (source_rows.terms > 0)
+        or mart_rows.is_evaluated <> (mart_rows.not_evaluated_because is null)
 )
 
 select * from final

@@ -24,8 +24,11 @@ found as (
     select
         cluster_id,
         node_id,
-        count(distinct topic_name, partition_id) as partitions_given_up,
-        count_if(found_by = 'thread_error' and cause is not null and partition_id is null) as deaths
+        count(distinct topic_name, partition_id)
+        filter (where extent = 'partition') as partitions_given_up,
+        count_if(
+            found_by = 'thread_error' and cause is not null and extent <> 'partition'
+        ) as deaths
     from mart_rows
     group by cluster_id, node_id
 ),

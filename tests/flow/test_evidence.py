@@ -29,6 +29,7 @@ HELD = {
     "fct_metrics_hourly": ("metric_name",),
     "fct_fetcher_disconnects_hourly": ("source_node_id",),
     "fct_thread_deadlocks": ("threads",),
+    "fct_tool_errors": ("message",),
     "fct_config_findings": ("settings",),
 }
 

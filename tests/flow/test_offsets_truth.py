@@ -77,16 +77,37 @@ def test_the_partition_that_grows_on_one_broker_is_abnormal_there_and_nowhere_el
     assert all("its replicas on other nodes" in row.abnormal_reason for row in abnormal)
 
 
-def test_cleaners_that_were_killed_are_out_until_their_process_starts_anew(lab) -> None:
-    found = [(row.node_id, row.found_by, row.partition_id, row.resumed_at is None) for row in outages(lab, "zk-c-0.10.1.0-cleaner")]
-    assert found == [
-        (1, "thread_error", None, False),
-        (1, "thread_error", None, True),
-        (2, "thread_error", None, False),
-        (2, "thread_error", None, True),
+def damaged(folder: Path) -> set[tuple[int, str, int]]:
+    """(node, topic, partition) of the segments that were damaged."""
+    names = [
+        (action["broker"], Path(action["file"]).parent.name)
+        for action in lines(folder / "truth/actions.jsonl")
+        if action["action"] == "damage segment"
     ]
-    found = [(row.node_id, row.found_by, row.partition_id, row.resumed_at is None) for row in outages(lab, "kraft-372-offsets")]
-    assert found == [(1, "thread_error", 0, False), (1, "thread_error", 0, True), (2, "thread_error", None, False)]
+    return {(node, *split) for node, name in names for split in [(name.rpartition("-")[0], int(name.rpartition("-")[2]))]}
+
+
+def test_cleaners_that_were_killed_are_out_until_their_process_starts_anew(lab) -> None:
+    found = [(row.node_id, row.found_by, row.extent, row.resumed_at is None) for row in outages(lab, "zk-c-0.10.1.0-cleaner")]
+    assert found == [
+        (1, "thread_error", "thread", False),
+        (1, "thread_error", "thread", True),
+        (2, "thread_error", "thread", False),
+        (2, "thread_error", "thread", True),
+    ]
+    found = [(row.node_id, row.found_by, row.extent, row.partition_id, row.resumed_at is None) for row in outages(lab, "kraft-372-offsets")]
+    # The error of node 2 names none: its thread had begun with partition 1, 58 ms before.
+    assert found == [
+        (1, "thread_error", "partition", 0, False),
+        (1, "thread_error", "partition", 0, True),
+        (2, "thread_error", "thread", 1, False),
+    ]
+
+
+def test_a_cleaner_died_at_the_partition_whose_segment_was_damaged(lab) -> None:
+    rows = outages(lab, "zk-c-0.10.1.0-cleaner")
+    assert {(row.node_id, row.topic_name, row.partition_id) for row in rows} == damaged(lab.folder / "zk-c-0.10.1.0-cleaner")
+    assert all(any(warning.startswith("concluded: ") for warning in row.warnings) for row in rows)
 
 
 def test_no_other_cluster_has_an_outage(lab) -> None:

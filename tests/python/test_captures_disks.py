@@ -79,13 +79,68 @@ def test_df_and_du_after_another_with_their_commands() -> None:
     assert "topic_name" not in rows[3].fields
 
 
-def test_the_unit_of_du_is_in_its_command_or_name_else_not_known() -> None:
+def test_the_unit_of_du_is_in_its_command_or_name() -> None:
     assert [row.fields["size_bytes"] for row in read("20261121T100000Z-du-b.txt")] == ["536870912000", "20971520"]
     assert [row.fields["size_bytes"] for row in read("20261121T100000Z-du-prompt.txt")] == ["12641280", "20971520"]
-    unknown = read("20261121T100000Z-sizes.txt")
-    assert [row.fields["size"] for row in unknown] == ["12345", "20480"]
-    assert not any("size_bytes" in row.fields for row in unknown)
-    assert unknown[0].warnings == ("nothing says whether bytes (du -b) or blocks of 1024",)
+
+
+def test_a_number_that_is_no_multiple_of_4_makes_a_listing_of_du_one_of_bytes() -> None:
+    rows = read("20261121T100000Z-sizes.txt")
+    assert [(row.fields["size_bytes"], row.fields["size_known_by"]) for row in rows] == [("12345", "concluded"), ("20480", "concluded")]
+    assert not any("size" in row.fields for row in rows)
+    assert rows[0].warnings[-1] == "concluded: bytes, for 12345 is not a multiple of 4, and blocks are allocated by 4 KiB"
+
+
+def sizes(*numbers: int, topic: str = "orders", before: str = "") -> list[Row]:
+    """What is read of a listing of du without a unit, one partition a line."""
+    text = before + "".join(f"{number}\t/data/kafka/{topic}-{n}\n" for n, number in enumerate(numbers))
+    return [row for row in disks.read("directory_sizes", lines_of(text), About("sizes.txt")) if isinstance(row, Row)]
+
+
+def bytes_in(rows: list[Row]) -> list[str | None]:
+    return [row.fields.get("size_bytes") for row in rows]
+
+
+def test_small_multiples_of_4_are_blocks() -> None:
+    rows = sizes(4, 12, 521625600)
+    assert bytes_in(rows) == ["4096", "12288", "534144614400"]
+    assert (
+        rows[2].warnings[-1]
+        == "concluded: blocks of 1024, for 4 is too small for bytes, and all numbers are multiples of 4, as allocated blocks are"
+    )
+
+
+def test_many_multiples_of_4_are_blocks_though_none_is_small() -> None:
+    assert bytes_in(sizes(20484, 41236, 521625600, 98304, 77840, 20512))[0] == str(20484 * 1024)
+    # As bytes of empty partitions, which are all of one size.
+    assert bytes_in(sizes(20975620, 20975620, 20975620, 20975620, 20975620, 20975620)) == [None] * 6
+
+
+def test_more_than_a_disk_can_hold_is_not_counted_in_blocks() -> None:
+    assert bytes_in(sizes(228472127488, 44930000)) == ["228472127488", "44930000"]
+    assert bytes_in(sizes(734003200, 419430400, 104857600, topic="__consumer_offsets"))[0] == "734003200"
+    segment = "1073741824\t/data/kafka/orders-1/00000000000000000000.log\n8589934592\t/data/kafka/orders-1/00000000000000000009.log\n"
+    assert bytes_in(sizes(16, before=segment))[0] == "1073741824"
+
+
+def test_what_fits_both_bytes_and_blocks_is_left_unknown() -> None:
+    rows = sizes(734003200)
+    assert (rows[0].fields["size"], rows[0].warnings[-1]) == ("734003200", "nothing says whether bytes (du -b) or blocks of 1024")
+    # File systems that compress allocate by the sector: too small for bytes, and no multiples of 4.
+    assert bytes_in(sizes(17, 133, 5121)) == [None, None, None]
+
+
+def test_what_one_run_of_du_says_of_its_unit_holds_for_its_next_runs() -> None:
+    assert bytes_in(sizes(12400, before="12345\t/data/kafka/orders-9\n2026-11-21 11:00:00\n")) == ["12345", "12400"]
+
+
+def test_a_du_without_options_counts_blocks_unless_they_are_too_many() -> None:
+    assert bytes_in(sizes(12345, before="[k@b1 ~]$ du /data/kafka\n")) == ["12641280"]
+    (row,) = sizes(228472127488, before="[k@b1 ~]$ du -s /data/kafka/*\n")
+    assert (row.fields["size_bytes"], row.warnings[-1]) == (
+        "228472127488",
+        "concluded: bytes, for 228472127488 blocks of 1024 are more than a partition can hold",
+    )
 
 
 def test_a_partition_directory_gives_segments_with_sizes_and_times() -> None:

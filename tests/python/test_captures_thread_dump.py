@@ -91,6 +91,101 @@ def test_deadlocks_that_the_jvm_reports_and_one_it_does_not() -> None:
     assert deadlocks(rows("jstack-17-locks.txt")) == expected
 
 
+def test_a_deadlock_over_a_read_write_lock_with_many_readers_is_one() -> None:
+    """Two compactors hold a monitor each and wait to write; five readers wait for one of the monitors.  Late ones only wait behind them."""
+    found = [row for row in rows("jstack-17-read-write-locks.txt") if row.kind in ("thread_dump", "deadlock")]
+    assert [row.kind for row in found] == ["thread_dump", "deadlock"]
+    assert found[0].fields["deadlocks"] == "1"
+    told = {key: json.loads(value) for key, value in found[1].fields.items() if value.startswith("[")}
+    assert told["threads"] == ["compactor-1", "reader-1", "reader-2", "reader-3", "reader-4", "compactor-2", "reader-5"]
+    waits = list(zip(told["waiters"], told["waits_for"], told["held_by"], strict=True))
+    shard, one, two = "0x00000000ffd1bf50", "0x00000000ffd1d250", "0x00000000ffd1d260"
+    assert sorted(waits) == sorted(
+        [(f"compactor-{n}", shard, f"reader-{m}") for n in (1, 2) for m in (1, 2, 3, 4, 5)]
+        + [(f"reader-{m}", one, "compactor-1") for m in (1, 2, 3)]
+        + [(f"reader-{m}", two, "compactor-2") for m in (4, 5)]
+    )
+    assert set(zip(told["waits_for"], told["waits_for_classes"], strict=True)) == {
+        (shard, "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync"),
+        (one, "java.lang.Object"),
+        (two, "java.lang.Object"),
+    }
+    assert told["waiting_threads"] == ["late reader", "late writer", "reloader"]
+    assert told["members"][:2] == ["compactor-1 0x00007f8c4c09e1d0", "compactor-2 0x00007f8c4c09f340"]
+    assert found[1].warnings == DOUBT
+
+
+def test_those_who_wait_behind_a_deadlock_that_the_jvm_reports() -> None:
+    deadlock = next(row for row in rows("jstack-8-kafka-deadlock.txt") if row.kind == "deadlock")
+    # the heartbeat leads into the cycle and is no part of it
+    assert [member.split(" ")[0] for member in json.loads(deadlock.fields["members"])] == [
+        "group-metadata-manager-0",
+        "kafka-request-handler-3",
+    ]
+    assert json.loads(deadlock.fields["waiting_threads"]) == []
+
+
+def blocked(name: str, wants: str, holds: str, number: int) -> list[str]:
+    return [
+        f'"{name}" #{number} prio=5 os_prio=0 tid=0x00000000000000{number:02x} nid=0x{number:x} waiting for monitor entry [0x0]',
+        "   java.lang.Thread.State: BLOCKED (on object monitor)",
+        "\tat X.a(X.java:1)",
+        f"\t- waiting to lock <0x00000000000000{wants}> (a X)",
+        f"\t- locked <0x00000000000000{holds}> (a X)",
+        "",
+    ]
+
+
+def test_deadlocks_without_a_common_thread_are_several_and_what_leads_to_one_is_behind_it() -> None:
+    circle = {
+        "a": ("a1", "a3"),
+        "b": ("a2", "a1"),
+        "c": ("a3", "a2"),
+        "d": ("b1", "b2"),
+        "e": ("b2", "b1"),
+        "f": ("b1", "c1"),
+        "g": ("c1", "c2"),
+    }
+    text = "\n".join(
+        line for number, (name, (wants, holds)) in enumerate(circle.items(), 1) for line in blocked(name, wants, holds, number)
+    )
+    found = [row for row in thread_dump.read("thread_dump", lines_of(text), About("x")) if row.kind == "deadlock"]
+    assert [(json.loads(row.fields["threads"]), json.loads(row.fields["waiting_threads"])) for row in found] == [
+        (["a", "b", "c"], []),
+        (["d", "e"], ["f", "g"]),
+    ]
+
+
+def test_a_read_lock_of_one_class_is_not_that_of_another_above_it() -> None:
+    """The writer waits for the lock of Inner within the read lock of Outer: only who reads under Inner's lock holds it up."""
+    text = "\n".join(
+        [
+            '"writer" #1 prio=5 os_prio=0 tid=0x0000000000000001 nid=0x1 waiting on condition [0x0]',
+            "   java.lang.Thread.State: WAITING (parking)",
+            "\tat jdk.internal.misc.Unsafe.park(java.base@17.0.15/Native Method)",
+            "\t- parking to wait for  <0x00000000000000aa> (a java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync)",
+            "\tat java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock(java.base@17.0.15/ReentrantReadWriteLock.java:959)",
+            "\tat kafka.utils.CoreUtils$.inWriteLock(CoreUtils.scala:1)",
+            "\tat kafka.log.Inner.write(Inner.scala:1)",
+            "\tat kafka.utils.CoreUtils$.inReadLock(CoreUtils.scala:1)",
+            "\tat kafka.cluster.Outer.append(Outer.scala:1)",
+            "\t- locked <0x00000000000000bb> (a java.lang.Object)",
+            "",
+            '"outer" #2 prio=5 os_prio=0 tid=0x0000000000000002 nid=0x2 waiting for monitor entry [0x0]',
+            "   java.lang.Thread.State: BLOCKED (on object monitor)",
+            "\tat kafka.cluster.Outer.look(Outer.scala:1)",
+            "\t- waiting to lock <0x00000000000000bb> (a java.lang.Object)",
+            "\tat kafka.utils.CoreUtils$.inReadLock(CoreUtils.scala:1)",
+            "\tat kafka.cluster.Outer.look(Outer.scala:1)",
+        ]
+    )
+    assert deadlocks(list(thread_dump.read("thread_dump", lines_of(text), About("x")))) == []
+    inner = text.replace("kafka.cluster.Outer.look", "kafka.log.Inner.look")
+    assert [threads for _, threads, *_ in deadlocks(list(thread_dump.read("thread_dump", lines_of(inner), About("x"))))] == [
+        ["writer", "outer"]
+    ]
+
+
 def test_jdk_25_prints_native_ids_twice() -> None:
     found = rows("jcmd-25-locks.txt")
     assert found[0].fields["pid"] == "30875"

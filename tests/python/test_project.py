@@ -118,6 +118,79 @@ def test_messages_are_recognised_in_ingestion_not_in_sql(manifest: Any) -> None:
     assert [node.name for node in models(manifest) if re.search(matching, re.sub(r"--[^\n]*", "", node.raw_code))] == []
 
 
+# Functions whose value hangs on the frame; lag, lead and numbers of rows have none.
+FRAMED = "min|max|sum|count|count_if|avg|first_value|last_value|collect_list|collect_set|max_by|min_by|bool_or|bool_and"
+# Times that each group has once: the key of what is grouped holds them.
+UNIQUE_TIMES = {
+    ("int_groups__lag_windows", "sampled_at"),
+    ("int_metrics__hours", "sampled_at"),
+    ("rpt_offsets_topic_daily", "hours.hour_at"),
+}
+
+
+def code_of(node: Any) -> str:
+    return re.sub(r"--[^\n]*|\{#.*?#\}", "", str(node.raw_code), flags=re.S)
+
+
+def inside(code: str, start: int) -> str:
+    """What stands in the bracket that opens at `start`."""
+    depth = 0
+    for at in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        if depth == 0:
+            return code[start + 1 : at]
+    raise AssertionError(f"no end of the bracket: {code[start : start + 80]}")
+
+
+def arguments(text: str) -> list[str]:
+    """The arguments of a call, split at the commas that stand in no bracket."""
+    depth, found = 0, [""]
+    for letter in text:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [argument.strip() for argument in found]
+
+
+def framed_windows(code: str) -> Iterator[tuple[str, str]]:
+    """(function, window) of every aggregate over a window, with the text of windows that have a name."""
+    named = {
+        match[1]: inside(code, match.end() - 1) for match in re.finditer(r"(?<=[\s,])(\w+)\s+as\s+\((?=\s*(?:partition|order)\s+by)", code)
+    }
+    for call in re.finditer(rf"\b({FRAMED})\s*\(", code):
+        after = call.end() + len(inside(code, call.end() - 1)) + 1
+        filtered = re.match(r"\s*filter\s*\(", code[after:])
+        if filtered:
+            after += filtered.end() + len(inside(code, after + filtered.end() - 1)) + 1
+        over = re.match(r"\s*over\b\s*(?:\(|(\w+))", code[after:])
+        if over:
+            window = over[1] or inside(code, after + over.end() - 1).strip()
+            yield call[1], named.get(window, window)
+
+
+def test_an_ordered_window_says_its_frame(manifest: Any) -> None:
+    """Without one it ends with the rows that are equal in its order, not with its own."""
+    windows = [(node.name, function, window) for node in models(manifest) for function, window in framed_windows(code_of(node))]
+    assert len(windows) > 50
+    assert [
+        found for found in windows if re.search(r"\border\s+by\b", found[2]) and not re.search(r"\b(rows|range)\s+between\b", found[2])
+    ] == []
+
+
+def test_the_row_at_a_time_is_one_row(manifest: Any) -> None:
+    """Two lines may have one time: `max_by` by the time alone takes either."""
+    calls = [
+        (node.name, arguments(inside(code_of(node), call.end() - 1))[1])
+        for node in models(manifest)
+        for call in re.finditer(r"\b(?:max_by|min_by)\s*\(", code_of(node))
+    ]
+    assert len(calls) > 50
+    alone = {(name, by) for name, by in calls if re.fullmatch(r"[\w.]+_(at|from|until|date|time)", by)}
+    assert alone == UNIQUE_TIMES
+
+
 def test_everything_is_described(manifest: Any) -> None:
     bare = [node.name for node in models(manifest) if not node.description.startswith("One row per")]
     bare += [
