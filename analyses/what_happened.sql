@@ -1,29 +1,29 @@
 -- sqlfluff:exclude_rules:LT02,LT05,AM04,AL07
 {% set words = {
     'fct_leader_elections': ['elected_at', 'leader_id', 'topic_name', 'leader_election_key', [
-        'topic_name', "'-'", 'partition_id', "' leader epoch '", 'leader_epoch', "': leader '", 'leader_id', "' ('", 'election_kind', "')'"]],
+        'topic_name', "'-'", 'partition_id', "' leader epoch '", 'leader_epoch', "': leader '", 'leader_id', "' ('", "replace(election_kind, '_', ' ')", "')'"]],
     'fct_leaderless_windows': ['started_at', 'last_leader_id', 'topic_name', 'leaderless_window_key', [
         'topic_name', "'-'", 'partition_id', "' without leader for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_controller_tenures': ['elected_at', 'controller_id', none, 'controller_tenure_key', [
         "'controller epoch '", 'controller_epoch', "': node '", 'controller_id']],
     'fct_session_expiries': ['expired_at', 'node_id', none, 'session_expiry_key', [
-        "'session of '", "coalesce(owner, '?')", "' expired: '", 'cause_kind']],
+        "'session of '", "coalesce(owner, '?')", "' expired: '", in_words('cause_kind')]],
     'fct_epoch_gaps': ['opened_at', 'node_id', 'topic_name', 'epoch_gap_key', [
-        'gap_kind', "': '", "coalesce(topic_name, 'cluster')", "' has '", 'epoch_kind', "' epoch '", 'found_epoch', "' instead of '", 'expected_epoch']],
+        "replace(gap_kind, '_', ' ')", "': '", "coalesce(topic_name, 'cluster')", "' has '", 'epoch_kind', "' epoch '", 'found_epoch', "' instead of '", 'expected_epoch']],
     'fct_isr_changes': ['changed_at', 'node_id', 'topic_name', 'isr_change_key', [
         'topic_name', "'-'", 'partition_id', "' in-sync set '", 'change_kind', "' to '", 'cardinality(isr_after)']],
     'fct_truncations': ['truncated_at', 'node_id', 'topic_name', 'truncation_key', [
         'topic_name', "'-'", 'partition_id', "' truncated to '", 'to_offset']],
-    'fct_log_cleaner_outages': ['stopped_at', 'node_id', 'topic_name', 'log_cleaner_outage_key', ["'log cleaner stopped: '", "coalesce(cause, found_by)"]],
+    'fct_log_cleaner_outages': ['stopped_at', 'node_id', 'topic_name', 'log_cleaner_outage_key', ["'log cleaner stopped: '", "coalesce(cause, " ~ in_words('found_by') ~ ")"]],
     'fct_log_dir_failures': ['failed_at', 'node_id', none, 'log_dir_failure_key', ["'log directory '", 'log_dir', "' failed'"]],
     'fct_gc_pauses': ['started_at', 'node_id', none, 'gc_pause_key', ["'collector paused for '", 'duration_ms', "' ms'"]],
     'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stood still for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_thread_deadlocks': ['found_at', 'node_id', none, 'thread_deadlock_key', ["'deadlock of '", 'cardinality(threads)', "' threads'"]],
     'fct_tool_errors': ['failed_at', 'node_id', 'topic_name', 'tool_error_key', ["coalesce(tool, 'a tool')", "' failed: '", 'message']],
     'fct_group_rebalances': ['coalesce(started_at, completed_at)', 'coordinator_id', none, 'group_rebalance_key', [
-        "'group '", 'group_id', "' rebalanced: '", 'outcome']],
+        "'group '", 'group_id', "' rebalanced: '", in_words('outcome')]],
     'fct_coordinator_loads': ['started_at', 'node_id', 'topic_name', 'coordinator_load_key', [
-        "'load of offsets partition '", 'partition_id', "': '", 'outcome']],
+        "'load of offsets partition '", 'partition_id', "': '", "replace(outcome, '_', ' ')"]],
 } -%}
 with happened as (
 {%- for fact, columns in words.items() %}
@@ -45,7 +45,7 @@ with happened as (
         node_id,
         cast(null as string) as topic_name,
         'dim_node_runs' as fact_name,
-        concat('node ', cast(node_id as string), ' stopped: ', end_kind) as said,
+        concat('node ', cast(node_id as string), ' stopped: ', {{ in_words('end_kind') }}) as said,
         node_run_key as fact_key
     from {{ ref('dim_node_runs') }}
     union all

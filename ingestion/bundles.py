@@ -448,12 +448,14 @@ def at_seconds(seconds: float) -> dt.datetime | None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file of a known bundle belongs.  `host`: a machine whose node id only the content can tell."""
+    """Where a file of a known bundle belongs.  `host`: a machine whose node id only the content can tell; `is_of_file`: whether the
+    file's own name says the node, not a folder's."""
 
     bundle: str
     cluster: str | None = None
     node: int | None = None
     host: str | None = None
+    is_of_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -467,11 +469,15 @@ class Bundle:
 
 
 def compile_layout(text: str) -> re.Pattern[str]:
-    """A pattern in the language of `--layout` (`{cluster}`, `{node}`, `*`, `**`), and `{host}`; here a node is digits alone."""
+    """A pattern in the language of `--layout`: `{cluster}`, `{node}` (digits), `{numbered}` (a folder with one number, the node's), `{host}`,
+    `{kind}` and `{time}` (any text), `*`, `**`."""
     parts = {
         "{cluster}": r"(?P<cluster>[^/]+)",
         "{node}": r"(?P<node>\d+)",
+        "{numbered}": r"[^/]*?(?P<node>\d+)[^/\d]*",
         "{host}": r"(?P<host>[^/]+?)",
+        "{kind}": r"[^/]+?",
+        "{time}": r"[^/]+?",
         "**/": r"(?:.*/)?",
         "**": ".*",
         "*": "[^/]*",

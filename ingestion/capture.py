@@ -35,7 +35,7 @@ WHERE: Columns = [
     ("source_path", WORD, "path of the file when it was read"),
     ("source_kind", WORD, "what the file is, by its content"),
     ("node_id", pa.int32(), "node that it speaks of; null where that is the cluster or not known"),
-    ("node_known_by", WORD, "content, folder or path"),
+    ("node_known_by", WORD, "content, host (named in the text), path, folder or name"),
     ("batch_id", pa.int64(), "ingestion that brought it"),
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the capture, UTC; that of its arrival where it says no time"),
@@ -68,14 +68,14 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
     """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is said there; after a
     fault of ours the rest of the lines are kept as `unread`.
     """
-    about = About(task.shown, task.modified_at, task.node_id, zone_of(task.zones[0][1]))
+    about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     text = Text(task)
     waiting: dict[str, list[dict[str, object]]] = {"capture_rows": [], "metric_samples": []}
     held_from: int | None = None
     for number, found in enumerate(read_guarded(task.capture or "", text, about), 1):
         if found.offset < task.start:
             continue
-        if text.holds_last and found.offset >= task.end - HELD_BYTES:
+        if task.holds_last and found.offset >= task.end - HELD_BYTES:
             held_from = found.offset if held_from is None else min(held_from, found.offset)
             continue
         table = "capture_rows" if isinstance(found, Row) else "metric_samples"
@@ -108,17 +108,13 @@ def read_guarded(kind: str, text: Text, about: About) -> Iterator[Row | Sample]:
 
 class Text:
     """The lines of a file; `end`: how far it has been read, `fault`: why no further, `failed`: a fault of ours, `changed`: it is another
-    file by now; `holds_last`: what begins near its end may lack its own end."""
+    file by now."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.end = task, 0
         self.fault: str | None = None
         self.failed: str | None = None
         self.changed = False
-
-    @property
-    def holds_last(self) -> bool:
-        return self.task.holds_last
 
     def lines(self) -> Iterator[Line]:
         """All lines, with secrets hidden."""

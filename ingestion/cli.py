@@ -33,7 +33,9 @@ app = typer.Typer(
 PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
 ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
 NodeOption = Annotated[int | None, typer.Option(help="Node that wrote the files, where their content does not say.")]
-LayoutOption = Annotated[str | None, typer.Option(help="What the folders of a path mean: '{cluster}/{node}/**'.")]
+LayoutOption = Annotated[
+    str | None, typer.Option(help="What the parts of a path mean: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
+]
 TimezoneOption = Annotated[
     str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
 ]
@@ -84,6 +86,7 @@ def run(
         f"done in {time.monotonic() - began:.1f} s"
         + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
     )
+    must_be_whole(outcome)
 
 
 @app.command()
@@ -103,7 +106,7 @@ def ingest(
     from ingestion.session import start
 
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
-    read_in(options, warehouse, lambda: start(warehouse, memory=memory))
+    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory)))
 
 
 def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
@@ -120,9 +123,23 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     tell(
         f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
     )
+    if outcome.owned_now:
+        tell(f"{outcome.owned_now} captures of earlier runs have a node that was not known then, or another one")
+    if outcome.nodeless:
+        tell(ingesting.nodeless_said(outcome.nodeless))
     if outcome.waiting:
         tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
     return outcome
+
+
+def must_be_whole(outcome: Outcome) -> None:
+    """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
+    if outcome.failed:
+        tell(
+            f"chronicle: {len(outcome.failed)} files met a fault of chronicle itself, for example {outcome.failed[0]} (see above);"
+            " all other files are loaded, and the reasons are in marts.fct_sources"
+        )
+        raise typer.Exit(1)
 
 
 def show_bytes(files: int, all_files: int, size: int, all_size: int, records: int, seconds: float) -> None:

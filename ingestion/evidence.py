@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -38,8 +38,12 @@ def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
         key_column = dataset.schema.names[0]
         found = dataset.to_table(columns=["cluster_id", "evidence"], filter=pc.field(key_column) == key).to_pylist()
         if found:
-            places = {(record["source_path"], record["byte_offset"]) for record in found[0]["evidence"]}
-            return name, sorted(lines(place, found[0]["cluster_id"], places))
+            # The node of a capture may have become known after it was read.
+            nodes = {(record["source_path"], record["byte_offset"]): record["node_id"] for record in found[0]["evidence"]}
+            return name, sorted(
+                replace(line, node_id=nodes[line.source_path, line.byte_offset])
+                for line in lines(place, found[0]["cluster_id"], set(nodes))
+            )
     return None
 
 

@@ -18,6 +18,11 @@ FINGERPRINT = 1024
 BROKEN = (OSError, EOFError, zlib.error)
 
 
+def readable(path: str) -> str:
+    """A path as text: bytes of a name that are not UTF-8 as \\xe9."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def open_bytes(path: str) -> BinaryIO:
     """The file, decompressed where it begins as gzip does, whatever its name."""
     with open(path, "rb") as file:

@@ -12,27 +12,30 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ingestion import bundles, write
+from ingestion import bundles, earlier, write
 from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
 from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
+from ingestion.captures import is_of_node
+from ingestion.files import fault_of, readable
 from ingestion.patterns import compile_pattern
 from ingestion.sources import (
     BINARY,
     COPY,
     EMPTY,
+    FAILED,
     MISSING,
     REFUSED,
     TO_READ,
     UNKNOWN,
     UNREADABLE,
-    Known,
     Layout,
     Source,
     find_files,
@@ -43,6 +46,7 @@ from ingestion.sources import (
     resolve_zones,
 )
 from ingestion.warehouse import Warehouse, only_writer
+from ingestion.whose import File, layout_for
 from ingestion.write import TIME, Added, Columns, schema_of
 from ingestion.zones import zone_of
 
@@ -57,8 +61,23 @@ COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
 
-TORN = "ends in the middle of a line; the rest is loaded"
+# A log may rotate between the look at it and its reading, and once more before the next.
+MOST_LOOKS = 4
 
+TORN = "ends in the middle of a line, which is loaded as it is"
+
+CLUES = pa.struct(
+    [
+        ("root", pa.string()),
+        ("path_node", pa.int32()),
+        ("is_said_of_file", pa.bool_()),
+        ("host", pa.string()),
+        ("nodes", pa.list_(pa.int32())),
+        ("members", pa.list_(pa.int32())),
+        ("hosts", pa.list_(pa.struct([("host", pa.string()), ("node_id", pa.int32())]))),
+        ("doubts", pa.list_(pa.string())),
+    ]
+)
 SOURCE_COLUMNS: Columns = [
     ("cluster_id", pa.string(), "cluster, as it was called when the file was ingested"),
     ("source_id", pa.string(), "file, whatever its name: known by its first bytes; null where it is no log"),
@@ -69,7 +88,7 @@ SOURCE_COLUMNS: Columns = [
     ("layout", pa.string(), "how its records are framed (catalogue/envelopes.yml)"),
     ("node_id", pa.int32(), "node that wrote the first record read"),
     ("last_node_id", pa.int32(), "node that wrote the last record read"),
-    ("node_known_by", pa.string(), "content, folder or path"),
+    ("node_known_by", pa.string(), "content, host (named in the text), path, folder or name"),
     ("zone", pa.string(), "time zone of its local times"),
     ("zone_known_by", pa.string(), "given, evidence (in its folder), cluster or default"),
     ("fingerprint", pa.string(), "SHA-256 of cluster, node and first bytes"),
@@ -80,11 +99,12 @@ SOURCE_COLUMNS: Columns = [
     ("end_offset", pa.int64(), "up to which byte it has been read"),
     ("records", pa.int64(), "records that this ingestion brought"),
     ("recognised", pa.int64(), "how many of them have an event type"),
-    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused or missing"),
+    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused, missing or failed"),
     ("reason", pa.string(), "why it was not read, or not to its end"),
     ("warnings", pa.list_(pa.string()), "what is doubtful about node or time zone"),
     ("is_compressed", pa.bool_(), "whether it is a gzip"),
     ("modified_at", TIME, "last change of the file, UTC"),
+    ("clues", CLUES, "what the file and its path tell of nodes, for files that say less"),
 ]
 TABLES: dict[str, tuple[Columns, str]] = {
     "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
@@ -109,10 +129,14 @@ class Options:
 
 @dataclass
 class Outcome:
-    """What an ingestion did: counts of files by outcome, bytes and records that are new, and what went wrong where."""
+    """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
+
+    `states`: by path; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
+    of nodes that are not known; `owned_now`: earlier captures that have another node now.
+    """
 
     batch_id: int | None = None
-    files: dict[str, int] = field(default_factory=dict)
+    states: dict[str, list[str]] = field(default_factory=dict)
     bytes_read: int = 0
     records: int = 0
     recognised: int = 0
@@ -120,19 +144,50 @@ class Outcome:
     rows_written: int = 0
     waiting: int = 0
     faults: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
+    nodeless: list[str] = field(default_factory=list)
+    owned_now: int = 0
+
+    @property
+    def files(self) -> dict[str, int]:
+        """Files by what became of them: `new`, `unchanged`, or their outcome."""
+        return dict(Counter(state for states in self.states.values() for state in states))
 
     def add(self, source: Source, count: Counted, is_held: bool) -> None:
         """Count a file and what it gave."""
         is_read = source.outcome == TO_READ
         state_of = source.outcome if not is_read else "new" if count.records else "unchanged"
-        self.files[state_of] = self.files.get(state_of, 0) + 1
+        self.states.setdefault(source.shown, []).append(state_of)
         self.records += count.records
         self.recognised += count.recognised
         self.bytes_read += count.end - source.start if count.records else 0
         self.waiting += is_held and is_read and source.size is not None and count.end < source.size
-        if count.fault:
-            self.faults.append(f"{source.shown}: cut: {count.fault}; read up to byte {count.end}")
+        if fault := count.fault or count.failed:
+            self.faults.append(f"{source.shown}: cut: {fault}; read up to byte {count.end}")
+        if count.changed:
+            self.changed.append(source.shown)
+        if count.failed or source.outcome == FAILED:
+            self.failed.append(source.shown)
+
+    def followed_by(self, later: Outcome) -> Outcome:
+        """This and another look at the same files as one outcome."""
+        seen_before = {path: states for path, states in self.states.items() if "new" in states}
+        return replace(
+            later,
+            batch_id=later.batch_id or self.batch_id,
+            states=later.states | {path: states for path, states in seen_before.items() if "new" not in later.states.get(path, [])},
+            bytes_read=self.bytes_read + later.bytes_read,
+            records=self.records + later.records,
+            recognised=self.recognised + later.recognised,
+            read_seconds=self.read_seconds + later.read_seconds,
+            rows_written=self.rows_written + later.rows_written,
+            faults=list(dict.fromkeys(self.faults + later.faults)),
+            failed=list(dict.fromkeys(self.failed + later.failed)),
+            clusters=self.clusters | later.clusters,
+            owned_now=self.owned_now + later.owned_now,
+        )
 
 
 def ingest(
@@ -144,8 +199,9 @@ def ingest(
 ) -> Outcome:
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
-    `start` gives the session, where there is something to read.  Raises ValueError for options that cannot be,
-    FileNotFoundError where there is nothing to read, Busy where another process writes to the warehouse.
+    `start` gives the session, where there is something to read.  A file that turns into another one between the look at it and its reading
+    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError where there is nothing to read, Busy
+    where another process writes to the warehouse.
     """
     if options.timezone:
         zone_of(options.timezone)
@@ -153,9 +209,19 @@ def ingest(
         compile_pattern(options.pattern)
     must_exist(options.paths)
     place = Warehouse.at(warehouse)
+    outcome = Outcome()
     with only_writer(place), Spool(place.work / "members") as spool:
-        found = look(options, warehouse, spool)
-        return take_in(start, place.root, found, options, tell, progress)
+        for _ in range(MOST_LOOKS):
+            past = state(place.root, tell)
+            found = look(options, warehouse, spool, past.files())
+            outcome = outcome.followed_by(take_in(start, place.root, found, past, options, progress))
+            if not outcome.changed:
+                break
+    for fault in outcome.faults:
+        tell(fault)
+    if outcome.changed:
+        tell(f"{len(outcome.changed)} files changed while they were read, for example {outcome.changed[0]}; the next run reads the rest")
+    return outcome
 
 
 def must_exist(paths: list[str]) -> None:
@@ -168,25 +234,27 @@ def take_in(
     start: Callable[[], SparkSession],
     warehouse: str,
     found: list[Source],
+    past: earlier.Past,
     options: Options,
-    tell: Callable[[str], None],
     progress: Progress | None,
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
     began = time.monotonic()
-    for table, (columns, comment) in TABLES.items():
-        write.create(f"{warehouse}/bronze/{table}", columns, comment)
-    for line in write.complete(warehouse):
-        tell(line)
-    known, batch_id, written = state(warehouse)
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
-    sources = identify(found, known)
+    # A batch that was undone has left no row, but tables do not take its number twice.
+    batch_id = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES) + 1
+    written = past.written()
+    owners = earlier.second_look(found, past)
+    sources = identify(found, past.known(owners))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
-    outcome = Outcome(faults=faults(sources), clusters={source.cluster_id for source in sources})
+    outcome = Outcome(
+        faults=faults(sources, held), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)
+    )
     due = [source for source in sources if has_more(source, written)]
     # What is not read is told with the first portion.
     others = [(source, Counted(end=source.start)) for source in sources if not has_more(source, written)]
+    looked_at = earlier.rows_of(owners, past, batch_id, now)
     for portion in portions(due) if due else [[]]:
         added, counted = {}, {}
         if portion:
@@ -195,16 +263,14 @@ def take_in(
             shares = [[task_of(portion[n], portion[n].path in held, batch_id, now) for n in share] for share in bins(portion, cores)]
             added, counted = read_shares(spark, warehouse, shares, progress)
         told = [(source, counted[source.source_id]) for source in portion] + others
-        rows = [row for source, count in told if (row := source_row(source, count, written, batch_id, now))]
+        rows = [row for source, count in told if (row := source_row(source, count, past, written, batch_id, now))] + looked_at
         if rows:
             write.commit_batch(warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
             outcome.batch_id = batch_id
         for source, count in told:
             outcome.add(source, count, source.path in held)
         outcome.rows_written += len(rows)
-        others, batch_id = [], batch_id + 1
-    for fault in outcome.faults:
-        tell(fault)
+        others, looked_at, batch_id = [], [], batch_id + 1
     outcome.read_seconds = time.monotonic() - began
     return outcome
 
@@ -218,13 +284,14 @@ def has_more(source: Source, written: dict[str, tuple[str, int | None]]) -> bool
     return source.start < source.size
 
 
-def faults(sources: list[Source]) -> list[str]:
-    """One line for every file that could not be read as a log; those of no known layout are only counted."""
+def faults(sources: list[Source], held: set[str]) -> list[str]:
+    """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
+    still grow."""
     out = []
     for source in sources:
-        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED):
+        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
             out.append(f"{source.shown}: {source.outcome}: {source.reason}")
-        elif source.outcome == TO_READ and source.ends_torn:
+        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
             out.append(f"{source.shown}: cut: {TORN}")
     unknown = sum(source.outcome == UNKNOWN for source in sources)
     if unknown:
@@ -234,51 +301,87 @@ def faults(sources: list[Source]) -> list[str]:
     return out
 
 
-def look(options: Options, warehouse: str, spool: Spool) -> list[Source]:
-    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone."""
+def nodeless(sources: list[Source]) -> list[str]:
+    """Captures that speak of a node of which nothing says which it is."""
+    return [
+        source.shown
+        for source in sources
+        if source.outcome == TO_READ and source.node_id is None and source.capture and is_of_node(source.capture)
+    ]
+
+
+def nodeless_said(paths: list[str]) -> str:
+    """How many captures have no node, one of them, and how to say it."""
+    example = next((path for path in paths if layout_for(os.path.basename(path))), paths[0])
+    layout = layout_for(os.path.basename(example))
+    count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"
+    if layout is None:
+        return f"{count}; say it with --node for a folder of one node, or with a layout like '**/{{kind}}-broker-{{node}}.txt'"
+    return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
+
+
+def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = ()) -> list[Source]:
+    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone.  `past`: files of earlier runs."""
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
     for root in options.paths:
-        files = [(path, os.path.relpath(path, root) if path != root else os.path.basename(path)) for path in find_files(root, warehouse)]
+        files = [(path, below(path, root)) for path in find_files(root, warehouse)]
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
             if os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
                 continue
-            cluster, node = where(relative, root, options, layout, known)
-            sources.append(inspect(path, str(Path(path).parent), cluster, node, options.pattern))
-    return resolve_zones(resolve_nodes(sources), options.timezone)
+            place = where(relative, root, options, layout, known)
+            sources.append(placed(inspect(path, str(Path(path).parent), place.cluster, place.node, options.pattern), root, place))
+    return resolve_zones(resolve_nodes(sources, past), options.timezone)
+
+
+def below(path: str, root: str) -> str:
+    """A path as seen from the folder that was given."""
+    return readable(os.path.relpath(path, root) if path != root else os.path.basename(path))
+
+
+def placed(source: Source, root: str, place: bundles.Place) -> Source:
+    """A source with the path that was given, and what its place says beside cluster and node."""
+    return replace(source, root=readable(os.path.realpath(root)), host=source.host or place.host, is_said_of_file=place.is_of_file)
 
 
 def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
     """The members of an archive, inspected as files; what was refused of it says why."""
-    shown = os.path.realpath(archive)
+    shown = readable(os.path.realpath(archive))
     kept: list[tuple[str, str | None, bundles.Member | bundles.Refused]] = []
-    for member in bundles.members(archive):
-        kept.append((member.path, spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+    try:
+        for member in bundles.members(archive):
+            kept.append((readable(member.path), spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+    except Exception as error:  # one archive's fault must not stop the other files
+        kept.append(("", None, bundles.Refused("", fault_of(error))))
     known = bundles.bundle_of(path for path, _, _ in kept)
     out = []
     for path, copy, member in kept:
-        cluster, node = where(path, root, options, layout, known)
+        place = where(path, root, options, layout, known)
         name = f"{shown}/{path}" if path else shown
         if copy is None or isinstance(member, bundles.Refused):
             reason = member.reason if isinstance(member, bundles.Refused) else ""
-            out.append(Source(path=shown, shown=name, folder=shown, cluster_id=cluster, outcome=REFUSED, reason=reason))
+            out.append(Source(path=shown, shown=name, folder=shown, cluster_id=place.cluster, outcome=REFUSED, reason=reason))
         else:
-            out.append(replace(inspect(copy, os.path.dirname(name), cluster, node, options.pattern, name), is_whole=True))
+            source = inspect(copy, os.path.dirname(name), place.cluster, place.node, options.pattern, name)
+            out.append(replace(placed(source, root, place), is_whole=True))
     return out
 
 
 def where(
     relative: str, root: str, options: Options, layout: Layout | None, known: tuple[bundles.Bundle, str | None] | None
-) -> tuple[str, int | None]:
-    """(cluster, node) of a path: as told, by `--layout`, by what is known of the bundle, else the cluster by the folder's or archive's name."""
-    cluster, node = layout.read(relative) if layout else (None, None)
+) -> bundles.Place:
+    """Cluster, node and host of a path: as told, by `--layout`, by what is known of the bundle, else the cluster by the folder's or
+    archive's name."""
     place = bundles.place_of(known, relative) if layout is None else None
-    if place is not None:
-        cluster, node = place.cluster, place.node
-    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", Path(root).resolve().name)
-    return options.cluster or cluster or name, options.node if options.node is not None else node
+    if layout is not None:
+        cluster, node = layout.read(relative)
+        place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
+    place = place or bundles.Place("folder")
+    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", readable(Path(root).resolve().name))
+    node = options.node if options.node is not None else place.node
+    return replace(place, cluster=options.cluster or place.cluster or name, node=node)
 
 
 class Spool:
@@ -307,31 +410,16 @@ class Spool:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def state(warehouse: str) -> tuple[list[Known], int, dict[str, tuple[str, int | None]]]:
-    """(known sources, number of the next batch, latest (outcome, size) by path), read from the data itself.
+def state(warehouse: str, tell: Callable[[str], None]) -> earlier.Past:
+    """What earlier runs found, read from the data itself: `bronze.sources` says how far each file has been read.
 
-    `bronze.sources` says how far each file has been read.
+    Makes the tables where there are none, and completes a run that was killed.
     """
-    rows = write.rows(f"{warehouse}/bronze/sources", "batch_id", "source_path")
-    known: dict[str, Known] = {}
-    written: dict[str, tuple[str, int | None]] = {}
-    for row in rows:
-        written[row["source_path"]] = (row["outcome"], row["size_bytes"])
-        if row["outcome"] in (TO_READ, "cut"):
-            known[row["source_id"]] = Known(
-                source_id=row["source_id"],
-                path=row["source_path"],
-                fingerprint=row["fingerprint"],
-                fingerprint_length=row["fingerprint_length"],
-                end=row["end_offset"],
-                tail_hash=row["tail_hash"],
-                size=row["size_bytes"],
-                outcome=row["outcome"],
-                node_id=row["last_node_id"],
-            )
-    # A batch that was undone has left no row, but tables do not take its number twice.
-    newest = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES)
-    return list(known.values()), newest + 1, written
+    for table, (columns, comment) in TABLES.items():
+        write.create(f"{warehouse}/bronze/{table}", columns, comment)
+    for line in write.complete(warehouse):
+        tell(line)
+    return earlier.Past(write.rows(f"{warehouse}/bronze/sources", "batch_id", "source_path"))
 
 
 def portions(sources: list[Source]) -> Iterator[list[Source]]:
@@ -351,7 +439,7 @@ def portions(sources: list[Source]) -> Iterator[list[Source]]:
 
 def source_size(source: Source) -> int:
     """Bytes that are still to be read; a gzip is taken as eight times its size on disk."""
-    return Path(source.path).stat().st_size * 8 if source.size is None else source.size - source.start
+    return (source.disk_size or 0) * 8 if source.size is None else source.size - source.start
 
 
 def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
@@ -374,9 +462,18 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         wrappers=source.wrappers,
         pattern=source.pattern,
         capture=source.capture,
-        modified_at=dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+        modified_at=changed_at(source),
         shown=source.shown,
+        seen=source.seen,
     )
+
+
+def changed_at(source: Source) -> dt.datetime | None:
+    """When a file was last changed; None where its file system says a year that there is not."""
+    try:
+        return dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def bins(sources: list[Source], cores: int) -> list[list[int]]:
@@ -473,14 +570,18 @@ class Watch:
 
 
 def source_row(
-    source: Source, count: Counted, written: dict[str, tuple[str, int | None]], batch_id: int, now: dt.datetime
+    source: Source, count: Counted, past: earlier.Past, written: dict[str, tuple[str, int | None]], batch_id: int, now: dt.datetime
 ) -> dict[str, object] | None:
     """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
     is_read = source.outcome == TO_READ
-    fault = count.fault or (TORN if is_read and source.ends_torn else None)
+    if count.changed and not count.records:
+        # Nothing of what was looked at has been read.
+        return None
+    fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = "cut" if fault else source.outcome
     unread = source.compressed and is_read and not has_more(source, written)
-    if unread or (not count.records and written.get(source.shown) == (outcome, source.disk_size)):
+    is_as_it_was = unread or (not count.records and written.get(source.shown) == (outcome, source.disk_size))
+    if is_as_it_was and not (is_read and past.has_other_owner(source)):
         return None
     return {
         "cluster_id": source.cluster_id,
@@ -497,7 +598,7 @@ def source_row(
         "zone_known_by": source.zone_known_by,
         "fingerprint": source.fingerprint() if source.head else None,
         "fingerprint_length": len(source.head),
-        "tail_hash": (count.tail_hash or tail_hash(source.path, count.end)) if is_read else None,
+        "tail_hash": (count.tail_hash or source.tail_hash) if is_read else None,
         "size_bytes": source.disk_size,
         "start_offset": source.start,
         "end_offset": count.end if is_read else None,
@@ -507,7 +608,8 @@ def source_row(
         "reason": fault or source.reason,
         "warnings": list(source.warnings),
         "is_compressed": source.compressed,
-        "modified_at": dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+        "modified_at": changed_at(source),
+        "clues": earlier.clues_of(source),
     }
 
 

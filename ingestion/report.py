@@ -18,6 +18,7 @@ from typing import Any
 
 from ingestion import evidence
 from ingestion.evidence import Place
+from ingestion.rendered import project_vars
 from ingestion.report_questions import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
 from ingestion.report_tables import NotBuilt, Period, Row, Tables, literal
 from ingestion.units import count_text, duration_text, size_text, time_text
@@ -32,6 +33,8 @@ LONGEST_LINE = 4000
 MOST_TEXT = 4_000_000
 
 SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
+# Columns whose values are words of the tables, not of logs; what dbt_project.yml has no words for is said with blanks.
+KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "severity", "resource", "rule", "measure", "evidence", "kind", "stopped"}
 # What a missing end means.
 OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
@@ -313,7 +316,7 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
 
 def heading(name: str) -> str:
     """A column's name as people read it; the unit stands in the cells."""
-    return re.sub(r"^bytes_|_(ms|bytes|date|ratio)$", "", name).replace("_", " ")
+    return re.sub(r"^bytes_|_(ms|bytes|date|ratio|kind)$", "", name).replace("_", " ")
 
 
 def cell(value: Any, name: str = "") -> str:
@@ -325,10 +328,17 @@ def cell(value: Any, name: str = "") -> str:
     if isinstance(value, dt.datetime):
         return time_text(value)
     if isinstance(value, list):
-        return ", ".join(f"{one[0]}={one[1]}" if isinstance(one, tuple) else str(one) for one in value) or "none"
+        return ", ".join(f"{setting_name(one[0])}={one[1]}" if isinstance(one, tuple) else str(one) for one in value) or "none"
     if isinstance(value, int | float):
         return _quantity(value, name)
+    if name in KINDS or name in project_vars()["words"]:
+        return str(project_vars()["words"].get(name, {}).get(value, value.replace("_", " ")))
     return str(value)
+
+
+def setting_name(name: str) -> str:
+    """Kafka's own name of a setting as it is; what was measured (@) in words."""
+    return name.removeprefix("@").replace("_", " ") if name.startswith("@") else name
 
 
 def _quantity(value: float, name: str) -> str:

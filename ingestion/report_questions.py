@@ -155,7 +155,7 @@ where {here("elected_at", "ended_at")}""",
         "Sessions lost",
         f"""
 select
-    owner, session_kind, expired_at, noticed_at, reconnected_at, unavailable_ms as away_ms, timeout_ms, was_controller, cause_kind as cause
+    owner, session_kind, expired_at, noticed_at, reconnected_at, unavailable_ms as away_ms, timeout_ms, was_controller, cause_kind
 from marts.fct_session_expiries
 where {here("expired_at")}""",
         "was_controller desc nulls last, away_ms desc nulls last, expired_at, owner",
@@ -339,7 +339,7 @@ group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
         f"exposure, unverified, {HARM}, issue",
         30,
         "those seen in the evidence, then the verified and gravest",
-        "evidence_seen: records show it; version_affected: the release has it. Unverified rows decide nothing alone. Of all runs, whatever the period.",
+        "Evidence seen: records show it; version affected: the release has it. Unverified rows decide nothing alone. Of all runs, whatever the period.",
     ),
     Question(
         KNOWN,

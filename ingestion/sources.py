@@ -11,16 +11,18 @@ import hashlib
 import os
 import re
 import zlib
-from codecs import BOM_UTF8
-from collections.abc import Iterator
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
-from ingestion import captures
+from ingestion import captures, whose
+from ingestion.bundles import compile_layout
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
-from ingestion.files import BROKEN, FINGERPRINT, open_bytes, tail_hash
+from ingestion.files import BROKEN, FINGERPRINT, Seen, fault_of, open_bytes, readable, tail_hash
 from ingestion.forms import read_yaml
 from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 from ingestion.zones import ALWAYS
@@ -32,7 +34,7 @@ LOOK = 8 << 10
 DOCUMENT = "document"
 # Captures that grow and rotate as logs do.
 GROWING = ("gc_log",)
-TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED, FAILED = (
     "read",
     "copy",
     "empty",
@@ -41,6 +43,7 @@ TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
     "unreadable",
     "missing",
     "refused",
+    "failed",
 )
 
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
@@ -54,7 +57,9 @@ class Source:
     """One file as found.
 
     `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its
-    name; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `zones`: (local ms, '+05:30').
+    name; `root`: the path that was given; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `tells`: what it says
+    of nodes and hosts; `path_node`: the node that was said for its path, `is_said_of_file`: by a layout for the file's own name;
+    `zones`: (local ms, '+05:30').
     """
 
     path: str
@@ -76,14 +81,20 @@ class Source:
     head: bytes = b""
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
+    root: str = ""
+    tells: whose.Tells = field(default_factory=whose.Tells)
+    host: str | None = None
     path_node: int | None = None
+    is_said_of_file: bool = False
     node_id: int | None = None
     node_known_by: str | None = None
     zones: tuple[tuple[int, str], ...] = ()
     zone_known_by: str = "default"
+    doubts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     source_id: str = ""
     start: int = 0
+    tail_hash: str | None = None
     ends_torn: bool = False
     is_whole: bool = False
 
@@ -98,6 +109,11 @@ class Source:
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
 
     @property
+    def seen(self) -> Seen:
+        """What a worker must find again when it opens the file."""
+        return Seen(hashlib.sha256(self.head).hexdigest(), len(self.head), self.tail_hash)
+
+    @property
     def nodes(self) -> tuple[int, ...]:
         """The nodes that the file's ends name, in order."""
         return tuple(dict.fromkeys(node for _, node in self.mentions))
@@ -105,7 +121,7 @@ class Source:
     @property
     def takes_nodes(self) -> bool:
         """Whether lines of this kind name the node that wrote them."""
-        return self.kind not in ("zookeeper_log", "kafka_client_log", "kafka_connect_log")
+        return self.kind not in kinds_of_others()
 
 
 @dataclass(frozen=True)
@@ -125,22 +141,38 @@ class Known:
 
 @dataclass
 class Layout:
-    """`--layout '{cluster}/{node}/**'`: what the folders of a path mean, seen from the path that was given."""
+    """`--layout '{cluster}/{node}/**'`: what the parts of a path mean, seen from the path that was given.
+
+    `{node}` as a folder of its own is the number in its name (`broker-12`); within a name (`{kind}-broker-{node}.txt`) it is digits.
+    """
 
     text: str
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        if not re.search(r"\{(cluster|node)\}", self.text):
+        if not re.search(r"\{(cluster|node|host)\}", self.text):
             raise ValueError(f"layout '{self.text}' names neither {{cluster}} nor {{node}}; write for example '{{cluster}}/{{node}}/**'")
-        out = re.escape(self.text).replace(r"\{cluster\}", "(?P<cluster>[^/]+)").replace(r"\{node\}", r"[^/]*?(?P<node>\d+)[^/\d]*")
-        self.pattern = re.compile(out.replace(r"\*\*", ".*").replace(r"\*", "[^/]*") + r"\Z")
+        unknown = [name for name in re.findall(r"\{([^{}]*)\}", self.text) if name not in ("cluster", "node", "host", "kind", "time")]
+        if unknown:
+            raise ValueError(
+                f"layout '{self.text}': {{{unknown[0]}}} is not known; there are {{cluster}}, {{node}}, {{host}}, {{kind}} and {{time}}"
+            )
+        self.pattern = compile_layout(re.sub(r"(?<![^/])\{node\}(?![^/])", "{numbered}", self.text))
+
+    @property
+    def names_files(self) -> bool:
+        """Whether it reads the node out of a file's own name."""
+        return "{node}" in self.text.rsplit("/", 1)[-1]
 
     def read(self, relative: str) -> tuple[str | None, int | None]:
         """(cluster, node) of a path relative to the folder that was given."""
-        match = self.pattern.match(relative)
-        parts = match.groupdict() if match else {}
+        parts = self.parts(relative)
         return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
+
+    def parts(self, relative: str) -> dict[str, str | None]:
+        """What each placeholder stands for in a path; nothing where the layout does not fit."""
+        match = self.pattern.match(relative)
+        return match.groupdict() if match else {}
 
 
 def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
@@ -169,6 +201,13 @@ def kinds_by_name() -> dict[str, str]:
     """Name of a file, without what rotation adds → kind."""
     content = read_yaml(Path(__file__).parent / "catalogue" / "kinds.yml")
     return {name: kind for kind, entry in content.items() for name in entry.get("files", ())}
+
+
+@lru_cache(maxsize=1)
+def kinds_of_others() -> frozenset[str]:
+    """Kinds of logs that no node of Kafka writes."""
+    content = read_yaml(Path(__file__).parent / "catalogue" / "kinds.yml")
+    return frozenset(kind for kind, entry in content.items() if not entry.get("of_node", True))
 
 
 @lru_cache(maxsize=4096)
@@ -241,45 +280,55 @@ def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, 
 def inspect(
     path: str, folder: str, cluster_id: str, path_node: int | None = None, pattern: str | None = None, shown: str | None = None
 ) -> Source:
-    """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason.
+    """Look at the first bytes of a file and say what it is; every fault, ours too, becomes an outcome with its reason.
 
     `pattern`: a layout of the user's, as log4j writes it; `shown`: the file's name, where it does not lie under it.
     """
-    shown = shown or os.path.realpath(path)
-    source = Source(path=path, shown=shown, folder=folder, cluster_id=cluster_id, path_node=path_node)
-    if not os.path.exists(path):
-        return replace(source, outcome=MISSING, reason="no such file or folder")
+    shown = shown or readable(os.path.realpath(path))
+    source = Source(path=path, shown=shown, folder=readable(folder), cluster_id=cluster_id, path_node=path_node)
     try:
-        status = os.stat(path)
-        source = replace(source, size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
-        if status.st_size == 0:
-            return replace(source, outcome=EMPTY, reason="the file is empty")
-        with open_bytes(path) as file:
-            compressed = isinstance(file, gzip.GzipFile)
-            sample = bytearray()
-            try:
-                while len(sample) < SAMPLE and (piece := file.read1(SAMPLE) if compressed else file.read(SAMPLE)):
-                    sample += piece
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                if not sample:
-                    return replace(source, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
-            if compressed:
-                source = replace(source, size=None, compressed=True)
-            if not sample:
-                return replace(source, outcome=EMPTY, reason="the file is empty once decompressed")
-            torn = False
-            if not compressed:
-                file.seek(max(0, status.st_size - SAMPLE))
-                end = file.read(SAMPLE)
-                torn = not end.endswith(b"\n")
+        return looked_at(source, pattern)
+    except FileNotFoundError:
+        return replace(source, outcome=MISSING, reason="no such file or folder")
     except OSError as error:
         return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
+    except Exception as error:  # one file's fault must not stop the others
+        return replace(source, outcome=FAILED, reason=fault_of(error))
+
+
+def looked_at(source: Source, pattern: str | None) -> Source:
+    """What `inspect` says of a file that can be opened.  Raises OSError."""
+    if os.stat(source.path).st_size == 0:
+        return replace(source, size=0, disk_size=0, modified=os.stat(source.path).st_mtime, outcome=EMPTY, reason="the file is empty")
+    with open_bytes(source.path) as file:
+        # Of the file that was opened: the name may be another's by now.
+        status = os.fstat(file.fileno())
+        source = replace(source, size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
+        compressed = isinstance(file, gzip.GzipFile)
+        sample = bytearray()
+        try:
+            while len(sample) < SAMPLE and (piece := file.read1(SAMPLE) if compressed else file.read(SAMPLE)):
+                sample += piece
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            if not sample:
+                return replace(source, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
+        if compressed:
+            source = replace(source, size=None, compressed=True)
+        if not sample:
+            return replace(source, outcome=EMPTY, reason="the file is empty once decompressed")
+        torn = False
+        if not compressed:
+            file.seek(max(0, status.st_size - SAMPLE))
+            end = file.read(SAMPLE)
+            torn = not end.endswith(b"\n")
     text = bytes(sample)
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
     if text.startswith(BOM_UTF8):
         source = replace(source, start=len(BOM_UTF8))
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
+        if encoding := foreign_encoding(text):
+            return replace(source, kind="binary", outcome=BINARY, reason=encoding)
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
         found = captured_source(source, text)
@@ -291,15 +340,27 @@ def inspect(
         found = captured_source(source, text)
         if found is not None and found.kind == DOCUMENT:
             return found
-    return replace(
-        source,
-        kind=kind_of(shown, text[:LOOK], envelope),
-        layout=envelope.name,
-        envelope=envelope.name,
-        mentions=mentions(envelope, text, b"" if compressed else end),
-        first_at=line_time(text, 0, envelope),
-        zones=zone_evidence(text, envelope),
+    return with_tells(
+        replace(
+            source,
+            kind=kind_of(source.shown, text[:LOOK], envelope),
+            layout=envelope.name,
+            envelope=envelope.name,
+            mentions=mentions(envelope, text, b"" if compressed else end),
+            first_at=line_time(text, 0, envelope),
+            zones=zone_evidence(text, envelope),
+        ),
+        text,
     )
+
+
+def foreign_encoding(sample: bytes) -> str | None:
+    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
+    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or 0 < len(sample) // 3 < max(sample[::2].count(0), sample[1::2].count(0)):
+        return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
+    if b"\r" in sample and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
+        return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
+    return None
 
 
 def captured_source(source: Source, sample: bytes) -> Source | None:
@@ -309,7 +370,9 @@ def captured_source(source: Source, sample: bytes) -> Source | None:
         return None
     # A document of JSON need not end with a line's end.
     torn = source.ends_torn and found[1] in GROWING
-    return replace(source, kind=found[1], capture=found[1], zones=zone_evidence(sample[:LOOK], None), ends_torn=torn)
+    zones = zone_evidence(sample[:LOOK], None)
+    first_at = zones[0][0] if zones and found[1] in GROWING else 0
+    return with_tells(replace(source, kind=found[1], capture=found[1], zones=zones, first_at=first_at, ends_torn=torn), sample)
 
 
 def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Source | None:
@@ -327,52 +390,131 @@ def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Sour
     assert stream.envelope is not None
     inner = stream.pattern.name if stream.pattern else "json" if stream.envelope is REWRITTEN else stream.envelope.name
     told = tuple(mention for stream, text in found.values() if stream.envelope for mention in mentions(stream.envelope, text, b""))
-    return replace(
-        source,
-        kind=kind_of(source.shown, text[:LOOK], stream.envelope),
-        layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
-        envelope=REWRITTEN.name,
-        wrappers=names,
-        pattern=pattern,
-        mentions=told,
-        first_at=line_time(text, 0, stream.envelope),
-        zones=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
+    return with_tells(
+        replace(
+            source,
+            kind=kind_of(source.shown, text[:LOOK], stream.envelope),
+            layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
+            envelope=REWRITTEN.name,
+            wrappers=names,
+            pattern=pattern,
+            mentions=told,
+            first_at=line_time(text, 0, stream.envelope),
+            zones=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
+        ),
+        text,
     )
 
 
-def resolve_nodes(sources: list[Source]) -> list[Source]:
-    """Give every source the node that its first records belong to.
+def with_tells(source: Source, sample: bytes) -> Source:
+    """A source with what its beginning tells of nodes and hosts; a client's log tells nothing, for its cluster may be another."""
+    if source.capture is None and not source.takes_nodes:
+        return source
+    is_of_node = captures.is_of_node(source.capture) if source.capture else True
+    own = source.nodes[0] if len(source.nodes) == 1 else None
+    tells = whose.tells(sample.decode("utf-8", "replace").replace("\r\n", "\n"), source.kind, own, is_of_node)
+    mentions = ((0, tells.own),) if source.capture and tells.own is not None else source.mentions
+    return replace(source, tells=tells, host=tells.host if source.capture else None, mentions=mentions)
 
-    By its content; else by the other files of its folder where they agree; else by path (`--node`, `--layout`).
-    A disagreement between content and path is a warning.
+
+def resolve_nodes(sources: list[Source], past: Sequence[whose.File] = ()) -> list[Source]:
+    """Give every source the node that its first records belong to, or that a capture speaks of.
+
+    A log by its content; else by the other logs of its folder where they agree; else by path (`--node`, `--layout`), by its name, by
+    the time at which it begins.  A capture as `whose` says.  A disagreement is a warning.  `past`: files of earlier runs.
     """
+    files = [file_of(source) for source in sources]
+    here = {(file.cluster, file.folder, file.name) for file in files}
+    clusters = whose.clusters([*files, *(file for file in past if (file.cluster, file.folder, file.name) not in here)])
     of_folder: dict[str, list[tuple[int, int]]] = {}
     for source in sources:
         if source.envelope and source.takes_nodes:
             of_folder.setdefault(source.folder, []).extend(source.mentions)
     for mentioned in of_folder.values():
         mentioned.sort()
-    in_folder = {folder: {node for _, node in mentioned} for folder, mentioned in of_folder.items()}
-    out = []
+    in_turns = folders_in_turns(sources)
+    return [
+        of_capture(source, clusters[source.cluster_id].owner(file), of_folder.get(source.folder, []) if source.folder in in_turns else [])
+        if source.capture
+        else of_log(source, clusters[source.cluster_id], file, of_folder.get(source.folder, []))
+        for source, file in zip(sources, files, strict=True)
+    ]
+
+
+def of_log(source: Source, cluster: whose.Cluster, file: whose.File, told: list[tuple[int, int]]) -> Source:
+    """A log with its node.  `told`: (time, node) of what the logs of its folder say, in order."""
+    siblings = {node for _, node in told}
+    if source.nodes and source.takes_nodes:
+        return owned(source, cluster.owner(file))
+    named = cluster.by_name(file.name) if file.takes_node else whose.Owner()
+    if file.takes_node and len(siblings) == 1 and named.node in (None, *siblings):
+        return owned(source, whose.Owner(next(iter(siblings)), "folder"))
+    if source.path_node is not None:
+        return owned(source, whose.Owner(source.path_node, "path"))
+    if named.node is not None:
+        return owned(source, named)
+    return by_time(source, told) if file.takes_node and len(siblings) > 1 else source
+
+
+def of_capture(source: Source, owner: whose.Owner, told: list[tuple[int, int]]) -> Source:
+    """A capture with its node; of one that grows as logs do, the logs that lie beside it tell, where nodes took turns to write them."""
+    if (
+        owner.node is None
+        and source.capture in GROWING
+        and source.first_at
+        and told
+        and not whose.is_others(os.path.basename(source.shown))
+    ):
+        return by_time(source, told)
+    return owned(source, owner)
+
+
+def owned(source: Source, owner: whose.Owner) -> Source:
+    """A source with its node, and what is doubtful about it."""
+    return replace(
+        source, node_id=owner.node, node_known_by=owner.known_by, doubts=owner.warnings, warnings=(*source.warnings, *owner.warnings)
+    )
+
+
+def by_time(source: Source, told: list[tuple[int, int]]) -> Source:
+    """Several nodes in one folder: the one that the other files name last before this one begins."""
+    nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
+    text = f"nodes {sorted({node for _, node in told})} write into this folder; taken as node {nearest[-1]} by time"
+    return owned(source, whose.Owner(nearest[-1], "folder", (text,)))
+
+
+def folders_in_turns(sources: list[Source]) -> set[str]:
+    """Folders in which nodes wrote logs one after the other, as where a machine was given another id: no log of one lies within the
+    time of another's."""
+    spans: dict[str, list[tuple[int, int, tuple[int, ...]]]] = {}
     for source in sources:
-        path_node = source.path_node
-        told, siblings = of_folder.get(source.folder, []), in_folder.get(source.folder, set())
-        has_node = source.takes_nodes and source.kind not in ("unknown", "binary", "log4j_log")
-        if source.nodes and source.takes_nodes:
-            source = replace(source, node_id=source.nodes[0], node_known_by="content")
-            if path_node is not None and path_node not in source.nodes:
-                source = replace(source, warnings=(*source.warnings, f"content says node {source.nodes[0]}, path says node {path_node}"))
-        elif has_node and len(siblings) == 1:
-            source = replace(source, node_id=next(iter(siblings)), node_known_by="folder")
-        elif path_node is not None:
-            source = replace(source, node_id=path_node, node_known_by="path")
-        elif has_node and len(siblings) > 1:
-            # Several nodes in one folder: the one that the other files name last before this file begins.
-            nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
-            text = f"nodes {sorted(siblings)} write into this folder; taken as node {nearest[-1]} by time"
-            source = replace(source, node_id=nearest[-1], node_known_by="folder", warnings=(*source.warnings, text))
-        out.append(source)
+        if source.envelope and source.takes_nodes and len(source.nodes) == 1:
+            spans.setdefault(source.folder, []).append((source.mentions[0][0], source.mentions[-1][0], source.nodes))
+    out = set()
+    for folder, found in spans.items():
+        found.sort()
+        if all(one[2] == other[2] or one[1] <= other[0] for one, other in pairwise(found)):
+            out.add(folder)
     return out
+
+
+def file_of(source: Source) -> whose.File:
+    """What decides whose a source is."""
+    is_log = source.envelope is not None and source.takes_nodes and source.kind != "log4j_log"
+    return whose.File(
+        cluster=source.cluster_id,
+        root=source.root,
+        folder=os.path.realpath(source.folder),
+        name=os.path.basename(source.shown),
+        takes_node=captures.is_of_node(source.capture) if source.capture else is_log,
+        is_foreign=captures.is_of_others(source.capture) if source.capture else not source.takes_nodes,
+        nodes=source.nodes if source.takes_nodes else (),
+        members=source.tells.members,
+        hosts=source.tells.hosts,
+        host=source.host,
+        path_node=source.path_node,
+        is_said_of_file=source.is_said_of_file and source.path_node is not None,
+    )
 
 
 def resolve_zones(sources: list[Source], timezone: str | None) -> list[Source]:
@@ -437,6 +579,7 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
     lengths = sorted({length for length, _ in by_hash})
     taken: dict[str, str] = {}
     names: dict[str, str] = {}
+    nodes: dict[str, int | None] = {}
     groups: dict[str, list[str]] = {}
     out: dict[int, Source] = {}
     order = sorted(range(len(sources)), key=lambda n: (-(sources[n].size if sources[n].size is not None else 1 << 62), sources[n].path))
@@ -449,16 +592,19 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
         ]
         candidates.sort(key=lambda entry: (entry.path != source.shown, -entry.end))
-        match = next((entry for entry in candidates if continues(source, entry)), None)
+        match = next(
+            (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
+        )
         print_of_group = source.fingerprint()
-        twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)), None)
+        twins = (path for path in groups.get(print_of_group, []) if not is_of_other(source, names[path], nodes[path]))
+        twin = next((path for path in twins if same_bytes(path, source.path)), None)
         if twin is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
             continue
         if match is not None and match.source_id not in taken.values():
-            source = replace(
-                source, source_id=match.source_id, start=match.end, node_id=source.node_id if match.node_id is None else match.node_id
-            )
+            # A log goes on with the node that wrote it last; a capture's node is as it is known now.
+            node = source.node_id if match.node_id is None or source.capture else match.node_id
+            source = replace(source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
         elif match is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
             continue
@@ -468,10 +614,15 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             source = replace(
                 source, source_id=next((name for name in (_name(*parts) for parts in choices) if name not in used), _name(*choices[-1], n))
             )
-        taken[source.path], names[source.path] = source.source_id, source.shown
+        taken[source.path], names[source.path], nodes[source.path] = source.source_id, source.shown, source.node_id
         groups.setdefault(print_of_group, []).append(source.path)
         out[n] = source
     return [out[n] for n in range(len(sources))]
+
+
+def is_of_other(source: Source, path: str, node: int | None) -> bool:
+    """Whether a capture cannot be the one at another path, for it is of another node, though their texts are the same."""
+    return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
 
 
 def continues(source: Source, entry: Known) -> bool:
@@ -486,7 +637,7 @@ def continues(source: Source, entry: Known) -> bool:
 
 
 def may_grow(source: Source, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and either changed within the last
-    `settled_after` seconds or cut in the middle of a line."""
-    fresh = now - source.modified < settled_after
-    return not source.compressed and not source.is_whole and not ROTATED.search(source.shown) and (fresh or source.ends_torn)
+    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and changed within the last
+    `settled_after` seconds.  A change in the future is a clock that is wrong, and no reason to wait."""
+    is_fresh = 0 <= now - source.modified < settled_after
+    return is_fresh and not source.compressed and not source.is_whole and not ROTATED.search(source.shown)

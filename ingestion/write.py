@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction
 
 # (name, Arrow type, comment) of each column of a table.
@@ -110,8 +110,14 @@ def has_table(path: str) -> bool:
 
 
 def create(path: str, columns: Columns, comment: str) -> None:
-    """Make an empty Delta table at a path, unless there is one."""
-    if not has_table(path):
+    """Make an empty Delta table at a path; one that is there gets the columns that it lacks."""
+    if has_table(path):
+        table = DeltaTable(path)
+        names = {field.name for field in table.schema().fields}
+        lacking = [field for field in Schema.from_arrow(stored_schema(columns)).fields if field.name not in names]
+        if lacking:
+            table.alter.add_columns(lacking)
+    else:
         statistics = ",".join(name for name, _, _ in columns if name in STATISTICS)
         DeltaTable.create(path, stored_schema(columns), description=comment, configuration={"delta.dataSkippingStatsColumns": statistics})
 

@@ -27,3 +27,15 @@
 
 {# A time, as ISO 8601 writes it, as a literal of SQL; without a zone it is UTC. #}
 {% macro time_literal(text) -%}cast({{ text_literal(text) }} as timestamp){%- endmacro %}
+
+
+{#- A value as sentences say it: by the words that dbt_project.yml has for the values of the column, else with blanks for underscores. -#}
+{% macro in_words(column, expression=none) -%}
+    case {{ expression or column }}
+        {#- To a linter every var is a text. #}
+        {%- for value, words in (var('words')[column] if var('words') is mapping else {}).items() %}
+        when '{{ value }}' then '{{ words }}'
+        {%- endfor %}
+        else replace({{ expression or column }}, '_', ' ')
+    end
+{%- endmacro %}

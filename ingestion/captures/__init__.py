@@ -3,6 +3,8 @@
 No Spark here.  Every module of this package (none that begins with an underscore) has
 
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
+- `OF_NODE`, where it has such: those of its kinds that speak of one node or its machine, so that a folder or a name may say of which;
+  a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are no nodes;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
   value of one metric at one time), in the order of the text.
@@ -36,11 +38,10 @@ class Line:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a text beside itself.  `zone`: that of its local times; `node_id`: by path or folder."""
+    """What is known of a text beside itself.  `zone`: that of its local times."""
 
     name: str
     modified_at: dt.datetime | None = None
-    node_id: int | None = None
     zone: dt.tzinfo = dt.UTC
 
 
@@ -89,6 +90,16 @@ def detect(sample: str, name: str = "") -> tuple[ModuleType, str] | None:
         if kind is not None:
             return module, kind
     return None
+
+
+def is_of_node(kind: str) -> bool:
+    """Whether a kind of capture speaks of one node or its machine."""
+    return any(kind in getattr(module, "OF_NODE", ()) for module in modules())
+
+
+def is_of_others(kind: str) -> bool:
+    """Whether a kind of capture is of a program that is no node."""
+    return any(kind in getattr(module, "OF_OTHERS", ()) for module in modules())
 
 
 def module_of(kind: str) -> ModuleType:

@@ -304,7 +304,7 @@ class Page:
             kept,
             self.at,
             self.known_by,
-            self.about.node_id,
+            None,
             (*self.warnings, *warnings),
         )
 
@@ -312,9 +312,7 @@ class Page:
         """A gauge at the time of the page."""
         if self.command is not None and self.command.host:
             labels = {**labels, "host": self.command.host}
-        return Sample(
-            metric, line_offset, value, labels, None, unit, "gauge", self.at, self.known_by, self.about.node_id, (*self.warnings, *warnings)
-        )
+        return Sample(metric, line_offset, value, labels, None, unit, "gauge", self.at, self.known_by, None, (*self.warnings, *warnings))
 
     def count(self, kind: str, line: Line, metric: str | None, labels: dict[str, str], unit: str, *warnings: str) -> Iterator[Row | Sample]:
         """The number under a command that counts, as a row of the command and its number, and as a sample."""

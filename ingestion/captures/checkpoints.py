@@ -25,6 +25,7 @@ KINDS = {
     EPOCHS: "The leader epochs of a partition with the offset at which each began.",
     QUORUM_STATE: "What a node of the quorum remembers of leader, epoch and vote.",
 }
+OF_NODE = frozenset(KINDS)
 
 ENTRY = re.compile(r"^(?P<topic_name>[\w.-]{1,249}) (?P<partition_id>\d+) (?P<offset>-?\d+)$")
 EPOCH = re.compile(r"^(?P<leader_epoch>\d+) (?P<start_offset>\d+)$")

@@ -29,6 +29,7 @@ KINDS = {
     "directory_sizes": "Sizes of directories, as du prints them.",
     "directory_listing": "Files of a directory with sizes and times, as ls -l or find -ls prints them.",
 }
+OF_NODE = frozenset(KINDS)
 ROUNDED = "printed for people: rounded"
 NUMBER = r"(?:\d+(?:[.,]\d+)?[KMGTPEkmgtpe]?i?B?|-)"
 FS_TYPE = r"(?:ext\d|xfs|btrfs|zfs|jfs|f2fs|reiserfs|(?:dev)?tmpfs|overlay|aufs|nfs\d?|cifs|ceph|vfat|gfs2|glusterfs|fuse[\w.\-]*|squashfs|efivarfs|iso9660|autofs|apfs|hfs)"
@@ -143,7 +144,11 @@ def du_unit(command: str | None, name: str) -> tuple[int | None, bool]:
         options = named[1] if named and named[1] else None
     if options is None:
         return None, False
-    is_given = bool(re.search(r"[bkmB]", options) or (command and re.search(r"--(?:bytes|block-size)", command)))
+    block = re.search(r"(?:\s-[a-zA-Z]*B\s*|--block-size[= ])(\d*[KMGTkmgt]?)", command or "")
+    if block:
+        size = block[1] if block[1][:1].isdigit() else f"1{block[1]}"
+        return int(bytes_of(size) or 1), True
+    is_given = bool(re.search(r"[bkm]", options) or (command and "--bytes" in command))
     return 1 if "b" in options or (command and "--bytes" in command) else 1024**2 if "m" in options else 1024, is_given
 
 

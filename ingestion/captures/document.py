@@ -241,4 +241,4 @@ def run(about: About, command: Command | None, lines: list[Line], n: int, is_cod
 
 def row(about: About, kind: str, lines: list[Line], fields: dict[str, str]) -> Row:
     at, known_by, warnings = time_of(about)
-    return Row(kind, lines[0].offset, "\n".join(line.text for line in lines), fields, at, known_by, about.node_id, warnings)
+    return Row(kind, lines[0].offset, "\n".join(line.text for line in lines), fields, at, known_by, None, warnings)

@@ -30,6 +30,7 @@ from ingestion.captures._tools import DECORATION, TRACE, Stamp, any_of, millis_t
 
 DUMP = "kafka_dump_log"
 KINDS = {DUMP: "Batches, records or index entries of log files, as kafka-dump-log prints them."}
+OF_NODE = frozenset(KINDS)
 
 DUMPING = re.compile(r"^Dumping (?P<path>\S.*)$")
 STARTS = re.compile(

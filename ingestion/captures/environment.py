@@ -27,6 +27,7 @@ KINDS = {
     FLAGS: "Flags or command line of a JVM, as jcmd, jinfo or -XX:+PrintFlagsFinal print them.",
     PROCESSES: "Command lines of Kafka's processes, as ps or jps print them.",
 }
+OF_NODE = frozenset(KINDS)
 
 VARIABLE = re.compile(r"^(?:export |declare -x |set )?(?P<name>[A-Z_][A-Z0-9_]*)=(?P<quote>[\"']?)(?P<value>.*)(?P=quote)$")
 MARK = re.compile(

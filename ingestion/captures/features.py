@@ -25,6 +25,7 @@ KINDS = {
     FEATURES: "Feature versions that a cluster supports and has finalized, as kafka-features prints them.",
     STORAGE: "What kafka-storage formatted or found in the log directories.",
 }
+OF_NODE = frozenset({STORAGE})
 
 FEATURE = re.compile(
     r"^Feature: (?P<feature_name>\S+)\s+SupportedMinVersion: ?(?P<minimum_version>\S+(?: \d+)?)\s+SupportedMaxVersion: ?(?P<maximum_version>\S+(?: \d+)?)"

@@ -31,6 +31,7 @@ from ingestion.captures._gc_jdk8 import CONCURRENT, DECORATION, FLAGS, HEAD, STO
 from ingestion.captures._gc_unified import QUIET, Unified, split
 
 KINDS = {"gc_log": "Garbage collections and safepoints of a JVM, as JDK 8 or unified logging prints them."}
+OF_NODE = frozenset(KINDS)
 
 STRONG = re.compile(
     rf"^(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:GC|Full GC|CMS-|Pause |Concurrent )|\[(?:Full )?GC[ \[(]|\[Times: user="

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from ingestion.captures import About, Line, Row, time_of, unread
 
 KINDS = {"hs_err": "Fatal error report of a JVM: why it died, in which thread, with which memory."}
+OF_NODE = frozenset(KINDS)
 
 BEGINNING = re.compile(
     r"# (?:A fatal error has been detected by the Java Runtime Environment|There is insufficient memory for the Java Runtime Environment to continue)"

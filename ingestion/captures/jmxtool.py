@@ -28,6 +28,7 @@ KINDS = {
     "jmxtool_report": "Output of kafka.tools.JmxTool with --report-format: a line for each attribute.",
     "jmxtool_errors": "Error output of kafka.tools.JmxTool: where it tried to connect, and why it could not.",
 }
+OF_NODE = frozenset(KINDS)
 COLUMN = re.compile(rf'"({OBJECT_NAME}):([^":]+)"(?:,|$)')
 HEADER = re.compile(rf'"time"(?:,"{OBJECT_NAME}:[^":]+")+')
 HEADER_START = re.compile(rf'"time","{OBJECT_NAME}:[^":]+"(?:,|$)')

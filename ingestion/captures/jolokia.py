@@ -21,6 +21,7 @@ from ingestion.captures._documents import Document, answers
 from ingestion.captures._metrics import catalogue, instant, number, of_bean
 
 KINDS = {"jolokia_json": "Answers of a Jolokia agent: MBeans and their attributes as JSON."}
+OF_NODE = frozenset(KINDS)
 START = re.compile(r"\s*(?:\[\s*)?\{")
 REQUEST = re.compile(r'"request"\s*:\s*\{[^{}]{0,2000}"type"\s*:\s*"(?:read|search|list|exec|version|write|config)"')
 

@@ -20,6 +20,7 @@ from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lin
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
+OF_NODE = frozenset(KINDS)
 DMESG = re.compile(
     r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
     r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)))"

@@ -29,6 +29,7 @@ KINDS = {
     "process_status": "Threads and memory of a process: /proc/PID/status.",
     "kernel_settings": "Settings of the kernel, as sysctl prints them.",
 }
+OF_NODE = frozenset(KINDS)
 # The names of /proc/PID/limits and of the options of `ulimit`, under one name.
 NAMES = {
     "cpu time": "cpu_time", "file size": "file_size", "data size": "data_size", "stack size": "stack_size", "core file size": "core_file_size",

@@ -25,6 +25,7 @@ KINDS = {
     "open_files": "Files, sockets and pipes that a process has open, as lsof or /proc/PID/fd lists them.",
     "open_file_counts": "Open files counted per process.",
 }
+OF_NODE = frozenset(KINDS)
 HEADING = re.compile(r"COMMAND\s+PID\s+.*\bFD\b.*\bNAME\s*")
 LSOF = re.compile(
     r"(?P<process_name>(?!\d+\s)\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:(?P<thread_name>\S+)\s+)?)??(?P<user>[A-Za-z_][\w.\-+$]*|\d+)\s+"

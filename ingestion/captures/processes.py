@@ -31,6 +31,7 @@ KINDS = {
     "process_list": "Processes or threads, as top and ps list them.",
     "host_load": "Load of a host: uptime, free, vmstat, iostat, /proc/meminfo.",
 }
+OF_NODE = frozenset(KINDS)
 NO_UNIT = "free prints no unit: KiB unless an option said otherwise"
 LOAD = re.compile(
     r"(?:top - )?(?:.*?\bup (?P<up>.+?),\s+)?(?:(?P<users>\d+) users?,\s+)?\s*[Ll]oad averages?: (?P<one>\d+[.,]\d+),? (?P<five>\d+[.,]\d+),? (?P<fifteen>\d+[.,]\d+)(?: [\d/]+ \d+)?\s*"

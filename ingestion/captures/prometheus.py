@@ -24,6 +24,7 @@ KINDS = {
     "prometheus_text": "Metrics of an exporter in Prometheus' text format.",
     "openmetrics_text": "Metrics of an exporter, or of promtool tsdb dump-openmetrics, in the OpenMetrics format.",
 }
+OF_NODE = frozenset(KINDS)
 TYPES = "counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram"
 META = re.compile(
     rf"#\s+(?:HELP\s+(?P<help>\S+)\s?(?P<text>.*)|TYPE\s+(?P<type>\S+)\s+(?P<is>{TYPES})\s*|UNIT\s+(?P<unit>\S+)\s?(?P<of>.*))"

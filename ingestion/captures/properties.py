@@ -35,6 +35,8 @@ KINDS = {
     META: "meta.properties of a log directory: cluster, node and directory.",
     LOG4J: "A log4j configuration in properties.",
 }
+OF_NODE = frozenset({SERVER, META, LOG4J})
+OF_OTHERS = frozenset(KINDS) - OF_NODE
 
 # Settings that only one of the programs has; where several kinds are named, most names win.
 MARKS = {

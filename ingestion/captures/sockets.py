@@ -28,6 +28,7 @@ KINDS = {
     "sockets": "Sockets of a machine, one by one, as netstat or ss lists them.",
     "socket_counts": "Sockets counted: by state, by protocol, or the lines of a netstat or ss.",
 }
+OF_NODE = frozenset(KINDS)
 STATES = {
     "ESTAB": "ESTABLISHED",
     "FIN_WAIT_1": "FIN_WAIT1",

@@ -31,6 +31,7 @@ from ingestion.captures._thread_text import Deadlock, Dump, Reader
 from ingestion.captures._threads import Edge, Thread, Waits
 
 KINDS = {"thread_dump": "What each thread of a JVM does, which locks it holds and waits for."}
+OF_NODE = frozenset(KINDS)
 
 MOST_CHARACTERS = 1 << 16  # of a line; what is longer is not looked at
 JSON = re.compile(r'\s*\{\s*"threadDump"\s*:')

@@ -23,7 +23,8 @@ final as (
         {{
             incident_fact(
                 'fct_controller_tenures', 'controller_tenure_key', "'controller_moved'", 'elected_at', 'elected_at',
-                nodes='array(previous_controller_id)', other='controller_id', detail='previous_end_kind'
+                nodes='array(previous_controller_id)', other='controller_id',
+                detail=in_words('end_kind', 'previous_end_kind')
             )
         }}
     from followed

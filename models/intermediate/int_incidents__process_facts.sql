@@ -30,7 +30,8 @@ final as (
             incident_fact(
                 'dim_node_runs', 'node_run_key',
                 "if(end_kind = 'clean', 'controlled_stop', 'process_death')",
-                'coalesce(stopping_at, stopped_at)', 'returned_at', nodes='array(node_id)', detail='end_kind'
+                'coalesce(stopping_at, stopped_at)', 'returned_at', nodes='array(node_id)',
+                detail=in_words('end_kind')
             )
         }}
     from ended
@@ -42,7 +43,7 @@ final as (
                 'fct_process_stalls', 'process_stall_key',
                 "if(contains(lower(process_name), 'zookeeper'), 'zookeeper_stall', 'process_stall')",
                 'started_at', 'ended_at', nodes='array_compact(array(node_id))', owner='process_name',
-                detail="concat('found by ', found_by)", duration='duration_ms'
+                detail="concat('seen by ', " ~ in_words('found_by') ~ ")", duration='duration_ms'
             )
         }}
     from process_stalls
@@ -65,7 +66,7 @@ final as (
                 'fct_session_expiries', 'session_expiry_key',
                 "if(session_kind = 'zookeeper_client', 'client_session_expired', 'session_expired')",
                 'expired_at', 'reconnected_at', nodes='array_compact(array(node_id))', owner='owner',
-                processes=evidence_processes(), caused_by='cause_key', detail="concat('cause: ', cause_kind)", duration='unavailable_ms'
+                processes=evidence_processes(), caused_by='cause_key', detail=in_words('cause_kind'), duration='unavailable_ms'
             )
         }}
     from session_expiries

@@ -45,7 +45,8 @@ final as (
                 'started_at', 'if(is_stuck, completed_at, coalesce(completed_at, started_at))',
                 nodes='array_compact(array(coordinator_id))', other='coordinator_id', owner='member_id',
                 topic="'__consumer_offsets'", partition='offsets_partition_id', group='group_id',
-                processes=evidence_processes(), detail='coalesce(reason_kind, outcome)', duration='duration_ms', burst='group_id'
+                processes=evidence_processes(), detail="coalesce(" ~ in_words('reason_kind') ~ ", " ~ in_words('outcome') ~ ")",
+                duration='duration_ms', burst='group_id'
             )
         }}
     from placed

@@ -26,7 +26,7 @@ final as (
                 'stopped_at', 'resumed_at', nodes='array(node_id)',
                 topic="if(extent = 'partition', topic_name, null)",
                 partition="if(extent = 'partition', partition_id, null)",
-                detail="concat(coalesce(cause, concat('found by ', replace(found_by, '_', ' '))), coalesce(case when extent <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
+                detail="concat(coalesce(cause, concat('seen by ', " ~ in_words('found_by') ~ ")), coalesce(case when extent <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
                 duration='duration_ms'
             )
         }}

@@ -23,7 +23,7 @@ final as (
         severity,
         remedy,
         concat(
-            owner_kind,
+            replace(owner_kind, '_', ' '),
             ' ',
             owner,
             ': ',

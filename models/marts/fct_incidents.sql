@@ -42,7 +42,7 @@ final as (
                 'no fact tells the cause: this is the first thing that was seen':
                     "not is_maintenance and root_event_kind in "
                     "('session_expired', 'leader_lost', 'leaderless', 'isr_shrunk', 'stale_node', 'fetch_disconnects')",
-                'partitions are still without leader where the logs end; leaderless_ms leaves them out': 'leaderless_open > 0'
+                'partitions are still without leader where the logs end; the time without leader leaves them out': 'leaderless_open > 0'
             })
         }} as warnings
     from summed

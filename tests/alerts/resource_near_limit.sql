@@ -10,7 +10,7 @@ select
     cluster_id,
     sampled_at as at,
     resource_sample_key as key,
-    resource || ' of node ' || coalesce(cast(node_id as string), '?')
+    replace(resource, '_', ' ') || ' of node ' || coalesce(cast(node_id as string), '?')
     || case when is_exhausted then ' ran out' else ': ' || cast(value as string) end
     || coalesce(', limit ' || cast(limit_value as string), '') as said
 from {{ ref('fct_resource_samples') }}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ingestion.captures import About, Row, disks, lines_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "disks"
@@ -89,6 +91,22 @@ def test_a_number_that_is_no_multiple_of_4_makes_a_listing_of_du_one_of_bytes() 
     assert [(row.fields["size_bytes"], row.fields["size_known_by"]) for row in rows] == [("12345", "concluded"), ("20480", "concluded")]
     assert not any("size" in row.fields for row in rows)
     assert rows[0].warnings[-1] == "concluded: bytes, for 12345 is not a multiple of 4, and blocks are allocated by 4 KiB"
+
+
+@pytest.mark.parametrize(
+    ("command", "size"),
+    [
+        ("du -sB1", "12345"),
+        ("du -s -B 1M", "12944670720"),
+        ("du --block-size=1 -s", "12345"),
+        ("du -sm", "12944670720"),
+        ("du --bytes", "12345"),
+    ],
+)
+def test_the_unit_of_du_is_in_its_options(command: str, size: str) -> None:
+    (row,) = disks.read("directory_sizes", lines_of(f"[k@b1 ~]$ {command} /data\n12345\t/data/orders-1\n"), About("x"))
+    assert isinstance(row, Row)
+    assert (row.fields["size_bytes"], row.warnings) == (size, ("no time in the text, the name or the file",))
 
 
 def sizes(*numbers: int, topic: str = "orders", before: str = "") -> list[Row]:
