@@ -325,10 +325,10 @@ def looked_at(source: Source, pattern: str | None) -> Source:
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
     if text.startswith(BOM_UTF8):
         source = replace(source, start=len(BOM_UTF8))
+    if encoding := foreign_encoding(text):
+        return replace(source, kind="binary", outcome=BINARY, reason=encoding)
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
-        if encoding := foreign_encoding(text):
-            return replace(source, kind="binary", outcome=BINARY, reason=encoding)
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return replace(source, kind="binary", outcome=BINARY, reason="the file is binary")
         found = captured_source(source, text)
@@ -356,9 +356,10 @@ def looked_at(source: Source, pattern: str | None) -> Source:
 
 def foreign_encoding(sample: bytes) -> str | None:
     """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
-    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or 0 < len(sample) // 3 < max(sample[::2].count(0), sample[1::2].count(0)):
+    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
+    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
         return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
-    if b"\r" in sample and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
+    if sample.count(b"\r") > 1 and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
         return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
     return None
 
