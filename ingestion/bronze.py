@@ -11,7 +11,6 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
-from ingestion.files import BROKEN, FINGERPRINT, chunks, fault_of
+from ingestion.files import BROKEN, Changed, Seen, chunks, fault_of, tail_hash
 from ingestion.recognise import Catalogue, catalogue
 from ingestion.records import LONGEST_RECORD, gather, local_millis, mask, record_starts, shapes, split, valid_text
 from ingestion.secrets import HIDDEN, hide_secrets, may_hold_secrets, shown
@@ -32,7 +31,8 @@ from ingestion.write import TIME, WORD, Columns, schema_of
 from ingestion.zones import ALWAYS, zone_offsets
 
 CHUNK = 8 << 20
-CUT = "source_cut"
+CUT, FAILED = "source_cut", "failed"
+PADDING = 256
 EPOCH = dt.date(1970, 1, 1)
 
 COLUMNS: Columns = [
@@ -60,7 +60,7 @@ COLUMNS: Columns = [
     ("event_type", WORD, "what the record says (dim_event_types); null: no form recognises it"),
     ("fields", pa.map_(pa.string(), pa.string()), "values that the record states"),
     ("catalogue_version", WORD, "catalogue that recognised it"),
-    ("outcome", WORD, "recognised, unrecognised, orphan (a record without its head) or source_cut"),
+    ("outcome", WORD, "recognised, unrecognised, orphan (a record without its head), source_cut or failed (kept as raw text)"),
 ]
 SCHEMA = schema_of(COLUMNS)
 
@@ -72,7 +72,7 @@ class Task:
     """What one source asks of a worker.
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
-    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture.
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `seen`: what the file held when it was looked at.
     """
 
     cluster_id: str
@@ -94,10 +94,12 @@ class Task:
     pattern: str | None = None
     capture: str | None = None
     modified_at: dt.datetime | None = None
+    seen: Seen | None = None
 
 
 class Reader:
-    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took."""
+    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took.  `changed`: reading ended where the file
+    became another one; its last record is held back then, for the rest is in a file of another name."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -105,17 +107,18 @@ class Reader:
         self.node, self.node_known_by = task.node_id, task.node_known_by
         self.day: int | None = None
         self.fault: str | None = None
+        self.failed: str | None = None
+        self.changed = False
         self.end = task.start
-        self.tail = b""
 
     def pieces(self) -> Iterator[Piece]:
         """All whole records, plain or out of their wrappers."""
         return self._rewritten() if self.task.envelope == REWRITTEN.name else self._plain()
 
     def _rewritten(self) -> Iterator[Piece]:
-        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, self.task.holds_last)
+        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, lambda: self.task.holds_last or self.changed)
         readers: dict[str, Reader] = {}
-        read = chunks(self.task.path, self.task.start, self.task.end, CHUNK)
+        read = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
             texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
             reader = readers.get(stream.name)
@@ -129,17 +132,17 @@ class Reader:
                 [valid_text(line.raw) for line in lines],
             )
             yield Piece(reader, b"".join(texts), 0, physical)
-        self.end = streams.end
+        self.end, self.failed = streams.end, streams.failed
 
     def _plain(self) -> Iterator[Piece]:
         """All whole records from the task's start to its end; the last one is held back where the file still grows."""
-        read = chunks(self.task.path, self.task.start, self.task.end, CHUNK)
+        read = self._chunks()
         carry, chunk = b"", self._next(read)
         while True:
             following = self._next(read) if chunk else b""
             data, is_last, chunk = carry + chunk, not following, following
             keep = len(data)
-            if not is_last or (self.task.holds_last and not self.fault):
+            if not is_last or self.changed or (self.task.holds_last and not self.fault):
                 keep = last_start(data, self.envelope)
                 if not keep and len(data) >= 4 * LONGEST_RECORD:
                     # One record that is longer than any: cut in pieces, for it must not fill the memory.
@@ -147,14 +150,19 @@ class Reader:
             if keep:
                 yield Piece(self, valid_text(data[:keep]), self.end)
                 self.end += keep
-                self.tail = (self.tail + data[max(0, keep - FINGERPRINT) : keep])[-FINGERPRINT:]
             if is_last:
                 return
             carry = data[keep:]
 
+    def _chunks(self) -> Iterator[bytes]:
+        return chunks(self.task.path, self.task.start, self.task.end, CHUNK, self.task.seen)
+
     def _next(self, read: Iterator[bytes]) -> bytes:
         try:
             return next(read, b"")
+        except Changed:
+            self.changed = True
+            return b""
         except BROKEN as error:
             self.fault = fault_of(error)
             return b""
@@ -235,7 +243,8 @@ def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
 @dataclass
 class Counted:
     """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
-    SHA-256 of the last bytes (None where they were read earlier), why it was cut."""
+    SHA-256 of the bytes before that (None where the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
+    records are kept as raw text alone; `changed`: the file became another one before it was read to its end."""
 
     records: int = 0
     recognised: int = 0
@@ -243,6 +252,8 @@ class Counted:
     last_node: int | None = None
     tail_hash: str | None = None
     fault: str | None = None
+    failed: str | None = None
+    changed: bool = False
 
 
 class Batch:
@@ -256,7 +267,8 @@ class Batch:
         lengths = np.array([len(text) for text in texts], np.int64)
         self.begins = np.cumsum(lengths) - lengths
         self.text = b"".join(texts)
-        self.padded = self.text + b"\n" * 16
+        # Behind the last byte others may be looked at: a time of 23 bytes, the 16 of a view.
+        self.padded = self.text + b"\n" * PADDING
         self.raw = np.frombuffer(self.padded, np.uint8)
         masked = mask(self.padded)
         self.bounds, self.heads = split(self.text, np.frombuffer(masked, np.uint8)[: len(self.text)], self.envelope, self.begins)
@@ -503,63 +515,103 @@ class Batch:
         return pa.array(partitions.astype(np.int32), mask=partitions < 0)
 
 
-def cut_row(reader: Reader, known: Catalogue) -> pa.RecordBatch:
-    """A row of no length that says why a source could not be read further."""
+def raw_row(
+    reader: Reader, known: Catalogue, outcome: str, fault: str, offset: int, raw_text: bytes = b"", length: int = 0
+) -> pa.RecordBatch:
+    """A row for bytes of which no records could be made: why, and the bytes as text."""
     task = reader.task
     row = dict.fromkeys(SCHEMA.names) | {
         "cluster_id": task.cluster_id,
         "source_id": task.source_id,
-        "byte_offset": reader.end,
-        "byte_length": 0,
+        "byte_offset": offset,
+        "byte_length": length,
         "source_path": task.shown,
         "batch_id": task.batch_id,
         "ingested_at": task.ingested_at,
         "event_date": task.ingested_at.date() if reader.day is None else EPOCH + dt.timedelta(days=reader.day),
-        "body": reader.fault,
-        "raw_text": "",
+        "body": fault,
+        "raw_text": shown(hide_secrets(raw_text)),
         "catalogue_version": known.version,
-        "outcome": CUT,
+        "outcome": outcome,
     }
     return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
 
 
+def cut_row(reader: Reader, known: Catalogue) -> pa.RecordBatch:
+    """A row of no length that says why a source could not be read further."""
+    return raw_row(reader, known, CUT, reader.fault or "", reader.end)
+
+
+def failed_row(piece: Piece, known: Catalogue, fault: str) -> pa.RecordBatch:
+    """A piece that our own code could not make records of, whole: it can be recognised again when the fault is mended."""
+    if piece.lines is None:
+        return raw_row(piece.reader, known, FAILED, fault, piece.offset, piece.text, len(piece.text))
+    lengths = int(piece.lines.lengths.sum())
+    return raw_row(piece.reader, known, FAILED, fault, int(piece.lines.starts[0]), b"\n".join(piece.lines.raw), lengths)
+
+
 def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None, cache: Cache | None = None) -> Iterator[pa.RecordBatch]:
-    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id."""
+    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.
+
+    A fault in one source ends, or marks, that source alone.
+    """
     known = catalogue()
     cache = {} if cache is None else cache
     counted = {} if counted is None else counted
     waiting: list[Piece] = []
 
-    def batch() -> pa.RecordBatch:
-        made = Batch(waiting, known, cache)
-        table = made.table()
+    def batch(pieces: list[Piece]) -> Iterator[pa.RecordBatch]:
+        before = [(piece.reader.node, piece.reader.node_known_by, piece.reader.day) for piece in pieces]
+        try:
+            made = Batch(pieces, known, cache)
+            table = made.table()
+        except Exception as error:  # one source's fault must not stop the others
+            for piece, (node, known_by, day) in zip(pieces, before, strict=True):
+                piece.reader.node, piece.reader.node_known_by, piece.reader.day = node, known_by, day
+            if len(pieces) > 1:
+                for piece in pieces:
+                    yield from batch([piece])
+                return
+            (piece,), fault = pieces, fault_of(error)
+            count = counted[piece.reader.task.source_id]
+            count.failed, count.records = fault, count.records + 1
+            yield failed_row(piece, known, fault)
+            return
         for reader, records, recognised in made.counts:
             count = counted[reader.task.source_id]
             count.records += records
             count.recognised += recognised
             count.last_node = reader.node
-        waiting.clear()
-        return table
+        yield table
 
     cut: list[Reader] = []
     for task in sorted(tasks, key=lambda task: task.envelope):
         reader = Reader(task)
         count = counted.setdefault(task.source_id, Counted(end=task.start, last_node=task.node_id))
-        for piece in reader.pieces():
+        for piece in pieces_of(reader):
             full = sum(len(other.text) for other in waiting) + len(piece.text) > CHUNK
             other = waiting and (
                 waiting[0].reader.envelope is not piece.reader.envelope or (waiting[0].lines is None) != (piece.lines is None)
             )
             if waiting and (full or other or any(one.reader is piece.reader for one in waiting)):
-                yield batch()
+                yield from batch(waiting)
+                waiting = []
             waiting.append(piece)
-        count.end = reader.end
-        if len(reader.tail) == min(FINGERPRINT, reader.end):
-            count.tail_hash = hashlib.sha256(reader.tail).hexdigest()
+        count.end, count.changed = reader.end, reader.changed
+        count.tail_hash = tail_hash(task.path, reader.end, task.seen)
+        count.failed = count.failed or reader.failed
         if reader.fault:
             count.fault = reader.fault
             cut.append(reader)
     if waiting:
-        yield batch()
+        yield from batch(waiting)
     for reader in cut:
         yield cut_row(reader, known)
+
+
+def pieces_of(reader: Reader) -> Iterator[Piece]:
+    """The pieces of a source, up to a fault of ours while they are cut out."""
+    try:
+        yield from reader.pieces()
+    except Exception as error:  # one source's fault must not stop the others
+        reader.fault = reader.failed = fault_of(error)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from ingestion.bronze import Counted, Task
-from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of
-from ingestion.files import BROKEN, chunks, fault_of
-from ingestion.records import valid_text
+from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of, unread
+from ingestion.files import BROKEN, Changed, chunks, fault_of, tail_hash
+from ingestion.records import valid_text, whole
 from ingestion.secrets import hide_secrets, shown
 from ingestion.write import TIME, WORD, Columns, schema_of
 from ingestion.zones import zone_of
@@ -61,51 +61,66 @@ SAMPLE_COLUMNS: Columns = [
     ("kind", WORD, "counter, gauge, rate, quantile or info, where it is known"),
     ("warnings", pa.list_(pa.string()), "what is doubtful"),
 ]
+SCHEMAS = {"capture_rows": schema_of(ROW_COLUMNS), "metric_samples": schema_of(SAMPLE_COLUMNS)}
 
 
 def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is told there."""
+    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is said there; after a
+    fault of ours the rest of the lines are kept as `unread`.
+    """
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     text = Text(task)
     waiting: dict[str, list[dict[str, object]]] = {"capture_rows": [], "metric_samples": []}
-    number = 0
     held_from: int | None = None
-    try:
-        for found in module_of(task.capture).read(task.capture, text.lines(), about):
-            number += 1
-            if found.offset < task.start:
-                continue
-            if task.holds_last and found.offset >= task.end - HELD_BYTES:
-                held_from = found.offset if held_from is None else min(held_from, found.offset)
-                continue
-            table = "capture_rows" if isinstance(found, Row) else "metric_samples"
-            waiting[table].append(row_of(found, number, task))
-            count.records += 1
-            count.recognised += not isinstance(found, Row) or found.kind != UNREAD
-            if len(waiting[table]) >= BATCH_ROWS:
-                yield table, batch_of(table, waiting[table])
-                waiting[table] = []
-    except Exception as error:  # a fault in one file must not stop the rest
-        count.fault = fault_of(error)
+    for number, found in enumerate(read_guarded(task.capture or "", text, about), 1):
+        if found.offset < task.start:
+            continue
+        if task.holds_last and found.offset >= task.end - HELD_BYTES:
+            held_from = found.offset if held_from is None else min(held_from, found.offset)
+            continue
+        table = "capture_rows" if isinstance(found, Row) else "metric_samples"
+        waiting[table].append(row_of(found, number, task))
+        count.records += 1
+        count.recognised += not isinstance(found, Row) or found.kind != UNREAD
+        if len(waiting[table]) >= BATCH_ROWS:
+            yield from batches_of(table, waiting[table], text)
+            waiting[table] = []
     for table, rows in waiting.items():
         if rows:
-            yield table, batch_of(table, rows)
-    count.fault = text.fault or count.fault
+            yield from batches_of(table, rows, text)
+    count.fault, count.failed, count.changed = text.fault or text.failed, text.failed, text.changed
     count.end = text.end if held_from is None else held_from
+    count.tail_hash = tail_hash(task.path, count.end, task.seen)
     count.last_node = task.node_id
 
 
+def read_guarded(kind: str, text: Text, about: About) -> Iterator[Row | Sample]:
+    """What a module makes of a text; after a fault of its own, the lines behind the last row that it gave, as they are."""
+    last = -1
+    try:
+        for found in module_of(kind).read(kind, text.lines(), about):
+            yield found
+            last = found.offset
+    except Exception as error:  # one file's fault must not stop the others
+        text.failed = fault_of(error)
+        yield from unread((line for line in text.lines() if line.offset > last), "the reader of this kind of capture failed here")
+
+
 class Text:
-    """The lines of a file; `end`: how far it has been read, `fault`: why no further."""
+    """The lines of a file; `end`: how far it has been read, `fault`: why no further, `failed`: a fault of ours, `changed`: it is another
+    file by now."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.end, self.fault = task, 0, None
+        self.task, self.end = task, 0
+        self.fault: str | None = None
+        self.failed: str | None = None
+        self.changed = False
 
     def lines(self) -> Iterator[Line]:
         """All lines, with secrets hidden."""
-        carry = b""
+        self.end, carry = 0, b""
         try:
-            for chunk in chunks(self.task.path, 0, self.task.end, CHUNK):
+            for chunk in chunks(self.task.path, 0, self.task.end, CHUNK, self.task.seen):
                 data = carry + chunk
                 cut = data.rfind(b"\n") + 1 or (len(data) if len(data) >= LONGEST_LINE else 0)
                 # A key that goes over many lines is hidden whole.
@@ -113,6 +128,8 @@ class Text:
                 cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 and cut - key < CHUNK else cut
                 yield from self._lines(data[:cut])
                 carry = data[cut:]
+        except Changed:
+            self.changed, carry = True, b""
         except BROKEN as error:
             self.fault = fault_of(error)
         yield from self._lines(carry)
@@ -155,22 +172,37 @@ def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, object]:
             "captured_at": at,
             "captured_known_by": found.at_known_by,
             "row_kind": found.kind,
-            "fields": list(found.fields.items()),
-            "raw_text": found.raw_text,
+            "fields": [(name, whole(value)) for name, value in found.fields.items()],
+            "raw_text": whole(found.raw_text),
         }
     return row | {
         "sampled_at": at,
         "sampled_known_by": found.at_known_by,
         "metric": found.metric,
         "attribute": found.attribute,
-        "labels": list(found.labels.items()),
+        "labels": [(name, whole(value)) for name, value in found.labels.items()],
         "value": found.value,
         "unit": found.unit,
         "kind": found.kind,
     }
 
 
-def batch_of(table: str, rows: list[dict[str, object]]) -> pa.RecordBatch:
-    """Rows of one of the two tables as a batch."""
-    schema = schema_of(ROW_COLUMNS if table == "capture_rows" else SAMPLE_COLUMNS)
-    return pa.RecordBatch.from_pylist(rows, schema=schema)
+def batches_of(table: str, rows: list[dict[str, object]], text: Text) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """(table, batch) of rows; a row with a value that its column cannot hold is an `unread` one."""
+    try:
+        yield table, pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
+    except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:
+        text.failed = fault_of(error)
+        if len(rows) > 1:
+            for row in rows:
+                yield from batches_of(table, [row], text)
+        else:
+            yield "capture_rows", pa.RecordBatch.from_pylist([unread_row(rows[0], text.failed)], schema=SCHEMAS["capture_rows"])
+
+
+def unread_row(row: dict[str, object], fault: str) -> dict[str, object]:
+    """What is left of a row that cannot be written: where it stands, and its text."""
+    kept = {name: row[name] for name, _, _ in WHERE} | {"node_id": None, "node_known_by": None}
+    raw_text = row.get("raw_text") or f"{row.get('metric')} {row.get('attribute')} {row.get('labels')} {row.get('value')}"
+    raw_text = whole(str(raw_text))
+    return kept | {"event_date": row["ingested_at"].date(), "row_kind": UNREAD, "fields": [], "raw_text": raw_text, "warnings": [fault]}

@@ -86,6 +86,7 @@ def run(
         f"done in {time.monotonic() - began:.1f} s"
         + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
     )
+    must_be_whole(outcome)
 
 
 @app.command()
@@ -105,7 +106,7 @@ def ingest(
     from ingestion.session import start
 
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
-    read_in(options, warehouse, lambda: start(warehouse, memory=memory))
+    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory)))
 
 
 def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
@@ -129,6 +130,16 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     if outcome.waiting:
         tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
     return outcome
+
+
+def must_be_whole(outcome: Outcome) -> None:
+    """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
+    if outcome.failed:
+        tell(
+            f"chronicle: {len(outcome.failed)} files met a fault of chronicle itself, for example {outcome.failed[0]} (see above);"
+            " all other files are loaded, and the reasons are in marts.fct_sources"
+        )
+        raise typer.Exit(1)
 
 
 def show_bytes(files: int, all_files: int, size: int, all_size: int, records: int, seconds: float) -> None:

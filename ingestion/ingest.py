@@ -12,6 +12,7 @@ import re
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,11 +24,13 @@ from ingestion import bundles, earlier, write
 from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
 from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
 from ingestion.captures import is_of_node
+from ingestion.files import fault_of, readable
 from ingestion.patterns import compile_pattern
 from ingestion.sources import (
     BINARY,
     COPY,
     EMPTY,
+    FAILED,
     MISSING,
     REFUSED,
     TO_READ,
@@ -41,7 +44,6 @@ from ingestion.sources import (
     may_grow,
     resolve_nodes,
     resolve_zones,
-    tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
 from ingestion.whose import File, layout_for
@@ -59,7 +61,10 @@ COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
 
-TORN = "ends in the middle of a line; the rest is loaded"
+# A log may rotate between the look at it and its reading, and once more before the next.
+MOST_LOOKS = 4
+
+TORN = "ends in the middle of a line, which is loaded as it is"
 
 CLUES = pa.struct(
     [
@@ -94,7 +99,7 @@ SOURCE_COLUMNS: Columns = [
     ("end_offset", pa.int64(), "up to which byte it has been read"),
     ("records", pa.int64(), "records that this ingestion brought"),
     ("recognised", pa.int64(), "how many of them have an event type"),
-    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused or missing"),
+    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused, missing or failed"),
     ("reason", pa.string(), "why it was not read, or not to its end"),
     ("warnings", pa.list_(pa.string()), "what is doubtful about node or time zone"),
     ("is_compressed", pa.bool_(), "whether it is a gzip"),
@@ -124,13 +129,14 @@ class Options:
 
 @dataclass
 class Outcome:
-    """What an ingestion did: counts of files by outcome, bytes and records that are new, and what went wrong where.
+    """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
 
-    `nodeless`: captures of nodes that are not known; `owned_now`: earlier captures that have another node now.
+    `states`: by path; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
+    of nodes that are not known; `owned_now`: earlier captures that have another node now.
     """
 
     batch_id: int | None = None
-    files: dict[str, int] = field(default_factory=dict)
+    states: dict[str, list[str]] = field(default_factory=dict)
     bytes_read: int = 0
     records: int = 0
     recognised: int = 0
@@ -138,21 +144,50 @@ class Outcome:
     rows_written: int = 0
     waiting: int = 0
     faults: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     clusters: set[str] = field(default_factory=set)
     nodeless: list[str] = field(default_factory=list)
     owned_now: int = 0
+
+    @property
+    def files(self) -> dict[str, int]:
+        """Files by what became of them: `new`, `unchanged`, or their outcome."""
+        return dict(Counter(state for states in self.states.values() for state in states))
 
     def add(self, source: Source, count: Counted, is_held: bool) -> None:
         """Count a file and what it gave."""
         is_read = source.outcome == TO_READ
         state_of = source.outcome if not is_read else "new" if count.records else "unchanged"
-        self.files[state_of] = self.files.get(state_of, 0) + 1
+        self.states.setdefault(source.shown, []).append(state_of)
         self.records += count.records
         self.recognised += count.recognised
         self.bytes_read += count.end - source.start if count.records else 0
         self.waiting += is_held and is_read and source.size is not None and count.end < source.size
-        if count.fault:
-            self.faults.append(f"{source.shown}: cut: {count.fault}; read up to byte {count.end}")
+        if fault := count.fault or count.failed:
+            self.faults.append(f"{source.shown}: cut: {fault}; read up to byte {count.end}")
+        if count.changed:
+            self.changed.append(source.shown)
+        if count.failed or source.outcome == FAILED:
+            self.failed.append(source.shown)
+
+    def followed_by(self, later: Outcome) -> Outcome:
+        """This and another look at the same files as one outcome."""
+        seen_before = {path: states for path, states in self.states.items() if "new" in states}
+        return replace(
+            later,
+            batch_id=later.batch_id or self.batch_id,
+            states=later.states | {path: states for path, states in seen_before.items() if "new" not in later.states.get(path, [])},
+            bytes_read=self.bytes_read + later.bytes_read,
+            records=self.records + later.records,
+            recognised=self.recognised + later.recognised,
+            read_seconds=self.read_seconds + later.read_seconds,
+            rows_written=self.rows_written + later.rows_written,
+            faults=list(dict.fromkeys(self.faults + later.faults)),
+            failed=list(dict.fromkeys(self.failed + later.failed)),
+            clusters=self.clusters | later.clusters,
+            owned_now=self.owned_now + later.owned_now,
+        )
 
 
 def ingest(
@@ -164,8 +199,9 @@ def ingest(
 ) -> Outcome:
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
-    `start` gives the session, where there is something to read.  Raises ValueError for options that cannot be,
-    FileNotFoundError where there is nothing to read, Busy where another process writes to the warehouse.
+    `start` gives the session, where there is something to read.  A file that turns into another one between the look at it and its reading
+    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError where there is nothing to read, Busy
+    where another process writes to the warehouse.
     """
     if options.timezone:
         zone_of(options.timezone)
@@ -173,10 +209,19 @@ def ingest(
         compile_pattern(options.pattern)
     must_exist(options.paths)
     place = Warehouse.at(warehouse)
+    outcome = Outcome()
     with only_writer(place), Spool(place.work / "members") as spool:
-        past = state(place.root, tell)
-        found = look(options, warehouse, spool, past.files())
-        return take_in(start, place.root, found, past, options, tell, progress)
+        for _ in range(MOST_LOOKS):
+            past = state(place.root, tell)
+            found = look(options, warehouse, spool, past.files())
+            outcome = outcome.followed_by(take_in(start, place.root, found, past, options, progress))
+            if not outcome.changed:
+                break
+    for fault in outcome.faults:
+        tell(fault)
+    if outcome.changed:
+        tell(f"{len(outcome.changed)} files changed while they were read, for example {outcome.changed[0]}; the next run reads the rest")
+    return outcome
 
 
 def must_exist(paths: list[str]) -> None:
@@ -191,7 +236,6 @@ def take_in(
     found: list[Source],
     past: earlier.Past,
     options: Options,
-    tell: Callable[[str], None],
     progress: Progress | None,
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
@@ -205,7 +249,7 @@ def take_in(
     sources = identify(past.kept(found), past.known(owners))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome = Outcome(
-        faults=faults(sources), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)
+        faults=faults(sources, held), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)
     )
     due = [source for source in sources if has_more(source, written)]
     # What is not read is told with the first portion.
@@ -227,8 +271,6 @@ def take_in(
             outcome.add(source, count, source.path in held)
         outcome.rows_written += len(rows)
         others, looked_at, batch_id = [], [], batch_id + 1
-    for fault in outcome.faults:
-        tell(fault)
     outcome.read_seconds = time.monotonic() - began
     return outcome
 
@@ -242,13 +284,14 @@ def has_more(source: Source, written: dict[str, tuple[str, int | None]]) -> bool
     return source.start < source.size
 
 
-def faults(sources: list[Source]) -> list[str]:
-    """One line for every file that could not be read as a log; those of no known layout are only counted."""
+def faults(sources: list[Source], held: set[str]) -> list[str]:
+    """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
+    still grow."""
     out = []
     for source in sources:
-        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED):
+        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
             out.append(f"{source.shown}: {source.outcome}: {source.reason}")
-        elif source.outcome == TO_READ and source.ends_torn:
+        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
             out.append(f"{source.shown}: cut: {TORN}")
     unknown = sum(source.outcome == UNKNOWN for source in sources)
     if unknown:
@@ -282,7 +325,7 @@ def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = 
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
     for root in options.paths:
-        files = [(path, os.path.relpath(path, root) if path != root else os.path.basename(path)) for path in find_files(root, warehouse)]
+        files = [(path, below(path, root)) for path in find_files(root, warehouse)]
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
             if os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
@@ -293,17 +336,25 @@ def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = 
     return resolve_zones(resolve_nodes(sources, past), options.timezone)
 
 
+def below(path: str, root: str) -> str:
+    """A path as seen from the folder that was given."""
+    return readable(os.path.relpath(path, root) if path != root else os.path.basename(path))
+
+
 def placed(source: Source, root: str, place: bundles.Place) -> Source:
     """A source with the path that was given, and what its place says beside cluster and node."""
-    return replace(source, root=os.path.realpath(root), host=source.host or place.host, is_said_of_file=place.is_of_file)
+    return replace(source, root=readable(os.path.realpath(root)), host=source.host or place.host, is_said_of_file=place.is_of_file)
 
 
 def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
     """The members of an archive, inspected as files; what was refused of it says why."""
-    shown = os.path.realpath(archive)
+    shown = readable(os.path.realpath(archive))
     kept: list[tuple[str, str | None, bundles.Member | bundles.Refused]] = []
-    for member in bundles.members(archive):
-        kept.append((member.path, spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+    try:
+        for member in bundles.members(archive):
+            kept.append((readable(member.path), spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+    except Exception as error:  # one archive's fault must not stop the other files
+        kept.append(("", None, bundles.Refused("", fault_of(error))))
     known = bundles.bundle_of(path for path, _, _ in kept)
     out = []
     for path, copy, member in kept:
@@ -328,7 +379,7 @@ def where(
         cluster, node = layout.read(relative)
         place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
     place = place or bundles.Place("folder")
-    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", Path(root).resolve().name)
+    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", readable(Path(root).resolve().name))
     node = options.node if options.node is not None else place.node
     return replace(place, cluster=options.cluster or place.cluster or name, node=node)
 
@@ -388,7 +439,7 @@ def portions(sources: list[Source]) -> Iterator[list[Source]]:
 
 def source_size(source: Source) -> int:
     """Bytes that are still to be read; a gzip is taken as eight times its size on disk."""
-    return Path(source.path).stat().st_size * 8 if source.size is None else source.size - source.start
+    return (source.disk_size or 0) * 8 if source.size is None else source.size - source.start
 
 
 def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
@@ -411,9 +462,18 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         wrappers=source.wrappers,
         pattern=source.pattern,
         capture=source.capture,
-        modified_at=dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+        modified_at=changed_at(source),
         shown=source.shown,
+        seen=source.seen,
     )
+
+
+def changed_at(source: Source) -> dt.datetime | None:
+    """When a file was last changed; None where its file system says a year that there is not."""
+    try:
+        return dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def bins(sources: list[Source], cores: int) -> list[list[int]]:
@@ -514,7 +574,10 @@ def source_row(
 ) -> dict[str, object] | None:
     """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
     is_read = source.outcome == TO_READ
-    fault = count.fault or (TORN if is_read and source.ends_torn else None)
+    if count.changed and not count.records:
+        # Nothing of what was looked at has been read.
+        return None
+    fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = "cut" if fault else source.outcome
     unread = source.compressed and is_read and not has_more(source, written)
     is_as_it_was = unread or (not count.records and written.get(source.shown) == (outcome, source.disk_size))
@@ -535,7 +598,7 @@ def source_row(
         "zone_known_by": source.zone_known_by,
         "fingerprint": source.fingerprint() if source.head else None,
         "fingerprint_length": len(source.head),
-        "tail_hash": (count.tail_hash or tail_hash(source.path, count.end)) if is_read else None,
+        "tail_hash": (count.tail_hash or source.tail_hash) if is_read else None,
         "size_bytes": source.disk_size,
         "start_offset": source.start,
         "end_offset": count.end if is_read else None,
@@ -545,7 +608,7 @@ def source_row(
         "reason": fault or source.reason,
         "warnings": list(source.warnings),
         "is_compressed": source.compressed,
-        "modified_at": dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None,
+        "modified_at": changed_at(source),
         "clues": earlier.clues_of(source),
     }
 

@@ -25,6 +25,11 @@ def valid_text(data: bytes) -> bytes:
     return data if data.isascii() else data.decode("utf-8", errors="question_marks").encode()
 
 
+def whole(text: str) -> str:
+    """A text that UTF-8 can hold: JSON may escape half of a surrogate pair, and file names need not be UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def _question_marks(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     return "?" * (error.end - error.start), error.end

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,7 +22,7 @@ from ingestion import captures, whose
 from ingestion.bundles import compile_layout
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
-from ingestion.files import BROKEN, FINGERPRINT, open_bytes
+from ingestion.files import BROKEN, FINGERPRINT, Seen, fault_of, open_bytes, readable, tail_hash
 from ingestion.forms import read_yaml
 from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 from ingestion.zones import ALWAYS
@@ -34,7 +34,7 @@ LOOK = 8 << 10
 DOCUMENT = "document"
 # Captures that grow and rotate as logs do.
 GROWING = ("gc_log",)
-TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED, FAILED = (
     "read",
     "copy",
     "empty",
@@ -43,6 +43,7 @@ TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED = (
     "unreadable",
     "missing",
     "refused",
+    "failed",
 )
 
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
@@ -93,6 +94,7 @@ class Source:
     warnings: tuple[str, ...] = ()
     source_id: str = ""
     start: int = 0
+    tail_hash: str | None = None
     ends_torn: bool = False
     is_whole: bool = False
 
@@ -105,6 +107,11 @@ class Source:
         if self.capture is not None and self.capture not in GROWING:
             identity += "/".join(re.sub(r"\.gz$", "", self.shown).split("/")[-2:]) + "\x1f"
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
+
+    @property
+    def seen(self) -> Seen:
+        """What a worker must find again when it opens the file."""
+        return Seen(hashlib.sha256(self.head).hexdigest(), len(self.head), self.tail_hash)
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -273,43 +280,53 @@ def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, 
 def inspect(
     path: str, folder: str, cluster_id: str, path_node: int | None = None, pattern: str | None = None, shown: str | None = None
 ) -> Source:
-    """Look at the first bytes of a file and say what it is; every fault becomes an outcome with its reason.
+    """Look at the first bytes of a file and say what it is; every fault, ours too, becomes an outcome with its reason.
 
     `pattern`: a layout of the user's, as log4j writes it; `shown`: the file's name, where it does not lie under it.
     """
-    shown = shown or os.path.realpath(path)
-    source = Source(path=path, shown=shown, folder=folder, cluster_id=cluster_id, path_node=path_node)
-    if not os.path.exists(path):
-        return replace(source, outcome=MISSING, reason="no such file or folder")
+    shown = shown or readable(os.path.realpath(path))
+    source = Source(path=path, shown=shown, folder=readable(folder), cluster_id=cluster_id, path_node=path_node)
     try:
-        status = os.stat(path)
-        source = replace(source, size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
-        if status.st_size == 0:
-            return replace(source, outcome=EMPTY, reason="the file is empty")
-        with open_bytes(path) as file:
-            compressed = isinstance(file, gzip.GzipFile)
-            sample = bytearray()
-            try:
-                while len(sample) < SAMPLE and (piece := file.read1(SAMPLE) if compressed else file.read(SAMPLE)):
-                    sample += piece
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                if not sample:
-                    return replace(source, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
-            if compressed:
-                source = replace(source, size=None, compressed=True)
-            if not sample:
-                return replace(source, outcome=EMPTY, reason="the file is empty once decompressed")
-            torn = False
-            if not compressed:
-                file.seek(max(0, status.st_size - SAMPLE))
-                end = file.read(SAMPLE)
-                torn = not end.endswith(b"\n")
+        return looked_at(source, pattern)
+    except FileNotFoundError:
+        return replace(source, outcome=MISSING, reason="no such file or folder")
     except OSError as error:
         return replace(source, outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}")
+    except Exception as error:  # one file's fault must not stop the others
+        return replace(source, outcome=FAILED, reason=fault_of(error))
+
+
+def looked_at(source: Source, pattern: str | None) -> Source:
+    """What `inspect` says of a file that can be opened.  Raises OSError."""
+    if os.stat(source.path).st_size == 0:
+        return replace(source, size=0, disk_size=0, modified=os.stat(source.path).st_mtime, outcome=EMPTY, reason="the file is empty")
+    with open_bytes(source.path) as file:
+        # Of the file that was opened: the name may be another's by now.
+        status = os.fstat(file.fileno())
+        source = replace(source, size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
+        compressed = isinstance(file, gzip.GzipFile)
+        sample = bytearray()
+        try:
+            while len(sample) < SAMPLE and (piece := file.read1(SAMPLE) if compressed else file.read(SAMPLE)):
+                sample += piece
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            if not sample:
+                return replace(source, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
+        if compressed:
+            source = replace(source, size=None, compressed=True)
+        if not sample:
+            return replace(source, outcome=EMPTY, reason="the file is empty once decompressed")
+        torn = False
+        if not compressed:
+            file.seek(max(0, status.st_size - SAMPLE))
+            end = file.read(SAMPLE)
+            torn = not end.endswith(b"\n")
     text = bytes(sample)
     source = replace(source, head=text[:FINGERPRINT], ends_torn=torn)
     if text.startswith(BOM_UTF8):
         source = replace(source, start=len(BOM_UTF8))
+    if encoding := foreign_encoding(text):
+        return replace(source, kind="binary", outcome=BINARY, reason=encoding)
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(end) if not compressed else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
@@ -330,7 +347,7 @@ def inspect(
     return with_tells(
         replace(
             source,
-            kind=kind_of(shown, text[:LOOK], envelope),
+            kind=kind_of(source.shown, text[:LOOK], envelope),
             layout=envelope.name,
             envelope=envelope.name,
             mentions=mentions(envelope, text, b"" if compressed else end),
@@ -339,6 +356,16 @@ def inspect(
         ),
         text,
     )
+
+
+def foreign_encoding(sample: bytes) -> str | None:
+    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
+    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
+    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
+        return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
+    if sample.count(b"\r") > 1 and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
+        return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
+    return None
 
 
 def captured_source(source: Source, sample: bytes, *, is_log: bool = False) -> Source | None:
@@ -358,7 +385,7 @@ def rewritten_source(source: Source, sample: bytes, pattern: str | None) -> Sour
     sample = sample[: sample.rfind(b"\n") + 1] or sample
     names = find_wrappers(sample[:LOOK])
     found: dict[str, tuple[Stream, bytes]] = {}
-    for stream, lines in Streams(names, pattern, 0, False).take(iter([sample])):
+    for stream, lines in Streams(names, pattern, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
             text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
             found[stream.name] = (stream, text)
@@ -536,18 +563,6 @@ def same_bytes(one: str, other: str) -> bool:
         return False
 
 
-def tail_hash(path: str, end: int) -> str | None:
-    """SHA-256 of the up to 1,024 bytes before an offset; None where the file does not reach it."""
-    try:
-        with open_bytes(path) as file:
-            start = max(0, end - FINGERPRINT)
-            file.seek(start)
-            piece = file.read(end - start)
-            return hashlib.sha256(piece).hexdigest() if len(piece) == end - start else None
-    except BROKEN:
-        return None
-
-
 def _name(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
 
@@ -594,7 +609,7 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         if match is not None and match.source_id not in taken.values():
             # A log goes on with the node that wrote it last; a capture's node is as it is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
-            source = replace(source, source_id=match.source_id, start=match.end, node_id=node)
+            source = replace(source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
         elif match is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
             continue
@@ -627,7 +642,7 @@ def continues(source: Source, entry: Known) -> bool:
 
 
 def may_grow(source: Source, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and either changed within the last
-    `settled_after` seconds or cut in the middle of a line."""
-    fresh = now - source.modified < settled_after
-    return not source.compressed and not source.is_whole and not ROTATED.search(source.shown) and (fresh or source.ends_torn)
+    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and changed within the last
+    `settled_after` seconds.  A change in the future is a clock that is wrong, and no reason to wait."""
+    is_fresh = 0 <= now - source.modified < settled_after
+    return is_fresh and not source.compressed and not source.is_whole and not ROTATED.search(source.shown)

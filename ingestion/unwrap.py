@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ingestion.envelope import REWRITTEN, find_envelope
+from ingestion.files import fault_of
 from ingestion.forms import MARK, read_yaml
 from ingestion.patterns import Cut, Pattern, compile_pattern, millis_of
-from ingestion.records import LONGEST_RECORD
+from ingestion.records import LONGEST_RECORD, whole
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PARTS = {
@@ -43,6 +45,8 @@ DEEPEST = 4
 # So many lines of a stream may pass before one is framed; after that it is taken to have no records.
 MOST_UNFRAMED = 10_000
 JSON = "json"
+# The years 1 to 9999, which Python's dates know.
+FIRST_MILLIS, LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,14 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
         return None
     try:
         content = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(content, dict):
         return None
 
     def part(name: str) -> Any:
-        return next((value for path in paths[name] if (value := at_path(content, path)) not in (None, "")), None)
+        found = next((value for path in paths[name] if (value := at_path(content, path)) not in (None, "")), None)
+        return whole(found) if isinstance(found, str) else found
 
     message = part("message")
     if message is None:
@@ -117,7 +122,7 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
             trace = trace.get("extendedStackTrace") or trace.get("message") or trace.get("localizedMessage")
         if isinstance(trace, list):
             trace = "\n".join(str(frame) for frame in trace)
-        text = f"{message}\n{trace}" if trace else message
+        text = f"{message}\n{whole(str(trace))}" if trace else message
         cut = Cut(millis, True, level.upper().replace("WARNING", "WARN"), str(logger), part("thread") and str(part("thread")), text)
         return Inner(text, stream, millis, cut=cut)
     # Docker ends a line that it has cut (16 KiB) without a line end.
@@ -144,21 +149,29 @@ def at_path(content: dict[str, Any], path: list[str]) -> Any:
 
 
 def millis_of_json(value: Any) -> int | None:
-    """UTC milliseconds of a time as JSON logs have them: ISO 8601, or a number of seconds, milliseconds, micro- or nanoseconds since 1970."""
+    """UTC milliseconds of a time as JSON logs have them: ISO 8601, or a number of seconds, milliseconds, micro- or nanoseconds since 1970;
+    None where it is neither."""
     if isinstance(value, dict) and "epochSecond" in value:
-        return int(value["epochSecond"]) * 1000 + int(value.get("nanoOfSecond", 0)) // 1_000_000
+        seconds, nanos = number_of(value["epochSecond"]), number_of(value.get("nanoOfSecond", 0))
+        return None if seconds is None or nanos is None or not 0 <= seconds < 1e11 else int(seconds) * 1000 + int(nanos) // 1_000_000
     if isinstance(value, str) and not re.fullmatch(r"\d+(?:\.\d+)?", value):
         match = TIME.match(value)
         millis, is_utc = millis_of(match.groupdict()) if match else (None, False)
         return millis if is_utc else None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
+    number = number_of(value)
     for limit, scale in ((1e11, 1000.0), (1e14, 1.0), (1e17, 1e-3), (1e20, 1e-6)):
-        if 0 < number < limit:
+        if number is not None and 0 < number < limit:
             return int(number * scale)
     return None
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, or the text of one; None for everything else."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def find_wrappers(sample: bytes) -> tuple[str, ...]:
@@ -216,7 +229,7 @@ def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | No
 def rewritten(cut: Cut) -> str:
     """A record as a line (and those that continue it) of the layout `rewritten`."""
     at = "0000-00-00 00:00:00,000"
-    if cut.millis is not None:
+    if cut.millis is not None and FIRST_MILLIS <= cut.millis <= LAST_MILLIS:
         seconds, rest = divmod(cut.millis, 1000)
         days, second = divmod(seconds, 86_400)
         at = f"{_day(days)} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},{rest:03}"
@@ -305,10 +318,12 @@ class Stream:
 
 
 class Streams:
-    """A wrapped file, stream by stream; `end`: up to which byte its lines have been given out."""
+    """A wrapped file, stream by stream; `end`: up to which byte its lines have been given out; `holds_last`, asked at the file's end: whether
+    the last record may lack its own; `failed`: a fault of ours, for which a line was taken as it is."""
 
-    def __init__(self, names: tuple[str, ...], given: str | None, start: int, holds_last: bool) -> None:
+    def __init__(self, names: tuple[str, ...], given: str | None, start: int, holds_last: Callable[[], bool]) -> None:
         self.names, self.given, self.end, self.holds_last = names, given, start, holds_last
+        self.failed: str | None = None
         self.streams: dict[str, Stream] = {}
 
     def take(self, chunks: Iterator[bytes]) -> Iterator[tuple[Stream, list[Line]]]:
@@ -323,9 +338,10 @@ class Streams:
                 cut = len(data)
             self._add(data[:cut], offset)
             carry, offset, chunk = data[cut:], offset + cut, following
-            taken = [(stream, stream.take(is_last, self.holds_last)) for stream in self.streams.values()]
+            holds_last = is_last and self.holds_last()
+            taken = [(stream, stream.take(is_last, holds_last)) for stream in self.streams.values()]
             self.end = offset
-            if is_last and self.holds_last:
+            if holds_last:
                 # The next run reads from the first line that is held back: what other streams have after it waits too.
                 self.end = min((held for stream, _ in taken if (held := stream.held_from) is not None), default=offset)
                 taken = [(stream, whole_before(lines, self.end)) for stream, lines in taken]
@@ -337,7 +353,11 @@ class Streams:
             # A line that is longer than any is taken in parts, and stands as it is.
             end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
             raw = data[at:end].rstrip(b"\r\n")
-            inner = unwrap(self.names, raw.decode("utf-8", "replace"))
+            line = raw.decode("utf-8", "replace")
+            try:
+                inner = unwrap(self.names, line)
+            except Exception as error:  # one line's fault must not lose the others
+                inner, self.failed = Inner(line), fault_of(error)
             stream = self.streams.get(inner.stream)
             if stream is None:
                 stream = self.streams[inner.stream] = Stream(inner.stream, self.given)

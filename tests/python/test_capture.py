@@ -11,7 +11,7 @@ import pytest
 
 from ingestion import captures
 from ingestion.bronze import Counted, Task
-from ingestion.capture import HELD_BYTES, read_capture
+from ingestion.capture import HELD_BYTES, UNREAD, read_capture
 from ingestion.ingest import task_of
 from ingestion.sources import identify, inspect, resolve_nodes, resolve_zones
 
@@ -74,7 +74,8 @@ def test_a_fault_in_a_module_is_told_and_keeps_what_came_before(tmp_path: Path, 
 
     monkeypatch.setattr(module, "read", faulty)
     rows, count = read(one)
-    assert (len(rows), count.fault) == (1, "RuntimeError: odd")
+    assert [row["row_kind"] for row in rows] == ["gc_pause", UNREAD, UNREAD]
+    assert count.failed.startswith("RuntimeError: odd")
 
 
 def test_a_byte_order_mark_hides_no_row(tmp_path: Path) -> None:

@@ -1,0 +1,159 @@
+"""Whole ingestions of hostile folders, without Spark: what cannot be read has a row with its reason, and everything else is loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from ingestion import cli, sources
+from ingestion import ingest as ingesting
+from tests import rotations
+from tests.python.test_records import line
+from tests.rotations import Here
+
+GOOD = line(1, "[KafkaServer id=1] started") + line(2, "after")
+
+
+def load(folder: Path, **options: Any) -> ingesting.Outcome:
+    given = {"cluster": "c", "timezone": "UTC", "settled_after": 0.0} | options
+    return ingesting.ingest(Here, str(folder / "warehouse"), ingesting.Options([str(folder / "logs")], **given), tell=lambda text: None)
+
+
+def rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    return DeltaTable(str(folder / "warehouse/bronze" / table)).to_pyarrow_table().to_pylist()
+
+
+def outcomes(folder: Path) -> dict[str, tuple[str, str | None]]:
+    return {
+        Path(row["source_path"]).name: (row["outcome"], row["reason"])
+        for row in sorted(rows(folder, "sources"), key=lambda row: row["batch_id"])
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text(GOOD)
+    return tmp_path
+
+
+BAD = {
+    "nested.json": b"[" * 10_000 + b"]" * 10_000,
+    "objects.json": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+    "docker.json": json.dumps({"log": "\ud83d [x]\n", "stream": "stdout", "time": "2020-05-15T12:00:00Z"}).encode() + b"\n",
+    "epoch.json": b'{"instant":{"epochSecond":null},"level":"INFO","loggerName":"a.B","message":"m"}\n',
+    "huge.json": b'{"instant":{"epochSecond":1e300},"level":"INFO","loggerName":"a.B","message":"m"}\n',
+    "text.json": b'{"instant":{"epochSecond":"x"},"level":"INFO","loggerName":"a.B","message":"m"}\n',
+    "digits.json": b'{"@timestamp":' + b"9" * 400 + b',"log.level":"INFO","log.logger":"a.B","message":"m"}\n',
+    "quorum-state": b'{"clusterId":"\\ud800","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,"currentVoters":[],"data_version":0}',
+    "short.log": b"\n",
+    "blank-first.log": b"\n" + GOOD.encode(),
+    "nul.log": b"\0" * 64,
+    "year.log": b"[9999-99-99 99:99:99,999] INFO a (b.C)\n" * 5,
+    "half.gz": b"\x1f\x8b\x08",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_does_not_stop_the_others(folder: Path, name: str) -> None:
+    (folder / "logs" / name).write_bytes(BAD[name])
+    outcome = load(folder)
+    assert outcome.failed == []
+    records = rows(folder, "log_records")
+    assert [row["body"] for row in records if row["source_path"].endswith("/server.log")] == ["started", "after"]
+    assert set(outcomes(folder)) == {"server.log", name}
+    assert load(folder).records == 0
+
+
+def test_a_name_that_is_not_utf_8_is_shown_with_its_bytes(folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder / "logs") + b"/caf\xe9.log")).write_text(line(3, "other"))
+    assert load(folder).records == 3
+    assert outcomes(folder)["caf\\xe9.log"] == ("read", None)
+    assert load(folder).records == 0
+
+
+def test_a_fault_of_ours_is_named_with_its_place_and_ends_with_1(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "logs" / "odd.log").write_text(line(4, "odd"))
+    look = sources.find_envelope
+
+    def faulty(sample: bytes) -> object:
+        if b"odd" in sample:
+            raise KeyError("no such thing")
+        return look(sample)
+
+    monkeypatch.setattr(sources, "find_envelope", faulty)
+    outcome = load(folder)
+    assert [Path(path).name for path in outcome.failed] == ["odd.log"]
+    assert outcomes(folder)["server.log"] == ("read", None)
+    failed, reason = outcomes(folder)["odd.log"]
+    assert failed == "failed" and reason is not None
+    assert reason.startswith("KeyError: 'no such thing' at ") and "sources.py:" in reason
+    monkeypatch.setattr("ingestion.session.start", lambda warehouse, memory: Here())
+    assert cli.execute(["ingest", str(folder / "logs"), "--warehouse", str(folder / "other"), "--cluster", "c"]) == 1
+    monkeypatch.setattr(sources, "find_envelope", look)
+    assert (load(folder).records, outcomes(folder)["odd.log"]) == (1, ("read", None))
+
+
+def test_a_file_that_vanishes_after_the_look_at_it_is_left_to_the_next_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = folder / "logs" / "server.log.1.gz"
+    import gzip
+
+    gone.write_bytes(gzip.compress(line(5, "packed").encode()))
+    state = ingesting.take_in
+
+    def vanishing(*arguments: Any) -> ingesting.Outcome:
+        if gone.exists():
+            gone.rename(folder / "logs" / "server.log.2.gz")
+        return state(*arguments)
+
+    monkeypatch.setattr(ingesting, "take_in", vanishing)
+    outcome = load(folder)
+    assert (outcome.records, outcome.changed) == (3, [])
+    assert outcomes(folder).keys() == {"server.log", "server.log.2.gz"}
+
+
+def test_a_last_line_without_its_end_is_taken_when_the_file_is_settled(folder: Path) -> None:
+    log = folder / "logs" / "server.log"
+    log.write_text(GOOD + line(3, "whole") + line(4, "torn").rstrip("\n"))
+    now = time.time()
+    os.utime(log, (now, now))
+    assert (load(folder, settled_after=60).records, load(folder, settled_after=60).records) == (3, 0)
+    os.utime(log, (now - 100, now - 100))
+    outcome = load(folder, settled_after=60)
+    assert outcome.records == 1
+    assert outcomes(folder)["server.log"] == ("cut", ingesting.TORN)
+    assert sorted(row["body"] for row in rows(folder, "log_records")) == ["after", "started", "torn", "whole"]
+    assert load(folder, settled_after=60).records == 0
+
+
+def test_a_change_in_the_future_is_no_reason_to_wait(folder: Path) -> None:
+    os.utime(folder / "logs" / "server.log", (time.time() + 10_000,) * 2)
+    assert load(folder, settled_after=60).records == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (GOOD.encode("utf-16"), "iconv -f UTF-16"),
+        (GOOD.encode("utf-16-le"), "iconv -f UTF-16"),
+        (GOOD.encode("utf-16-be"), "iconv -f UTF-16"),
+        (GOOD.replace("\n", "\r").encode(), "tr '\\r' '\\n'"),
+    ],
+)
+def test_a_text_in_another_encoding_says_how_to_convert_it(folder: Path, content: bytes, said: str) -> None:
+    (folder / "logs" / "other.log").write_bytes(content)
+    outcome = load(folder)
+    assert any(said in fault for fault in outcome.faults)
+    assert outcomes(folder)["other.log"][0] == "binary"
+
+
+def test_each_record_is_read_once_however_its_log_rotates(tmp_path: Path) -> None:
+    writer, numbers = rotations.run(tmp_path, seconds=8, seed=7, every=0.25)
+    assert sum(writer.rotations.values()) >= 15
+    assert numbers == list(range(writer.records))
