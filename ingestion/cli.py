@@ -269,7 +269,11 @@ def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, 
     """Run dbt itself on this warehouse: build --select …, test, docs generate, docs serve, source freshness …"""
     from ingestion import by_hand
 
-    code = by_hand.invoke(warehouse, context.args, memory)
+    try:
+        code = by_hand.invoke(warehouse, context.args, memory)
+    except by_hand.WrongUsage as error:
+        tell(f"chronicle: {error}")
+        code = 2
     if code:
         raise typer.Exit(code)
 
