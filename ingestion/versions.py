@@ -57,8 +57,9 @@ def before(place: Warehouse) -> Record:
     """The record before a build publishes its tables.  Where there is none yet, of what is there."""
     if place.published.exists():
         return Record.of(place)
-    logs = [log for schema in PUBLISHED for log in sorted(Path(place.root, schema).glob("*/_delta_log"))]
-    record = Record("", {f"{log.parent.parent.name}.{log.parent.name}": DeltaTable(log.parent).version() for log in logs})
+    folders = [log.parent for schema in PUBLISHED for log in sorted(Path(place.root, schema).glob("*/_delta_log"))]
+    held = [folder for folder in folders if DeltaTable.is_deltatable(str(folder))]
+    record = Record("", {f"{folder.parent.name}.{folder.name}": DeltaTable(folder).version() for folder in held})
     record.write(place)
     return record
 
