@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingestion.build import PROJECT, WHILE_BUILDING, make_views, prepare
+from ingestion.build import PROJECT, WHILE_BUILDING, made_alike, make_views, prepare
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer, register, register_views, tables
 
 # What asks no database at all, and what writes to it; everything else reads.
@@ -92,6 +92,8 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                 held.enter_context(only_writer(place))
                 # What is made by hand need not be what a build would make.
                 place.built.unlink(missing_ok=True)
+                if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
+                    place.incremental.unlink(missing_ok=True)
             start_session(place, wanted, memory, project)
         done = dbtRunner().invoke(arguments)
     if type(done.exception).__name__ == "DbtUsageException":
