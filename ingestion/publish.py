@@ -182,6 +182,8 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
     if change.months is None or (len(change.months) > MOST_MONTHS and mart.clusters is None):
         replace_all(mart, build)
         return Published(change.rows, change.days)
+    if not change.months:
+        return Published(change.rows, change.days)
     built, held = ds.dataset(mart.folder, format="parquet"), DeltaTable(mart.table)
     day, only = _day_of(built), [f"cluster_id in ({', '.join(map(literal, mart.clusters))})"] if mart.clusters is not None else []
     if len(change.months) > MOST_MONTHS:
