@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from ingestion.publish import BrokenContract, carry_over, forget, publish
+from ingestion.publish import BrokenContract, carry_over, fits, forget, publish
 from ingestion.warehouse import Warehouse, only_writer, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
@@ -100,26 +100,30 @@ def build(
         from dbt.cli.main import dbtRunner
 
         state = built_from(place, project)
-        clusters = None if select or exclude or full_refresh or tests else touched_clusters(place, state)
-        arguments = ["build", *options(place, project, inline=not tests, clusters=clusters)]
-        arguments += ["--select", *select.split()] if select else []
-        arguments += ["--exclude", *exclude.split()] if exclude else []
-        arguments += ["--full-refresh"] if full_refresh else []
-        arguments += [] if tests else ["--exclude-resource-type", "test", "unit_test"]
         manifest = parsed.result() if parsed and not tests else parse(place, project, inline=not tests)
         marts = {key: node for key, node in manifest.nodes.items() if place.is_local and is_published(node)}
-        steps = [node for node in manifest.nodes.values() if is_step(node)] if clusters is not None else []
+        steps = [node for node in manifest.nodes.values() if is_step(node)]
+        clusters = None if select or exclude or full_refresh or tests else touched_clusters(place, state)
+        if clusters is not None and loses_others(place, [*marts.values()], steps):
+            clusters = None
+        taken = selected(manifest, place, project, select) if select else {(node.schema, node.alias) for node in manifest.nodes.values()}
+        by_days = {(node.schema, node.alias) for node in manifest.nodes.values() if is_incremental(node)}
+        if by_days & taken and not made_alike(place, project):
+            full_refresh = True
+            place.incremental.unlink(missing_ok=True)
+        arguments = ["build", *options(place, project, inline=not tests, clusters=clusters), *_wanted(select, exclude, full_refresh, tests)]
         shutil.rmtree(place.building, ignore_errors=True)
         if not select:
             # From here on the tables are nothing that the next build can go on from, until this one is done.
             place.built.unlink(missing_ok=True)
-        keep_steps(spark, place, steps)
+        if clusters is not None:
+            keep_steps(spark, place, steps)
         if select:
             # What is not selected is not made by dbt this time, but may be read.
             if tests:
                 make_views(spark, place, project)
             register_views(spark, place)
-            sweep(spark, place, only=selected(manifest, place, project, select))
+            sweep(spark, place, only=taken)
         else:
             sweep(spark, place)
             made_anew = {(node.schema, node.alias) for node in marts.values()}
@@ -137,7 +141,8 @@ def build(
                 outcome.rows = {name: mart.rows for name, mart in published.items()}
                 outcome.days |= {name: mart.days for name, mart in published.items() if mart.days is not None}
                 outcome.clusters = clusters
-                carry_over(spark, place, steps, clusters or [])
+                if clusters is not None:
+                    carry_over(spark, place, steps, clusters)
             except BrokenContract as error:
                 forget(spark, made)
                 failed.append(f"model {error}")
@@ -145,15 +150,24 @@ def build(
         for view in spark.sql("show views").collect():
             if view.isTemporary and view.viewName.startswith(SESSION_VIEWS):
                 spark.catalog.dropTempView(view.viewName)
+        if not (select or failed or done.exception):
+            place.incremental.write_text(project_hash(project))
+            place.built.write_text(state)
     outcome.seconds = time.monotonic() - began
     if failed:
         more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
         raise BuildFailed(failed[0] + more)
     if done.exception:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
-    if not select:
-        place.built.write_text(state)
     return outcome
+
+
+def _wanted(select: str | None, exclude: str | None, full_refresh: bool, tests: bool) -> list[str]:
+    """What dbt is asked to build, as its options."""
+    found = ["--select", *select.split()] if select else []
+    found += ["--exclude", *exclude.split()] if exclude else []
+    found += ["--full-refresh"] if full_refresh else []
+    return found if tests else [*found, "--exclude-resource-type", "test", "unit_test"]
 
 
 def _told(done: dbtRunnerResult) -> tuple[Outcome, list[str]]:
@@ -212,6 +226,25 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
             clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
     # No cluster has an empty name: where files came without rows, nothing is built anew.
     return None if None in clusters else sorted(clusters) or [""]
+
+
+def loses_others(place: Warehouse, marts: Sequence[ModelNode], steps: Sequence[ModelNode]) -> bool:
+    """Whether a build of some clusters would have nothing of the others: a table is missing, or is not as its contract says."""
+    return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in marts) or any(
+        not Path(place.table(step.schema, step.alias)).is_dir() for step in steps
+    )
+
+
+def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
+    """Whether all days of the incremental tables were made by the project as it stands: else a new day would stand beside old ones that
+    were made by other rules, or with other columns.
+    """
+    return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
+
+
+def is_incremental(node: ModelNode) -> bool:
+    """Whether a model is a table of which builds replace the days that arrivals touch."""
+    return str(node.resource_type) == "model" and node.config.materialized == "incremental"
 
 
 def is_step(node: ModelNode) -> bool:

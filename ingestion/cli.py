@@ -213,17 +213,23 @@ def suggest(
 ) -> None:
     """List the commonest shapes that no form recognises, each as a draft entry."""
     from ingestion.knowledge import suggestions, unrecognised
-    from ingestion.sources import find_files
 
-    for entry in suggestions(unrecognised(file for path in paths for file in find_files(path)), most):
+    entries = list(suggestions(unrecognised(paths), most))
+    for entry in entries:
         print(visible(entry, keep="\n\t"))
+    if not entries:
+        tell("nothing to suggest: every record is recognised")
 
 
 @catalogue_app.command()
 def coverage(
-    statements: Annotated[Path, typer.Option(help="The list of log statements in Kafka's sources (tab-separated).", metavar="FILE")] = Path(
-        "../shared/reference/kafka-log-statements.tsv"
-    ),
+    statements: Annotated[
+        Path,
+        typer.Option(
+            help="List of the log statements in Kafka's sources, tab-separated: source_unit, receiver, level, releases, statement_argument.",
+            metavar="FILE",
+        ),
+    ],
     every_level: Annotated[bool, typer.Option("--every-level", help="Count INFO, DEBUG and TRACE as well.")] = False,
 ) -> None:
     """Print, by release and area, how many statements at WARN and above have a form, then those that have none."""
@@ -292,7 +298,11 @@ def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, 
     """Run dbt itself on this warehouse: build --select …, test, docs generate, docs serve, source freshness …"""
     from ingestion import by_hand
 
-    code = by_hand.invoke(warehouse, context.args, memory)
+    try:
+        code = by_hand.invoke(warehouse, context.args, memory)
+    except by_hand.WrongUsage as error:
+        tell(f"chronicle: {error}")
+        code = 2
     if code:
         raise typer.Exit(code)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from ingestion.versions import Record
 from ingestion.warehouse import Warehouse
 
 # (source_path, byte_offset) of a record.
@@ -33,8 +34,8 @@ class Line:
 
 def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
     """(table, its records in order of time) for the key of a row of any fact; None if no fact has it."""
-    for name, path in facts(place):
-        dataset = DeltaTable(path).to_pyarrow_dataset()
+    for name, table in facts(place):
+        dataset = table.to_pyarrow_dataset()
         key_column = dataset.schema.names[0]
         found = dataset.to_table(columns=["cluster_id", "evidence"], filter=pc.field(key_column) == key).to_pylist()
         if found:
@@ -47,13 +48,13 @@ def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
     return None
 
 
-def facts(place: Warehouse) -> Iterator[tuple[str, str]]:
-    """(name, path) of every table of marts whose rows have evidence."""
-    folder = f"{place.root}/marts"
+def facts(place: Warehouse) -> Iterator[tuple[str, DeltaTable]]:
+    """(name, table) of every table of marts whose rows have evidence."""
+    folder, record = f"{place.root}/marts", Record.of(place)
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        path = place.table("marts", name)
-        if DeltaTable.is_deltatable(path) and "evidence" in [field.name for field in DeltaTable(path).schema().fields]:
-            yield f"marts.{name}", path
+        table = record.table(place, "marts", name)
+        if table is not None and "evidence" in [field.name for field in table.schema().fields]:
+            yield f"marts.{name}", table
 
 
 def lines(place: Warehouse, cluster: str, places: set[Place], days: tuple[dt.date, dt.date] | None = None) -> list[Line]:

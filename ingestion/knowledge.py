@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import io
 import itertools
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ from ingestion.check import reach
 from ingestion.forms import Form, release_order, short_name
 from ingestion.ingest import task_of
 from ingestion.recognise import Catalogue
-from ingestion.sources import inspect, resolve_zones
+from ingestion.sources import find_files, inspect, resolve_zones
 
 SEED = Path(__file__).parent.parent / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = Path(__file__).parent.parent / "docs" / "messages.md"
@@ -129,13 +130,26 @@ def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Itera
 
 
 def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:
-    """(logger, body, 1) of every record below some files that no form recognises."""
+    """(logger, body, 1) of every record below some files and folders that no form recognises; what is no log is passed by.
+
+    Raises FileNotFoundError for a path that is not there, ValueError where there is no log at all.
+    """
+    paths = list(paths)
     for path in paths:
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"{path}: no such file or folder; give a log of Kafka or ZooKeeper, or a folder of them")
+    logs = 0
+    for file in (file for path in paths for file in find_files(path)):
         try:
-            batches = read_records(path)
+            batches = read_records(file)
         except ValueError:
             continue
+        logs += 1
         for batch in batches:
             for row in batch.select(["event_type", "logger", "body", "outcome"]).to_pylist():
                 if row["event_type"] is None and row["outcome"] == "unrecognised":
                     yield row["logger"], row["body"] or "", 1
+    if not logs:
+        raise ValueError(
+            f"{', '.join(paths)}: no log of Kafka or ZooKeeper there; `chronicle catalogue match FILE` says why a file is none"
+        )

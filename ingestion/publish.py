@@ -1,8 +1,9 @@
 """Marts to Delta: what a build wrote aside as Parquet becomes the tables that people read, when all of it is there.
 
 Spark writes plain Parquet files, delta-rs commits them.  A commit by Spark takes 1.5 s of CPU however small; here it takes
-20 ms.  Nothing is published of a build that failed: readers see the marts of one build, never a mixture.  What is as it
-was is not written again: a table is compared with what it held, month by month, and only months that differ are replaced.
+20 ms.  Nothing is published of a build that failed.  The commits follow each other, and a record of the versions that belong
+together comes last (`ingestion/versions.py`): who reads by it never sees a mixture of two builds.  What is as it was is not
+written again: a table is compared with what it held, month by month, and only months that differ are replaced.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema, write_deltalake
 from deltalake.transaction import AddAction
 
+from ingestion import versions
 from ingestion.report_tables import literal
 from ingestion.warehouse import Warehouse
 
@@ -38,6 +40,35 @@ MOST_MONTHS = 3
 
 class BrokenContract(ValueError):
     """A table is not as its contract says; the text names columns, what was found and what is wanted."""
+
+
+@dataclass(frozen=True)
+class Mart:
+    """A table that a build has left aside: rows as Parquet files in a folder.  `clusters`: those that were built, whose rows alone are
+    replaced (None: all)."""
+
+    schema: str
+    name: str
+    folder: Path
+    table: str
+    columns: Schema
+    description: str
+    clusters: list[str] | None = None
+
+    def held(self) -> DeltaTable | None:
+        """The table as it is now, if rows of this build can stand beside those it has."""
+        held = DeltaTable(self.table) if DeltaTable.is_deltatable(self.table) else None
+        return held if held and held.schema() == self.columns and not held.metadata().partition_columns else None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to be written of a mart: the first days of its months (None: of rows without a day), or `months` None: all of it; and the
+    rows that were built with the days among them that differ (None: it has no days)."""
+
+    months: list[dt.date | None] | None
+    rows: int
+    days: int | None
 
 
 @dataclass(frozen=True)
@@ -58,15 +89,37 @@ def publish(spark: SparkSession, place: Warehouse, models: list[ModelNode], clus
     broken = [f"{model.name}.{fault}" for model in models for fault in faults(model, found[model.name])]
     if broken:
         raise BrokenContract("; ".join(broken))
-    published = {}
-    for model in models:
-        comments = {name: column.description for name, column in model.columns.items()}
-        schema = Schema.from_json(described(json.loads(found[model.name].json()), comments))
-        folder, table = place.building / model.schema / model.alias, place.table(model.schema, model.alias)
-        only = list(clusters) if clusters is not None and "cluster_id" in model.columns else None
-        published[model.name] = commit(folder, table, schema, model.description, only)
-        shutil.rmtree(folder, ignore_errors=True)
+    marts = [
+        Mart(
+            model.schema,
+            model.alias,
+            place.building / model.schema / model.alias,
+            place.table(model.schema, model.alias),
+            columns_of(model, found[model.name]),
+            model.description,
+            list(clusters) if clusters is not None and "cluster_id" in model.columns else None,
+        )
+        for model in models
+    ]
+    published = dict(zip((model.name for model in models), commit_all(place, marts), strict=True))
     forget(spark, models)
+    return published
+
+
+def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
+    """Make what lies aside the content of the tables: first all is compared, then all is committed, and last the record says so.
+
+    Raises BrokenContract, and commits nothing, where rows of other clusters would be lost.
+    """
+    homeless = [mart.name for mart in marts if mart.clusters is not None and mart.held() is None]
+    if homeless:
+        raise BrokenContract(f"{', '.join(homeless)}: missing, or with other columns, in a build of some clusters; build all of them")
+    changes = [compared(mart) for mart in marts]
+    record, build = versions.before(place), uuid.uuid4().hex
+    published = [commit(mart, change, build) for mart, change in zip(marts, changes, strict=True)]
+    versions.after(place, record, build, [(mart.schema, mart.name) for mart in marts])
+    for mart in marts:
+        shutil.rmtree(mart.folder, ignore_errors=True)
     return published
 
 
@@ -81,6 +134,16 @@ def faults(model: ModelNode, schema: StructType) -> Iterator[str]:
             yield f"{name}: {found.get(name, 'missing')} where the contract says {wanted}"
 
 
+def fits(model: ModelNode, table: str) -> bool:
+    """Whether a table is there with the columns that the model's contract says."""
+    from pyspark.sql.types import StructType
+
+    if not DeltaTable.is_deltatable(table):
+        return False
+    found = StructType.fromJson(json.loads(DeltaTable(table).schema().to_json()))
+    return not model.config.contract.enforced or (found.names == list(model.columns) and not any(faults(model, found)))
+
+
 def forget(spark: SparkSession, models: list[ModelNode]) -> None:
     """Take models' tables out of the catalog; their files stay."""
     for model in models:
@@ -93,49 +156,65 @@ def described(schema: dict[str, Any], comments: dict[str, str]) -> str:
     return json.dumps({**schema, "fields": fields})
 
 
-def commit(folder: Path, table: str, schema: Schema, description: str, clusters: list[str] | None = None) -> Published:
-    """Make the Parquet files of a folder the content of a Delta table, or of its rows of some clusters."""
-    built = ds.dataset(folder, format="parquet")
-    rows, day = built.count_rows(), next((name for name in built.schema.names if name.endswith("_date")), None)
-    held = DeltaTable(table) if DeltaTable.is_deltatable(table) else None
-    if held is None or held.schema() != schema:
-        days = len(pc.unique(built.to_table([day])[day])) if day else None
-        replace_all(folder, table, schema, description)
-        return Published(rows, days)
-    scope = pc.field("cluster_id").isin(clusters) if clusters is not None else None
-    texts = [f"cluster_id in ({', '.join(literal(name) for name in clusters)})"] if clusters is not None else []
-    before = held.to_pyarrow_dataset()
+def columns_of(model: ModelNode, found: StructType) -> Schema:
+    """The columns of a model's table with the comments that the model gives them."""
+    return Schema.from_json(described(json.loads(found.json()), {name: column.description for name, column in model.columns.items()}))
+
+
+def compared(mart: Mart) -> Change:
+    """What of a mart is not as it was."""
+    built, held = ds.dataset(mart.folder, format="parquet"), mart.held()
+    rows, day = built.count_rows(), _day_of(built)
+    if held is None:
+        return Change(None, rows, len(pc.unique(built.to_table([day])[day])) if day else None)
+    scope, before = _scope(mart), held.to_pyarrow_dataset()
     changed, months = 0, []
     for month in _months(before, built, day, scope):
         old, new = (ordered(part.to_table(filter=_both(scope, _within(day, month)))) for part in (before, built))
         if not same(old, new):
-            months.append((month, new))
+            months.append(month)
             changed += _days_changed(old, new, day) if day else 0
-    if len(months) > MOST_MONTHS and clusters is None:
-        replace_all(folder, table, schema, description)
-    elif len(months) > MOST_MONTHS:
-        write_deltalake(held, built.to_table(), mode="overwrite", predicate=texts[0])
-    else:
-        for month, new in months:
-            where = " and ".join(texts + _text_within(day, month))
-            write_deltalake(held, new, mode="overwrite", **({"predicate": where} if where else {}))
-    return Published(rows, changed if day else None)
+    return Change(months, rows, changed if day else None)
 
 
-def replace_all(folder: Path, table: str, schema: Schema, description: str) -> None:
+def commit(mart: Mart, change: Change, build: str) -> Published:
+    """Write what is not as it was, in commits that name the build."""
+    if change.months is None or (len(change.months) > MOST_MONTHS and mart.clusters is None):
+        replace_all(mart, build)
+        return Published(change.rows, change.days)
+    if not change.months:
+        return Published(change.rows, change.days)
+    built, held = ds.dataset(mart.folder, format="parquet"), DeltaTable(mart.table)
+    day, only = _day_of(built), [f"cluster_id in ({', '.join(map(literal, mart.clusters))})"] if mart.clusters is not None else []
+    if len(change.months) > MOST_MONTHS:
+        write_deltalake(held, built.to_table(), mode="overwrite", predicate=only[0], commit_properties=versions.of_build(build))
+        return Published(change.rows, change.days)
+    for month in change.months:
+        new = ordered(built.to_table(filter=_both(_scope(mart), _within(day, month))))
+        where = " and ".join(only + _text_within(day, month))
+        written = {"predicate": where} if where else {}
+        write_deltalake(held, new, mode="overwrite", commit_properties=versions.of_build(build), **written)
+    return Published(change.rows, change.days)
+
+
+def replace_all(mart: Mart, build: str) -> None:
     """Make the Parquet files of a folder, as they are, all that a Delta table holds; it need not be there."""
-    if not DeltaTable.is_deltatable(table):
+    properties = versions.of_build(build)
+    held = DeltaTable(mart.table) if DeltaTable.is_deltatable(mart.table) else None
+    if held is None:
         # What stands there without a log is no table: the rest of a build that was killed.
-        shutil.rmtree(table, ignore_errors=True)
-        DeltaTable.create(table, schema, description=description)
+        shutil.rmtree(mart.table, ignore_errors=True)
+    if held is None or held.metadata().partition_columns:
+        how = "error" if held is None else "overwrite"
+        DeltaTable.create(mart.table, mart.columns, mode=how, description=mart.description, commit_properties=properties)
     actions = []
-    for file in sorted(folder.glob("*.parquet")):
+    for file in sorted(mart.folder.glob("*.parquet")):
         count = pq.read_metadata(file).num_rows
-        to = Path(table, f"part-{uuid.uuid4()}.parquet")
+        to = Path(mart.table, f"part-{uuid.uuid4()}.parquet")
         os.replace(file, to)
         status = to.stat()
         actions.append(AddAction(to.name, status.st_size, {}, int(status.st_mtime * 1000), True, json.dumps({"numRecords": count})))
-    DeltaTable(table).create_write_transaction(actions, "overwrite", schema)
+    DeltaTable(mart.table).create_write_transaction(actions, "overwrite", mart.columns, commit_properties=properties)
 
 
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[ModelNode], clusters: Sequence[str]) -> None:
@@ -162,6 +241,14 @@ def ordered(rows: pa.Table) -> pa.Table:
 def same(old: pa.Table, new: pa.Table) -> bool:
     """Whether two tables in order hold the same values."""
     return old.num_rows == new.num_rows and all(old[name].cast(new[name].type).equals(new[name]) for name in new.schema.names)
+
+
+def _day_of(rows: ds.Dataset) -> str | None:
+    return next((name for name in rows.schema.names if name.endswith("_date")), None)
+
+
+def _scope(mart: Mart) -> pc.Expression | None:
+    return pc.field("cluster_id").isin(mart.clusters) if mart.clusters is not None else None
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:

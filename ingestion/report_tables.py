@@ -9,9 +9,10 @@ from string import Template
 from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable, QueryBuilder
+from deltalake import QueryBuilder
 from deltalake.exceptions import DeltaError
 
+from ingestion.versions import Record
 from ingestion.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -24,10 +25,11 @@ class NotBuilt(LookupError):
 
 
 class Tables:
-    """The tables of a warehouse, each opened when it is first asked for."""
+    """The tables of a warehouse, all of one build, each opened when it is first asked for."""
 
     def __init__(self, place: Warehouse) -> None:
         self.place = place
+        self.record = Record.of(place)
         self.builder = QueryBuilder()
         self.known: dict[str, bool] = {}
 
@@ -53,10 +55,10 @@ class Tables:
     def _is_there(self, schema: str, name: str) -> bool:
         key = f"{schema}__{name}"
         if key not in self.known:
-            path = self.place.table(schema, name)
-            self.known[key] = DeltaTable.is_deltatable(path)
-            if self.known[key]:
-                self.builder.register(key, DeltaTable(path))
+            table = self.record.table(self.place, schema, name)
+            self.known[key] = table is not None
+            if table is not None:
+                self.builder.register(key, table)
         return self.known[key]
 
 

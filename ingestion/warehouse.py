@@ -82,6 +82,16 @@ class Warehouse:
         return self.work / "built"
 
     @property
+    def incremental(self) -> Path:
+        """File that says which state of the project made the incremental tables, beside the days that came later; gone while unknown."""
+        return self.work / "incremental"
+
+    @property
+    def published(self) -> Path:
+        """File that says which versions of the published tables belong together (`ingestion/versions.py`)."""
+        return Path(self.root, "published.json")
+
+    @property
     def views(self) -> Path:
         """File that keeps the views' SQL after a build."""
         return Path(self.root, "views.json") if self.is_local else self.work / "views.json"

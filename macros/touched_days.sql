@@ -1,16 +1,18 @@
 {#-
-The event days that must be built again, as date literals for `event_date in (…)`: those of rows that arrived after the
-newest arrival the model has seen. They are found once, when the model is compiled; the write takes them from the compiled
+The event days that must be built again, as date literals for `event_date in (…)`: those of rows that arrived in later batches
+than the last that the model has seen. They are found once, when the model is compiled; the write takes them from the compiled
 text between the two marks, so that it empties the days that were read and no others.
+
+Batches are numbered one after the other; the time of an arrival comes from a clock, which may be set back.
 -#}
-{% macro touched_days(relation, arrival='ingested_at') -%}
+{% macro touched_days(relation) -%}
     {%- set days = [] -%}
     {%- if execute and is_incremental() -%}
         {#- Two queries: only a literal lets Delta leave out the files that are older. -#}
-        {%- set newest = run_query('select cast(max(' ~ arrival ~ ') as string) from ' ~ this).rows[0][0] -%}
+        {%- set newest = run_query('select max(batch_id) from ' ~ this).rows[0][0] -%}
         {%- set found = run_query(
             'select distinct cast(event_date as string) from ' ~ relation ~ ' where event_date is not null'
-            ~ (' and ' ~ arrival ~ " > '" ~ newest ~ "'" if newest is not none else '')
+            ~ (' and batch_id > ' ~ newest | int if newest is not none else '')
         ) -%}
         {%- for row in found.rows -%}
             {%- do days.append("date'" ~ row[0] ~ "'") -%}

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with events as (
     select * from {{ ref('int_incidents__events') }}
 ),

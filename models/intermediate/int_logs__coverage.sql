@@ -1,5 +1,17 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='insert_overwrite',
+        partition_by=['event_date'],
+        on_schema_change='fail'
+    )
+}}
+
 with records as (
     select * from {{ ref('stg_logs__records') }}
+    {% if is_incremental() -%}
+        where event_date in ({{ touched_days(source('bronze', 'log_records')) }})
+    {%- endif %}
 ),
 
 final as (
@@ -12,7 +24,8 @@ final as (
         count_if(is_recognised) as recognised,
         count_if(outcome = 'orphan') as orphans,
         sum(byte_length) as bytes,
-        max(ingested_at) as ingested_at
+        max(batch_id) as batch_id,
+        max_by(ingested_at, batch_id) as ingested_at
     from records
     where outcome <> 'source_cut'
     group by cluster_id, node_id, logger, event_date

@@ -16,40 +16,56 @@ versions as (
     group by cluster_id, source_id
 ),
 
--- A file is described as it was last seen; what was read of it adds up.
-grouped as (
+-- A file is described as it was last seen. One that was given twice, by overlapping paths, is read, and a copy of itself.
+latest as (
+    {{ latest_per(
+        'files',
+        ['cluster_id', 'source_path'],
+        ['batch_id desc', "outcome = 'copy' asc", 'outcome asc', 'source_id asc']
+    ) }}
+),
+
+-- What was read of it adds up.
+summed as (
     select
         cluster_id,
         source_path,
-        max_by(source_id, batch_id) as source_id,
-        max_by(node_id, batch_id) as node_id,
-        max_by(node_known_by, batch_id) as node_known_by,
-        max_by(source_kind, batch_id) as source_kind,
-        max_by(layout_name, batch_id) as layout_name,
-        max_by(zone, batch_id) as zone,
-        max_by(zone_known_by, batch_id) as zone_known_by,
-        max_by(outcome, batch_id) as outcome,
-        max_by(reason, batch_id) as reason,
-        max_by(size_bytes, batch_id) as size_bytes,
         sum(coalesce(end_offset - start_offset, 0)) as bytes_read,
         sum(records) as records,
         sum(recognised) as recognised,
-        max_by(is_compressed, batch_id) as is_compressed,
-        max_by(modified_at, batch_id) as modified_at,
-        min(ingested_at) as first_ingested_at,
-        max(ingested_at) as last_ingested_at,
-        max_by(warnings, batch_id) as warnings
+        min_by(ingested_at, batch_id) as first_ingested_at
     from files
     group by cluster_id, source_path
 ),
 
 final as (
     select
-        grouped.*,
+        latest.cluster_id,
+        latest.source_path,
+        latest.source_id,
+        latest.node_id,
+        latest.node_known_by,
+        latest.source_kind,
+        latest.layout_name,
+        latest.zone,
+        latest.zone_known_by,
+        latest.outcome,
+        latest.reason,
+        latest.size_bytes,
+        summed.bytes_read,
+        summed.records,
+        summed.recognised,
+        latest.is_compressed,
+        latest.modified_at,
+        summed.first_ingested_at,
+        latest.ingested_at as last_ingested_at,
+        latest.warnings,
         versions.kafka_version
-    from grouped
+    from latest
+    inner join summed
+        on latest.cluster_id = summed.cluster_id and latest.source_path = summed.source_path
     left join versions
-        on grouped.cluster_id = versions.cluster_id and grouped.source_id = versions.source_id
+        on latest.cluster_id = versions.cluster_id and latest.source_id = versions.source_id
 )
 
 select * from final

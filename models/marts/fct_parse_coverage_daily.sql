@@ -1,17 +1,6 @@
-{{
-    config(
-        materialized='incremental',
-        incremental_strategy='insert_overwrite',
-        partition_by=['event_date'],
-        on_schema_change='fail'
-    )
-}}
-
 with coverage as (
     select * from {{ ref('int_logs__coverage') }}
-    {% if is_incremental() -%}
-        where event_date in ({{ touched_days(source('bronze', 'log_records')) }})
-    {%- endif %}
+    where {{ in_built_clusters() }}
 ),
 
 final as (

@@ -24,6 +24,7 @@ recognised as (
         byte_offset,
         source_path,
         node_id,
+        batch_id,
         ingested_at,
         event_date,
         logged_at,
@@ -77,6 +78,7 @@ final as (
             partition by message_hash, logged_at, cluster_id, writer, occurrence
             order by source_path, source_id
         ) > 1 as is_copy,
+        batch_id,
         ingested_at
     from numbered
 )

@@ -16,6 +16,7 @@ final as (
         outcome,
         byte_length,
         event_type is not null as is_recognised,
+        batch_id,
         ingested_at
     from records
 )

@@ -52,3 +52,24 @@ def test_a_jar_with_other_bytes_is_named_with_its_hash(tmp_path: Path) -> None:
         (tmp_path / jar.name).write_bytes(b"")
     with pytest.raises(jars.NoJars, match=r"sha256 is e3b0c44298fc1c14.*, pinned is 27d4fd8b1f879535.*delete the file"):
         jars.ensure(tmp_path)
+
+
+def test_suggest_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("milk\nbread\n")
+    log = tmp_path / "logs" / "server.log"
+    log.parent.mkdir()
+    log.write_text("[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
+    assert cli.execute(["catalogue", "suggest", str(log.parent), str(tmp_path / "nowhere")]) == 1
+    said = capsys.readouterr()
+    missing = f"{tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper, or a folder of them"
+    assert (said.out, said.err) == ("", f"chronicle: {missing}\n")
+    assert cli.execute(["catalogue", "suggest", str(notes)]) == 1
+    assert f"{notes}: no log of Kafka or ZooKeeper there" in capsys.readouterr().err
+    assert cli.execute(["catalogue", "suggest", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "nothing to suggest: every record is recognised\n"
+
+
+def test_match_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["catalogue", "match", str(tmp_path / "nowhere")]) == 1
+    assert capsys.readouterr().err == f"chronicle: {tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper\n"

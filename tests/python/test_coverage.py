@@ -96,3 +96,8 @@ def test_a_list_with_other_columns_is_refused(tmp_path: Path) -> None:
     path.write_text("unit\tlevel\n")
     with pytest.raises(ValueError, match=r"other\.tsv:1: the columns .*source_unit.* are missing; a list has source_unit"):
         read_statements(path)
+
+
+def test_without_a_list_it_asks_for_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["catalogue", "coverage"]) == 2
+    assert capsys.readouterr().err.strip() == "chronicle: Missing option '--statements'. (see chronicle catalogue coverage --help)"

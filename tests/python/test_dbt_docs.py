@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from dashboards.described import Dashboard, load
 from ingestion import by_hand
 from ingestion.build import PROJECT, parse
-from ingestion.warehouse import Warehouse
+from ingestion.cli import execute
+from ingestion.warehouse import Busy, Warehouse, only_writer
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +60,73 @@ def test_silence_of_logs_is_told_by_their_arrivals(manifest: Any) -> None:
         ("ls --resource-type exposure", False),
         ("build --target server", False),
         ("build -t=server", False),
+        ("--printer-width 100 build", True),
+        ("-r build ls", False),
+        ("--log-format json docs --no-use-colors serve", False),
+        ("run-operation parse", True),
+        ("docs generate --target server", False),
         ("build --help", False),
         ("--version", False),
         ("", False),
     ],
 )
 def test_a_session_starts_only_for_what_asks_one(line: str, needs_session: bool) -> None:
-    assert by_hand.asks_here(line.split()) == needs_session
+    assert by_hand.asked(line.split()).needs_session == needs_session
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "writes"),
+    [
+        ("build", "build", True),
+        ("--printer-width 100 build --select fct_incidents", "build", True),
+        ("--log-path here --target local run", "run", True),
+        ("-r test test --select build", "test", False),
+        ("--no-use-colors source --quiet freshness", "source freshness", False),
+        ("docs --log-format json generate", "docs generate", False),
+    ],
+)
+def test_the_command_is_found_behind_options_with_values(line: str, command: str, writes: bool) -> None:
+    wanted = by_hand.asked(line.split())
+    assert (wanted.command, wanted.writes) == (command, writes)
+
+
+def test_a_command_behind_options_holds_the_warehouse_and_what_it_made_is_not_a_build(tmp_path: Path, monkeypatch: Any) -> None:
+    place = Warehouse.at(str(tmp_path))
+    place.work.mkdir()
+    place.built.write_text("{}")
+    seen = []
+
+    def start_session(*_: Any) -> None:
+        seen.append(place.built.exists())
+        with pytest.raises(Busy), only_writer(place):
+            pass
+        raise ValueError("far enough")
+
+    monkeypatch.setattr(by_hand, "start_session", start_session)
+    with pytest.raises(ValueError, match="far enough"):
+        by_hand.invoke(str(tmp_path), ["--printer-width", "100", "build", "--threads", "2"], "1g")
+    assert seen == [False]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("--threads 2 build", "--threads"), ("build --nope", "--nope"), ("biuld", "biuld"), ("build --threads two", "two")]
+)
+def test_what_dbt_does_not_understand_is_said_before_anything_is_touched(tmp_path: Path, capsys: Any, line: str, said: str) -> None:
+    place = Warehouse.at(str(tmp_path))
+    place.work.mkdir()
+    place.built.write_text("{}")
+    assert execute(["dbt", "--warehouse", str(tmp_path), *line.split()]) == 2
+    assert said in capsys.readouterr().err
+    assert place.built.exists()
 
 
 def test_places_that_the_user_names_stay(tmp_path: Any) -> None:
     place = Warehouse.at(str(tmp_path))
-    assert by_hand.places(place, PROJECT, ["--version"][1:]) == []
-    given = by_hand.places(place, PROJECT, ["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
-    assert given == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]
+    assert by_hand.places(place, PROJECT, by_hand.asked([])) == []
+    wanted = by_hand.asked(["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
+    assert by_hand.places(place, PROJECT, wanted) == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]
+    wanted = by_hand.asked(["--log-path", "there", "parse", "--project-dir", "mine"])
+    assert by_hand.places(place, PROJECT, wanted) == [
+        *("--profiles-dir", str(PROJECT / "dbt_project")),
+        *("--target-path", str(place.work / "by-hand")),
+    ]

@@ -22,7 +22,7 @@ READS = {
     "reports": {"marts", "reports", "int_days", "intermediate"},
 }
 # The days of coverage are those that arrivals touch: they are asked of bronze when the model is compiled.
-TOUCHED_DAYS = {"fct_parse_coverage_daily"}
+TOUCHED_DAYS = {"int_logs__coverage"}
 
 
 @pytest.fixture(scope="module")

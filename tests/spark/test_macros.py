@@ -21,8 +21,9 @@ FILES = {
     "models/staging/_sources.yml": "version: 2\nsources: [{name: bronze, schema: bronze, tables: [{name: lines}]}]",
     "models/staging/stg_events.sql": """
         {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['event_date']) }}
-        select id, ingested_at, isr, event_date from {{ source('bronze', 'lines') }}
-        {% if is_incremental() %} where event_date in ({{ touched_days(source('bronze', 'lines')) }}) {% endif %}
+        select id, cluster_id, batch_id, isr, event_date from {{ source('bronze', 'lines') }}
+        where id > 0
+        {% if is_incremental() %} and event_date in ({{ touched_days(source('bronze', 'lines')) }}) {% endif %}
     """,
     "models/staging/stg_lines.sql": """
         select id, event_date, ingested_at, {{ int_list('isr') }} as isr, {{ row_key(['id', 'isr']) }} as line_key
@@ -68,11 +69,14 @@ class Project:
     def __init__(self, spark: SparkSession, warehouse: str, folder: Path) -> None:
         self.spark, self.warehouse, self.folder = spark, warehouse, folder
         self.outcome = building.Outcome()
+        self.batches = 0
 
-    def arrive(self, hour: int, *rows: tuple[int, str | None, dt.date]) -> None:
+    def arrive(self, hour: int, *rows: tuple[int, str | None, dt.date], cluster: str = "lab") -> None:
         at = dt.datetime(2026, 6, 1, hour)
-        values = [(number, at, isr, day) for number, isr, day in rows]
-        frame = self.spark.createDataFrame(values, "id bigint, ingested_at timestamp, isr string, event_date date")
+        self.batches += 1
+        values = [(number, cluster, self.batches, at, isr, day) for number, isr, day in rows]
+        columns = "id bigint, cluster_id string, batch_id bigint, ingested_at timestamp, isr string, event_date date"
+        frame = self.spark.createDataFrame(values, columns)
         frame.coalesce(1).write.format("delta").mode("append").save(f"{self.warehouse}/bronze/lines")
 
     def build(self, **options: Any) -> None:
@@ -156,13 +160,88 @@ def test_nothing_new_writes_no_commit_of_events(project: Project) -> None:
 
 
 def test_a_day_that_became_empty_becomes_empty(project: Project) -> None:
+    project.spark.sql(f"delete from bronze.lines where event_date = date'{FIRST}'")
+    project.arrive(3, (-1, "1", FIRST))
+    project.build(select="stg_events")
+    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(SECOND, 3), (THIRD, 9)]
+    assert project.commits("staging.stg_events") == ["CREATE OR REPLACE TABLE AS SELECT", "WRITE", "WRITE"]
+
+
+def test_what_arrives_while_the_clock_is_set_back_is_built(project: Project) -> None:
+    """The host's clock lost two hours: the arrival is older than all before it, by the clock alone."""
+    project.arrive(1, (7, "7", THIRD))
+    project.build()
+    assert project.rows("select id from staging.stg_events where event_date = date'2026-05-03' order by 1") == [(7,), (9,)]
+
+
+def test_all_is_made_again_in_one_session_as_often_as_one_asks(project: Project) -> None:
+    for _ in range(2):
+        project.build(full_refresh=True)
+    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(SECOND, 3), (THIRD, 7), (THIRD, 9)]
+    for _ in range(2):
+        project.build(select="stg_events", full_refresh=True)
+    project.build()
+    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(SECOND, 3), (THIRD, 7), (THIRD, 9)]
+
+
+def test_a_change_of_the_project_makes_all_days_again(project: Project) -> None:
+    """Days that were built before would stand beside new ones that are made by other rules, or with other columns."""
     model = project.folder / "models/staging/stg_events.sql"
     text = model.read_text()
-    model.write_text(text.replace("where event_date", "where id <> 1 and event_date"))
-    project.arrive(3, (1, "1", FIRST))
-    project.build(select="stg_events")
+    model.write_text(text.replace("select id,", "select id, id * 2 as twice,"))
+    project.build()
+    assert project.rows("select id, twice from staging.stg_events order by 1") == [(3, 6), (7, 14), (9, 18)]
     model.write_text(text)
-    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(SECOND, 3), (THIRD, 9)]
+    project.build(select="stg_events")
+    assert "twice" not in {row[0] for row in project.rows("describe table staging.stg_events")}
+
+
+@pytest.mark.parametrize("loss", ["folder", "column"])
+def test_a_build_of_one_cluster_makes_all_where_a_table_lacks_the_others(project: Project, loss: str) -> None:
+    model = project.folder / "models/marts/fct_clusters.sql"
+    model.write_text(
+        "select cluster_id, count(*) as lines from {{ ref('stg_events') }} where {{ in_built_clusters() }} group by cluster_id\n"
+    )
+    model.with_suffix(".yml").write_text(
+        "models: [{name: fct_clusters, columns: [{name: cluster_id, data_type: string}, {name: lines, data_type: bigint}]}]\n"
+    )
+    counted = "select cluster_id, lines from marts.fct_clusters order by 1"
+    project.arrive(5, (20, "1", THIRD), cluster="other")
+    project.build()
+    before = dict(project.rows(counted))
+    project.arrive(6, (21, "1", THIRD), cluster="other")
+    project.build()
+    assert project.outcome.clusters == ["other"]
+    assert dict(project.rows(counted)) == before | {"other": before["other"] + 1}
+    table = Path(project.warehouse, "marts/fct_clusters")
+    if loss == "folder":
+        shutil.rmtree(table)
+        project.spark.sql("drop table marts.fct_clusters")
+    else:
+        project.spark.sql("alter table marts.fct_clusters add column (more int)")
+    project.arrive(7, (22, "1", THIRD), cluster="other")
+    project.build()
+    assert project.outcome.clusters is None
+    assert dict(project.rows(counted)) == before | {"other": before["other"] + 2}
+
+
+def test_a_chain_of_causes_is_followed_to_its_beginning_however_long_it_is(project: Project) -> None:
+    """A node loses its session again and again: 150 events, each caused by the one before.  No rule allows a circle; none would end here."""
+    table = "{{ config(materialized='table', file_format='parquet') }}\n"
+    events = "select string(id) as event_key from range(150) union all select * from values ('alone'), ('one'), ('other')"
+    causes = (
+        "select string(id) as event_key, string(id - 1) as cause_event_key from range(1, 150)"
+        " union all select * from values ('one', 'other'), ('other', 'one')"
+    )
+    steps = project.folder / "models/intermediate"
+    steps.mkdir(exist_ok=True)
+    (steps / "int_incidents__events.sql").write_text(table + events)
+    (steps / "int_incidents__causes.sql").write_text(table + causes)
+    shutil.copy(ROOT / "models/intermediate/int_incidents__roots.sql", steps)
+    project.build(select="+int_incidents__roots")
+    found = dict(project.rows("select event_key, root_event_key from intermediate.int_incidents__roots"))
+    assert found == {str(n): "0" for n in range(150)} | {name: name for name in ("alone", "one", "other")}
+    shutil.rmtree(steps)
 
 
 def test_a_failing_model_is_named_with_the_databases_words(project: Project) -> None:

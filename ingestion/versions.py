@@ -1,0 +1,75 @@
+"""Which versions of the published tables belong together.
+
+A build commits its tables one after the other, each with its number in the commit.  After the last one a record of all versions takes
+the place of the record before it, by one rename.  Who reads by the record has the tables of one build, also while the next is being
+published, and after a build that was killed while it published.  What something else than a build has written is read as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deltalake import CommitProperties, DeltaTable
+
+from ingestion.warehouse import Warehouse
+
+# Key of the build in a commit's metadata.
+BUILD = "chronicle.build"
+# Schemas whose tables builds publish.
+PUBLISHED = ("marts", "reports")
+
+
+@dataclass(frozen=True)
+class Record:
+    """The last build that was published whole (None: nothing is known of builds), and the version of each table, by `schema.name`."""
+
+    build: str | None = None
+    versions: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, place: Warehouse) -> Record:
+        """The record of a warehouse as it is now."""
+        if not place.is_local or not place.published.exists():
+            return cls()
+        return cls(**json.loads(place.published.read_text(encoding="utf-8")))
+
+    def table(self, place: Warehouse, schema: str, name: str) -> DeltaTable | None:
+        """A table as the record knows it; None where it does not."""
+        path = place.table(schema, name)
+        if not DeltaTable.is_deltatable(path):
+            return None
+        newest, version = DeltaTable(path), self.versions.get(f"{schema}.{name}")
+        if self.build is None or newest.version() == version or newest.history(1)[0].get(BUILD) in (None, self.build):
+            return newest
+        return None if version is None else DeltaTable(path, version=version)
+
+    def write(self, place: Warehouse) -> None:
+        """Put this record in the place of the one before."""
+        aside = place.published.with_suffix(".part")
+        aside.write_text(json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n", encoding="utf-8")
+        aside.replace(place.published)
+
+
+def before(place: Warehouse) -> Record:
+    """The record before a build publishes its tables.  Where there is none yet, of what is there."""
+    if place.published.exists():
+        return Record.of(place)
+    folders = [log.parent for schema in PUBLISHED for log in sorted(Path(place.root, schema).glob("*/_delta_log"))]
+    held = [folder for folder in folders if DeltaTable.is_deltatable(str(folder))]
+    record = Record("", {f"{folder.parent.name}.{folder.name}": DeltaTable(folder).version() for folder in held})
+    record.write(place)
+    return record
+
+
+def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[str, str]]) -> None:
+    """Say that a build has published these tables (schema, name); all others are as the record before says."""
+    versions = {f"{schema}.{name}": DeltaTable(place.table(schema, name)).version() for schema, name in tables}
+    Record(build, record.versions | versions).write(place)
+
+
+def of_build(build: str) -> CommitProperties:
+    """What a commit says of the build that it belongs to."""
+    return CommitProperties(custom_metadata={BUILD: build})
