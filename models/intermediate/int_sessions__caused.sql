@@ -40,6 +40,7 @@ stopped as (
         windows.expired_at,
         min(
             struct(
+                windows.expired_at > stops.ended_at as is_over,
                 if(
                     windows.process_name = stops.process_name
                     or startswith(windows.process_name, stops.process_name || '/'),
