@@ -6,28 +6,8 @@ fencings as (
     select * from {{ ref('int_brokers__fencings') }}
 ),
 
-configs as (
-    select *
-    from {{ ref('stg_logs__configs') }}
-    where config_class = 'KafkaConfig'
-),
-
--- As it is printed (3.0 and later); else Kafka's defaults.
 timed as (
-    select
-        cluster_id,
-        node_id,
-        max_by(
-            try_cast(settings['broker.session.timeout.ms'] as bigint),
-            struct(logged_at, source_path, byte_offset)
-        ) as session_ms,
-        max_by(
-            try_cast(settings['broker.heartbeat.interval.ms'] as bigint),
-            struct(logged_at, source_path, byte_offset)
-        ) as heartbeat_ms
-    from configs
-    where node_id is not null
-    group by cluster_id, node_id
+    select * from {{ ref('int_nodes__heartbeat_times') }}
 ),
 
 -- A broker is fenced when nothing has come from it for the time of its session: it died between its last heartbeat and the

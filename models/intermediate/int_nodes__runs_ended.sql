@@ -7,18 +7,22 @@ heartbeats as (
 ),
 
 losses as (
-    select * from {{ ref('stg_logs__node_losses') }}
+    select * from {{ ref('int_nodes__losses') }}
 ),
 
 -- A process that is killed says nothing; its sockets close at once, and its neighbours tell. Where a whole host is lost they
--- notice only when their requests time out, after 30 s at the earliest.
+-- notice only when their requests time out, after 30 s at the earliest. Behind a longer silence what several lose at once
+-- counts, else a connection that closes: idle ones do so, too.
 missed as (
     select
         runs.cluster_id,
         runs.node_id,
         runs.run_number,
-        min(
+        min_by(
+            struct(losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset),
             struct(
+                not losses.is_shared
+                and losses.logged_at >= runs.last_seen_at + interval 30 seconds as is_doubtful,
                 losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset
             )
         ) as first_loss
@@ -29,7 +33,7 @@ missed as (
             and runs.node_id = losses.lost_node_id
             and runs.last_seen_at < losses.logged_at
             and runs.next_started_at > losses.logged_at
-            and losses.logged_at < runs.last_seen_at + interval 30 seconds
+            and (losses.is_abrupt or losses.logged_at < runs.last_seen_at + interval 30 seconds)
     where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null
     group by runs.cluster_id, runs.node_id, runs.run_number
 ),

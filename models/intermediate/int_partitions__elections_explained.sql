@@ -14,6 +14,10 @@ in_sync as (
     select * from {{ ref('int_partitions__elections_in_sync') }}
 ),
 
+eligible as (
+    select * from {{ ref('int_partitions__elections_eligible') }}
+),
+
 -- The seconds in which an election can be its consequence.
 preferred as (
     select distinct
@@ -81,9 +85,12 @@ final as (
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 1 second
         ) as is_reassigned_told,
-        coalesce(in_sync.is_in_sync_told, false) as is_in_sync_told
+        coalesce(in_sync.is_in_sync_told, false) as is_in_sync_told,
+        coalesce(eligible.is_eligible_told, false) as is_eligible_told
     from epochs
     left join in_sync
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+    left join eligible
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
 )
 

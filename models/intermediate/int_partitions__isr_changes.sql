@@ -20,6 +20,7 @@ final as (
         array_except(isr_members, coalesce(stated_before, previous_members)) as added,
         coalesce(stated_before <> previous_members, false) as is_one_missing,
         is_told_late,
+        is_emptied,
         evidence,
         evidence_count
     from states

@@ -41,6 +41,7 @@ final as (
         leader_epoch,
         partition_epoch,
         is_told_by_leader,
+        is_emptied,
         first_told.isr,
         isr_members,
         array_sort(isr_before) as stated_before,

@@ -1,48 +1,5 @@
-with told as (
-    select * from {{ ref('int_partitions__isr_told') }}
-),
-
-claims as (
-    select * from {{ ref('int_partitions__claims') }}
-),
-
-tellings as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        topic_name,
-        partition_id,
-        topic_life,
-        node_id,
-        logged_at,
-        source_path,
-        byte_offset,
-        telling_kind,
-        leader_epoch,
-        partition_epoch,
-        cast(null as int) as controller_epoch,
-        isr_before,
-        isr
-    from told
-    union all
-    select
-        cluster_id,
-        cluster_incarnation,
-        topic_name,
-        partition_id,
-        topic_life,
-        node_id,
-        logged_at,
-        source_path,
-        byte_offset,
-        'claimed' as telling_kind,
-        leader_epoch,
-        partition_epoch,
-        controller_epoch,
-        cast(null as array<int>) as isr_before,
-        isr
-    from claims
-    where isr is not null
+with tellings as (
+    select * from {{ ref('int_partitions__isr_tellings') }}
 ),
 
 -- A version names a state. Where none is printed, a leader's line is a state of its own, and the controller writes one
@@ -52,7 +9,7 @@ named as (
         *,
         case
             when partition_epoch is not null then concat('version ', partition_epoch)
-            when telling_kind = 'claimed' then concat('leader epoch ', leader_epoch)
+            when telling_kind in ('claimed', 'emptied') then concat('leader epoch ', leader_epoch)
             else concat_ws(' ', 'line', logged_at, node_id, array_join(isr, ','))
         end as state_name,
         array_sort(isr) as isr_members
@@ -72,7 +29,8 @@ candidates as (
         max(leader_epoch) as leader_epoch,
         max(case when partition_epoch is not null then coalesce(controller_epoch, -1) else -1 end)
             as version_controller_epoch,
-        max(case telling_kind when 'claimed' then 0 else 1 end) as is_told_by_leader,
+        max(if(telling_kind in ('claimed', 'emptied'), 0, 1)) as is_told_by_leader,
+        min(telling_kind = 'emptied') as is_emptied,
         min(logged_at) as told_at,
         min_by(struct(node_id, isr), struct(logged_at, source_path, byte_offset)) as first_told,
         max(isr_before) as isr_before,

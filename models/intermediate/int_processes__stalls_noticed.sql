@@ -6,6 +6,10 @@ unanswered as (
     select * from {{ ref('int_processes__unanswered') }}
 ),
 
+unheard as (
+    select * from {{ ref('int_processes__unheard') }}
+),
+
 pauses as (
     select * from {{ ref('int_processes__pauses') }}
 ),
@@ -51,6 +55,12 @@ noticed as (
         'hole' as found_by,
         cast(null as bigint) as cpu_ms
     from unanswered
+    union all
+    select
+        *,
+        'hole' as found_by,
+        cast(null as bigint) as cpu_ms
+    from unheard
     union all
     select
         cluster_id,

@@ -40,6 +40,7 @@ stopped as (
         windows.expired_at,
         min(
             struct(
+                windows.expired_at > stops.ended_at as is_over,
                 if(
                     windows.owner = stops.owner and windows.node_id <=> stops.node_id,
                     stops.cause_rank,

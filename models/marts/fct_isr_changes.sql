@@ -33,6 +33,7 @@ final as (
             warnings({
                 'a change before it is not in the logs': 'is_one_missing',
                 'told after a later change': 'is_told_late',
+                'derived: without a leader nobody is in sync': 'is_emptied',
                 'replicas left and others came': 'size(removed) > 0 and size(added) > 0'
             })
         }} as warnings

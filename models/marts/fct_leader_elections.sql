@@ -8,6 +8,8 @@ judged as (
         leader_id = -1 as is_leaderless,
         -- A new leader that was not in sync before. From 1.1 to 3.9 ZooKeeper mode has no line of its own for it.
         leader_id >= 0
+        -- KRaft marks every change of a partition that still recovers from an unclean election.
+        and not coalesce(is_eligible_told, false)
         and (
             is_unclean_told
             or (
@@ -74,6 +76,7 @@ final as (
                 'no line names the leader': 'leader_id is null',
                 'lines name different leaders': 'leaders_named > 1',
                 'derived: the leader was alone in sync when it lost what it led': 'best_rank = 6',
+                'derived: without a leader nobody is in sync': 'is_isr_emptied',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1'
             })
         }} as warnings

@@ -7,6 +7,7 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
+        {{ field('topic_id') }} as topic_id,
         upper({{ field('election_type') }}) as election_type,
         {{ field('leader', 'int') }} as leader_id
     from events
@@ -16,6 +17,7 @@ final as (
             'preferred_election_started',
             'preferred_election_completed',
             'unclean_leader_elected',
+            'eligible_leader_elected',
             'unclean_partition_changed',
             'partition_recovering_noticed',
             'reassignment_advanced',

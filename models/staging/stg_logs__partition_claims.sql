@@ -37,9 +37,13 @@ final as (
         end as witness,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
-        coalesce(
-            {{ field('leader', 'int') }},
-            case when event_type = 'leader_started' then node_id end
+        -- -2 stands where the topic is being deleted, beside the epoch that its leader had.
+        nullif(
+            coalesce(
+                {{ field('leader', 'int') }},
+                case when event_type = 'leader_started' then node_id end
+            ),
+            -2
         ) as leader_id,
         {{ field('leader_epoch', 'int') }} as leader_epoch,
         {{ field('partition_epoch', 'int') }} as partition_epoch,
