@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingestion import linear
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
 from ingestion.files import BROKEN, FINGERPRINT, chunks, fault_of
@@ -34,6 +34,8 @@ from ingestion.zones import ALWAYS, zone_offsets
 CHUNK = 8 << 20
 CUT = "source_cut"
 EPOCH = dt.date(1970, 1, 1)
+# The node in the name of a pod or container.
+NODE_IN_NAME = linear.compile(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?:[^\w.]|\Z)")
 
 COLUMNS: Columns = [
     ("cluster_id", WORD, "cluster, as it was called when the logs were ingested"),
@@ -188,7 +190,7 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     if task.takes_nodes:
         named, number = (
             first_node(text),
-            re.search(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?![\w.])", stream.name),
+            NODE_IN_NAME.search(stream.name),
         )
         node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
     zones, zone_known_by = task.zones, task.zone_known_by

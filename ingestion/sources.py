@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from ingestion import captures
+from ingestion import captures, linear
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
 from ingestion.files import BROKEN, FINGERPRINT, open_bytes
@@ -128,13 +128,13 @@ class Layout:
     """`--layout '{cluster}/{node}/**'`: what the folders of a path mean, seen from the path that was given."""
 
     text: str
-    pattern: re.Pattern[str] = field(init=False)
+    pattern: linear.Pattern = field(init=False)
 
     def __post_init__(self) -> None:
         if not re.search(r"\{(cluster|node)\}", self.text):
             raise ValueError(f"layout '{self.text}' names neither {{cluster}} nor {{node}}; write for example '{{cluster}}/{{node}}/**'")
         out = re.escape(self.text).replace(r"\{cluster\}", "(?P<cluster>[^/]+)").replace(r"\{node\}", r"[^/]*?(?P<node>\d+)[^/\d]*")
-        self.pattern = re.compile(out.replace(r"\*\*", ".*").replace(r"\*", "[^/]*") + r"\Z")
+        self.pattern = linear.compile(out.replace(r"\*\*", ".*").replace(r"\*", "[^/]*") + r"\Z")
 
     def read(self, relative: str) -> tuple[str | None, int | None]:
         """(cluster, node) of a path relative to the folder that was given."""

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ingestion import linear
 from ingestion.captures import UNREAD, About, Line, Row, time_of
 
-COMMAND = re.compile(
+COMMAND = linear.for_lines(
     r"(?:^|[\s/\\])(?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*(?:\.sh|\.bat)?\s+(?:-|describe\b|list\b|format\b|info\b|kafka\.)"
     r"|^\s*\[[^\]\s]+@[^\]]*\]\s*[#$%]|^[\w.-]+@[\w.-]+:\S*\s*[#$%]\s|^\$ \S|^\s*--[a-z][a-z-]+(?:[ =]|$)"
 )
@@ -111,14 +112,14 @@ def significant(sample: str) -> tuple[str, ...]:
     return tuple(line for line in lines if not any(form(line) for form in neutral))
 
 
-def mostly(lines: Sequence[str], own: re.Pattern[str]) -> bool:
+def mostly(lines: Sequence[str], own: re.Pattern[str] | linear.ForLines) -> bool:
     """Whether at least half of the lines are of a tool's forms."""
     return bool(lines) and 2 * sum(bool(own.search(line[:LONGEST_LINE])) for line in lines) >= len(lines)
 
 
-def any_of(*forms: re.Pattern[str]) -> re.Pattern[str]:
+def any_of(*forms: re.Pattern[str] | linear.ForLines) -> linear.ForLines:
     """One pattern for several, their groups without names."""
-    return re.compile("|".join(f"(?:{GROUP_NAME.sub('(?:', form.pattern)})" for form in forms))
+    return linear.for_lines("|".join(f"(?:{GROUP_NAME.sub('(?:', form.pattern)})" for form in forms))
 
 
 def typed(sample: str, tool: str, option: str = "") -> bool:

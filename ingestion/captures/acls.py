@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, mostly, significant, snake, whole
 
@@ -22,7 +23,7 @@ KINDS = {ACLS: "Access control lists, as kafka-acls --list prints them."}
 RESOURCE = re.compile(r"^\s*(?:Current|Adding|Removing|Deleting) ACLs for resource `(?P<resource>[^`]+)`: ?\s*$")
 PATTERN = re.compile(r"^ResourcePattern\(resourceType=(?P<kind>\w+), name=(?P<name>.*), patternType=(?P<pattern>\w+)\)$")
 OLD_PATTERN = re.compile(r"^(?P<kind>[A-Za-z]+):(?:(?P<pattern>LITERAL|PREFIXED|Literal|Prefixed):)?(?P<name>.*)$")
-ACL = re.compile(
+ACL = linear.for_lines(
     r"^\s*\(principal=(?P<principal>.*), host=(?P<host>.*), operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)\s*$"
 )
 OLD_ACL = re.compile(

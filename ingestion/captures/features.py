@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, mostly, number, significant, snake, whole
 
@@ -26,7 +27,7 @@ KINDS = {
     STORAGE: "What kafka-storage formatted or found in the log directories.",
 }
 
-FEATURE = re.compile(
+FEATURE = linear.for_lines(
     r"^Feature: (?P<feature_name>\S+)\s+SupportedMinVersion: ?(?P<minimum_version>\S+(?: \d+)?)\s+SupportedMaxVersion: ?(?P<maximum_version>\S+(?: \d+)?)"
     r"(?:\s+FinalizedMinVersionLevel: ?\S+)?\s+Finalized(?:Max)?VersionLevel: ?(?P<finalized_version>\S+(?: \d+)?)\s+Epoch: ?(?P<metadata_epoch>\S+)\s*$"
 )
