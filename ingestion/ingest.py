@@ -7,6 +7,7 @@ so a killed run leaves nothing half done and there is no checkpoint to lose.
 from __future__ import annotations
 
 import datetime as dt
+import heapq
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from ingestion import bundles, write
 from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
 from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
 from ingestion.patterns import compile_pattern
+from ingestion.seen import Seen
 from ingestion.sources import (
     BINARY,
     COPY,
@@ -155,8 +157,9 @@ def ingest(
     must_exist(options.paths)
     place = Warehouse.at(warehouse)
     with only_writer(place), Spool(place.work / "members") as spool:
-        found = look(options, warehouse, spool)
-        return take_in(start, place.root, found, options, tell, progress)
+        seen = Seen(place.work / "seen")
+        found = look(options, warehouse, spool, seen)
+        return take_in(start, place.root, found, options, tell, progress, seen)
 
 
 def must_exist(paths: list[str]) -> None:
@@ -172,6 +175,7 @@ def take_in(
     options: Options,
     tell: Callable[[str], None],
     progress: Progress | None,
+    seen: Seen,
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
     began = time.monotonic()
@@ -185,6 +189,7 @@ def take_in(
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome = Outcome(faults=faults(sources), clusters={source.cluster_id for source in sources})
     due = [source for source in sources if has_more(source, written)]
+    not_to_its_end = set(held)
     # What is not read is told with the first portion.
     others = [(source, Counted(end=source.start)) for source in sources if not has_more(source, written)]
     for portion in portions(due) if due else [[]]:
@@ -201,8 +206,11 @@ def take_in(
             outcome.batch_id = batch_id
         for source, count in told:
             outcome.add(source, count, source.path in held)
+            if count.fault:
+                not_to_its_end.add(source.path)
         outcome.rows_written += len(rows)
         others, batch_id = [], batch_id + 1
+    seen.keep(options.paths, sources, not_to_its_end)
     for fault in outcome.faults:
         tell(fault)
     outcome.read_seconds = time.monotonic() - began
@@ -234,19 +242,22 @@ def faults(sources: list[Source]) -> list[str]:
     return out
 
 
-def look(options: Options, warehouse: str, spool: Spool) -> list[Source]:
-    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone."""
+def look(options: Options, warehouse: str, spool: Spool, seen: Seen | None = None) -> list[Source]:
+    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone; one that is as it was is not opened."""
+    seen = seen or Seen()
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
     for root in options.paths:
         files = [(path, os.path.relpath(path, root) if path != root else os.path.basename(path)) for path in find_files(root, warehouse)]
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
-            if os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
+            cluster, node = where(relative, root, options, layout, known)
+            given = (str(Path(path).parent), cluster, node, options.pattern)
+            source = seen.find(path, given)
+            if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
                 continue
-            cluster, node = where(relative, root, options, layout, known)
-            sources.append(inspect(path, str(Path(path).parent), cluster, node, options.pattern))
+            sources.append(source or seen.note(path, given, inspect(path, *given)))
     return resolve_zones(resolve_nodes(sources), options.timezone)
 
 
@@ -384,9 +395,9 @@ def bins(sources: list[Source], cores: int) -> list[list[int]]:
     loads = [(0, n) for n in range(count)]
     out: list[list[int]] = [[] for _ in range(count)]
     for n in sorted(range(len(sources)), key=lambda n: -source_size(sources[n])):
-        load, lightest = min(loads)
+        load, lightest = loads[0]
         out[lightest].append(n)
-        loads[lightest] = (load + source_size(sources[n]) + 4096, lightest)
+        heapq.heapreplace(loads, (load + source_size(sources[n]) + 4096, lightest))
     return out
 
 

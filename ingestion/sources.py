@@ -54,7 +54,8 @@ class Source:
     """One file as found.
 
     `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its
-    name; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `zones`: (local ms, '+05:30').
+    name; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `zones`: (local ms, '+05:30'); `seen_as`: the source
+    that it was when it was read, where it has not changed since.
     """
 
     path: str
@@ -86,6 +87,7 @@ class Source:
     start: int = 0
     ends_torn: bool = False
     is_whole: bool = False
+    seen_as: str | None = None
 
     def fingerprint(self, length: int = FINGERPRINT) -> str:
         """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
@@ -450,6 +452,9 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
     taken: dict[str, str] = {}
     names: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
+    seen: dict[str, str] = {}
+    ids: set[str] = set()
+    used = {entry.source_id for entry in known}
     out: dict[int, Source] = {}
     order = sorted(range(len(sources)), key=lambda n: (-(sources[n].size if sources[n].size is not None else 1 << 62), sources[n].path))
     for n in order:
@@ -460,14 +465,14 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         candidates = [
             entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
         ]
-        candidates.sort(key=lambda entry: (entry.path != source.shown, -entry.end))
+        candidates.sort(key=lambda entry: (entry.source_id != source.seen_as, entry.path != source.shown, -entry.end))
         match = next((entry for entry in candidates if continues(source, entry)), None)
         print_of_group = source.fingerprint()
-        twin = next((path for path in groups.get(print_of_group, []) if same_bytes(path, source.path)), None)
+        twin = next((path for path in groups.get(print_of_group, []) if are_twins(path, source, seen)), None)
         if twin is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
             continue
-        if match is not None and match.source_id not in taken.values():
+        if match is not None and match.source_id not in ids:
             source = replace(
                 source, source_id=match.source_id, start=match.end, node_id=source.node_id if match.node_id is None else match.node_id
             )
@@ -475,21 +480,33 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
             continue
         else:
-            used = {entry.source_id for entry in known} | set(taken.values())
             choices = [(print_of_group,), (print_of_group, stem(source.shown)), (print_of_group, source.shown)]
             source = replace(
                 source, source_id=next((name for name in (_name(*parts) for parts in choices) if name not in used), _name(*choices[-1], n))
             )
         taken[source.path], names[source.path] = source.source_id, source.shown
+        ids.add(source.source_id)
+        used.add(source.source_id)
+        if source.seen_as == source.source_id:
+            seen[source.path] = source.source_id
         groups.setdefault(print_of_group, []).append(source.path)
         out[n] = source
     return [out[n] for n in range(len(sources))]
+
+
+def are_twins(path: str, source: Source, seen: dict[str, str]) -> bool:
+    """Whether a file that is taken already and another one agree.  `seen`: the source of files that have not changed since they were read."""
+    if source.seen_as and path in seen:
+        return seen[path] == source.seen_as
+    return same_bytes(path, source.path)
 
 
 def continues(source: Source, entry: Known) -> bool:
     """Whether a file is the same source further on: the bytes before the known end are the same."""
     if entry.outcome == COPY:
         return False
+    if source.seen_as == entry.source_id:
+        return True
     if source.size is not None and source.size < entry.end:
         return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
     if entry.tail_hash is None:
