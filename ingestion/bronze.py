@@ -11,7 +11,6 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -19,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingestion import linear
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import REWRITTEN, Envelope, envelope_named
-from ingestion.files import BROKEN, Changed, Seen, chunks, fault_of, tail_hash
+from ingestion.files import BROKEN, Changed, Expected, chunks, fault_of, tail_hash
 from ingestion.recognise import Catalogue, catalogue
 from ingestion.records import LONGEST_RECORD, gather, local_millis, mask, record_starts, shapes, split, valid_text
 from ingestion.secrets import HIDDEN, hide_secrets, may_hold_secrets, shown
@@ -34,6 +34,8 @@ CHUNK = 8 << 20
 CUT, FAILED = "source_cut", "failed"
 PADDING = 256
 EPOCH = dt.date(1970, 1, 1)
+# The node in the name of a pod or container.
+NODE_IN_NAME = linear.compile(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?:[^\w.]|\Z)")
 
 COLUMNS: Columns = [
     ("cluster_id", WORD, "cluster, as it was called when the logs were ingested"),
@@ -72,7 +74,7 @@ class Task:
     """What one source asks of a worker.
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
-    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `seen`: what the file held when it was looked at.
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was looked at.
     """
 
     cluster_id: str
@@ -94,7 +96,7 @@ class Task:
     pattern: str | None = None
     capture: str | None = None
     modified_at: dt.datetime | None = None
-    seen: Seen | None = None
+    expected: Expected | None = None
 
 
 class Reader:
@@ -155,7 +157,7 @@ class Reader:
             carry = data[keep:]
 
     def _chunks(self) -> Iterator[bytes]:
-        return chunks(self.task.path, self.task.start, self.task.end, CHUNK, self.task.seen)
+        return chunks(self.task.path, self.task.start, self.task.end, CHUNK, self.task.expected)
 
     def _next(self, read: Iterator[bytes]) -> bytes:
         try:
@@ -196,7 +198,7 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     if task.takes_nodes:
         named, number = (
             first_node(text),
-            re.search(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?![\w.])", stream.name),
+            NODE_IN_NAME.search(stream.name),
         )
         node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
     zones, zone_known_by = task.zones, task.zone_known_by
@@ -598,7 +600,7 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
                 waiting = []
             waiting.append(piece)
         count.end, count.changed = reader.end, reader.changed
-        count.tail_hash = tail_hash(task.path, reader.end, task.seen)
+        count.tail_hash = tail_hash(task.path, reader.end, task.expected)
         count.failed = count.failed or reader.failed
         if reader.fault:
             count.fault = reader.fault

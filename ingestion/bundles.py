@@ -26,6 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
+from ingestion import linear
 from ingestion.forms import read_yaml
 
 MAX_MEMBERS = 200_000
@@ -463,12 +464,12 @@ class Bundle:
     """A kind of bundle: paths that tell it, paths that name its cluster, and what the other paths mean."""
 
     name: str
-    markers: tuple[re.Pattern[str], ...]
-    clusters: tuple[re.Pattern[str], ...]
-    layouts: tuple[re.Pattern[str], ...]
+    markers: tuple[linear.ForLines, ...]
+    clusters: tuple[linear.ForLines, ...]
+    layouts: tuple[linear.ForLines, ...]
 
 
-def compile_layout(text: str) -> re.Pattern[str]:
+def compile_layout(text: str) -> linear.ForLines:
     """A pattern in the language of `--layout`: `{cluster}`, `{node}` (digits), `{numbered}` (a folder with one number, the node's), `{host}`,
     `{kind}` and `{time}` (any text), `*`, `**`."""
     parts = {
@@ -482,7 +483,7 @@ def compile_layout(text: str) -> re.Pattern[str]:
         "**": ".*",
         "*": "[^/]*",
     }
-    return re.compile("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z")
+    return linear.for_lines("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z")
 
 
 @lru_cache(maxsize=1)

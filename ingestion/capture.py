@@ -90,7 +90,7 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
             yield from batches_of(table, rows, text)
     count.fault, count.failed, count.changed = text.fault or text.failed, text.failed, text.changed
     count.end = text.end if held_from is None else held_from
-    count.tail_hash = tail_hash(task.path, count.end, task.seen)
+    count.tail_hash = tail_hash(task.path, count.end, task.expected)
     count.last_node = task.node_id
 
 
@@ -118,21 +118,28 @@ class Text:
 
     def lines(self) -> Iterator[Line]:
         """All lines, with secrets hidden."""
-        self.end, carry = 0, b""
+        # Joined when a line ends: a line of many chunks is not copied again with each.
+        self.end, size = 0, 0
+        waiting: list[bytes] = []
         try:
-            for chunk in chunks(self.task.path, 0, self.task.end, CHUNK, self.task.seen):
-                data = carry + chunk
-                cut = data.rfind(b"\n") + 1 or (len(data) if len(data) >= LONGEST_LINE else 0)
+            for chunk in chunks(self.task.path, 0, self.task.end, CHUNK, self.task.expected):
+                end = chunk.rfind(b"\n") + 1
+                waiting.append(chunk)
+                size += len(chunk)
+                if not end and size < LONGEST_LINE:
+                    continue
+                data = b"".join(waiting)
+                cut = len(data) - len(chunk) + end if end else len(data)
                 # A key that goes over many lines is hidden whole.
-                key = data.rfind(b"-----BEGIN ")
-                cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 and cut - key < CHUNK else cut
+                key = data.rfind(b"-----BEGIN ", max(0, cut - CHUNK + 1))
+                cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 else cut
                 yield from self._lines(data[:cut])
-                carry = data[cut:]
+                waiting, size = [data[cut:]], len(data) - cut
         except Changed:
-            self.changed, carry = True, b""
+            self.changed, waiting = True, []
         except BROKEN as error:
             self.fault = fault_of(error)
-        yield from self._lines(carry)
+        yield from self._lines(b"".join(waiting))
 
     def _lines(self, data: bytes) -> Iterator[Line]:
         if not data:

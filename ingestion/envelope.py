@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ingestion import linear
 from ingestion.forms import MARK, CatalogueError, read_yaml
 
 DIGITS = bytes(0x30 if 0x30 <= n <= 0x39 else n for n in range(256))
@@ -22,7 +23,7 @@ PARTS = {
     "source_line": r"\d+|\?",
 }
 # Where the message ends and a stack trace begins, in layouts that print nothing after the message.
-TRACE = re.compile(rb"\n(?:\s+at |Caused by: |[\w.$]+(?:Exception|Error|Throwable)\b)")
+TRACE = linear.compile(rb"\n(?:\s+at |Caused by: |[\w.$]+(?:Exception|Error|Throwable)\b)")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Envelope:
     time_at: int
     has_millis: bool
     head: re.Pattern[bytes]
-    tail: re.Pattern[bytes] | None
+    tail: linear.Pattern | None
 
     def begins(self, line: bytes) -> bool:
         """Whether a line begins a record."""
@@ -52,7 +53,7 @@ class Envelope:
             # From the blank before the message on: a message may be empty (a stack trace alone, a line of a banner).
             tail = self.tail.search(record, head.end() - 1)
             if tail is not None:
-                spans |= {name: tail.span(name) for name in tail.groupdict()}
+                spans |= {name: tail.span(number) for name, number in self.tail.groupindex.items()}
                 end = max(head.end(), tail.start())
         if end is None:
             trace = TRACE.search(record, head.end())
@@ -95,7 +96,7 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
         head=re.compile(_pattern(text[: message.start()]).encode()),
         # Connect prints the line of the source after the logger.  Before it stands one blank: more belong to the message, as where
         # the list at its end is empty.
-        tail=re.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
+        tail=linear.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
         if tail
         else None,
     )

@@ -31,7 +31,7 @@ def open_bytes(path: str) -> BinaryIO:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Expected:
     """What a file held when it was looked at: SHA-256 of its first bytes and how many those are, and of up to FINGERPRINT bytes before the
     place from which it is read (None: not known)."""
 
@@ -41,22 +41,22 @@ class Seen:
 
 
 class Changed(Exception):
-    """A file no longer holds what was seen of it: it was rotated, truncated or replaced."""
+    """A file no longer holds what was expected of it: it was rotated, truncated or replaced."""
 
 
-def chunks(path: str, start: int, end: int, size: int, seen: Seen | None = None) -> Iterator[bytes]:
+def chunks(path: str, start: int, end: int, size: int, expected: Expected | None = None) -> Iterator[bytes]:
     """The bytes from `start` to `end` (-1: as far as the file goes), `size` at a time; what comes before a fault, then the fault.
 
-    With `seen`, only bytes of the file that was looked at are given: what it held then is compared when it is opened, and a plain file's first
+    With `expected`, only bytes of the file that was looked at are given: what it held then is compared when it is opened, and a plain file's first
     bytes again after each chunk, for a truncated file may have grown again.  Raises Changed where it is another file by now.
     """
     try:
         opened = open_bytes(path)
     except FileNotFoundError as error:
-        raise (Changed(path) if seen else error) from None
+        raise (Changed(path) if expected else error) from None
     with opened as file:
         is_plain = not isinstance(file, gzip.GzipFile)
-        if seen and not is_as_seen(file, seen, start):
+        if expected and not is_as_expected(file, expected, start):
             raise Changed(path)
         file.seek(start)
         left = end - start if end >= 0 else None
@@ -73,27 +73,27 @@ def chunks(path: str, start: int, end: int, size: int, seen: Seen | None = None)
                     left = None if left is None else left - len(piece)
             except BROKEN as error:
                 fault = error
-            if chunk and seen and is_plain and not begins_as_seen(os.pread(file.fileno(), seen.head_length, 0), seen):
+            if chunk and expected and is_plain and not begins_as_expected(os.pread(file.fileno(), expected.head_length, 0), expected):
                 raise Changed(path)
             if chunk:
                 yield bytes(chunk)
             if fault:
                 raise fault
             if not chunk:
-                if seen and left:
+                if expected and left:
                     raise Changed(path)
                 return
 
 
-def is_as_seen(file: BinaryIO, seen: Seen, start: int) -> bool:
+def is_as_expected(file: BinaryIO, expected: Expected, start: int) -> bool:
     """Whether an open file begins as it did, and holds the same bytes before `start`."""
-    if not begins_as_seen(file.read(seen.head_length), seen):
+    if not begins_as_expected(file.read(expected.head_length), expected):
         return False
-    return not start or seen.tail_hash is None or hash_before(file, start) == seen.tail_hash
+    return not start or expected.tail_hash is None or hash_before(file, start) == expected.tail_hash
 
 
-def begins_as_seen(head: bytes, seen: Seen) -> bool:
-    return hashlib.sha256(head).hexdigest() == seen.head_hash
+def begins_as_expected(head: bytes, expected: Expected) -> bool:
+    return hashlib.sha256(head).hexdigest() == expected.head_hash
 
 
 def hash_before(file: BinaryIO, end: int) -> str | None:
@@ -104,11 +104,11 @@ def hash_before(file: BinaryIO, end: int) -> str | None:
     return hashlib.sha256(piece).hexdigest() if len(piece) == end - start else None
 
 
-def tail_hash(path: str, end: int, seen: Seen | None = None) -> str | None:
-    """`hash_before` of a file by its path; None also where it cannot be read, or is no longer the one that was `seen`."""
+def tail_hash(path: str, end: int, expected: Expected | None = None) -> str | None:
+    """`hash_before` of a file by its path; None also where it cannot be read, or is no longer the one that was `expected`."""
     try:
         with open_bytes(path) as file:
-            if seen and not is_as_seen(file, seen, 0):
+            if expected and not is_as_expected(file, expected, 0):
                 return None
             return hash_before(file, end)
     except BROKEN:

@@ -17,6 +17,8 @@ from typing import Any
 
 import yaml
 
+from ingestion import linear
+
 MARK = re.compile(r"<<(\w+)=(.*?)>>", re.S)
 COLLECTION = re.compile(r"\b(?:List|Set|Map|Vector|Buffer|ArrayBuffer|ListBuffer|HashSet|HashMap|ArraySeq|WrappedArray|Stream)\(")
 ELLIPSIS = "…"
@@ -88,9 +90,9 @@ class Form:
         return names_of(self.loggers)
 
     @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
+    def pattern(self) -> linear.Pattern:
         """The matcher; compiled when it is first needed, for a file needs few of two thousand."""
-        return re.compile(self.pattern_text, re.S)
+        return linear.compile(self.pattern_text, re.S)
 
     @property
     def example(self) -> str:

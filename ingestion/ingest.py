@@ -7,6 +7,7 @@ so a killed run leaves nothing half done and there is no checkpoint to lose.
 from __future__ import annotations
 
 import datetime as dt
+import heapq
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
 from ingestion.captures import is_of_node
 from ingestion.files import fault_of, readable
 from ingestion.patterns import compile_pattern
+from ingestion.seen import Seen
 from ingestion.sources import (
     BINARY,
     COPY,
@@ -213,8 +215,9 @@ def ingest(
     with only_writer(place), Spool(place.work / "members") as spool:
         for _ in range(MOST_LOOKS):
             past = state(place.root, tell)
-            found = look(options, warehouse, spool, past.files())
-            outcome = outcome.followed_by(take_in(start, place.root, found, past, options, progress))
+            seen = Seen(place.work / "seen")
+            found = look(options, warehouse, spool, past.files(), seen)
+            outcome = outcome.followed_by(take_in(start, place.root, found, past, options, progress, seen))
             if not outcome.changed:
                 break
     for fault in outcome.faults:
@@ -237,6 +240,7 @@ def take_in(
     past: earlier.Past,
     options: Options,
     progress: Progress | None,
+    seen: Seen,
 ) -> Outcome:
     """Append what is new in the files that were found; the caller holds the warehouse."""
     began = time.monotonic()
@@ -252,6 +256,7 @@ def take_in(
         faults=faults(sources, held), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owners)
     )
     due = [source for source in sources if has_more(source, written)]
+    not_to_its_end = set(held)
     # What is not read is told with the first portion.
     others = [(source, Counted(end=source.start)) for source in sources if not has_more(source, written)]
     looked_at = earlier.rows_of(owners, past, batch_id, now)
@@ -269,8 +274,11 @@ def take_in(
             outcome.batch_id = batch_id
         for source, count in told:
             outcome.add(source, count, source.path in held)
+            if count.fault or count.failed or count.changed:
+                not_to_its_end.add(source.path)
         outcome.rows_written += len(rows)
         others, looked_at, batch_id = [], [], batch_id + 1
+    seen.keep(options.paths, sources, not_to_its_end)
     outcome.read_seconds = time.monotonic() - began
     return outcome
 
@@ -320,19 +328,24 @@ def nodeless_said(paths: list[str]) -> str:
     return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
 
 
-def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = ()) -> list[Source]:
-    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone.  `past`: files of earlier runs."""
+def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = (), seen: Seen | None = None) -> list[Source]:
+    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone; one that is as it was is not opened.
+    `past`: files of earlier runs."""
+    seen = seen or Seen()
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
-    for root in options.paths:
-        files = [(path, below(path, root)) for path in find_files(root, warehouse)]
+    for given_root in options.paths:
+        root = readable(os.path.realpath(given_root))
+        files = [(path, below(path, given_root)) for path in find_files(given_root, warehouse)]
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
-            if os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
+            place = where(relative, root, options, layout, known)
+            given = (os.path.dirname(path) or ".", place.cluster, place.node, options.pattern)
+            source = seen.find(path, given)
+            if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
                 continue
-            place = where(relative, root, options, layout, known)
-            sources.append(placed(inspect(path, str(Path(path).parent), place.cluster, place.node, options.pattern), root, place))
+            sources.append(placed(source or seen.note(path, given, inspect(path, *given)), root, place))
     return resolve_zones(resolve_nodes(sources, past), options.timezone)
 
 
@@ -342,8 +355,8 @@ def below(path: str, root: str) -> str:
 
 
 def placed(source: Source, root: str, place: bundles.Place) -> Source:
-    """A source with the path that was given, and what its place says beside cluster and node."""
-    return replace(source, root=readable(os.path.realpath(root)), host=source.host or place.host, is_said_of_file=place.is_of_file)
+    """A source with the path that was given, resolved, and what its place says beside cluster and node."""
+    return replace(source, root=root, host=source.host or place.host, is_said_of_file=place.is_of_file)
 
 
 def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
@@ -379,7 +392,7 @@ def where(
         cluster, node = layout.read(relative)
         place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
     place = place or bundles.Place("folder")
-    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", readable(Path(root).resolve().name))
+    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
     node = options.node if options.node is not None else place.node
     return replace(place, cluster=options.cluster or place.cluster or name, node=node)
 
@@ -464,7 +477,7 @@ def task_of(source: Source, holds_last: bool, batch_id: int, now: dt.datetime) -
         capture=source.capture,
         modified_at=changed_at(source),
         shown=source.shown,
-        seen=source.seen,
+        expected=source.expected,
     )
 
 
@@ -483,9 +496,9 @@ def bins(sources: list[Source], cores: int) -> list[list[int]]:
     loads = [(0, n) for n in range(count)]
     out: list[list[int]] = [[] for _ in range(count)]
     for n in sorted(range(len(sources)), key=lambda n: -source_size(sources[n])):
-        load, lightest = min(loads)
+        load, lightest = loads[0]
         out[lightest].append(n)
-        loads[lightest] = (load + source_size(sources[n]) + 4096, lightest)
+        heapq.heapreplace(loads, (load + source_size(sources[n]) + 4096, lightest))
     return out
 
 

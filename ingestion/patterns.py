@@ -9,6 +9,8 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 
+from ingestion import linear
+
 # Stands for the message while a pattern is compiled.
 MESSAGE = "\0"
 LEVEL = r"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|OFF|ALL"
@@ -121,7 +123,7 @@ class Pattern:
 
     name: str
     text: str
-    matcher: re.Pattern[str]
+    matcher: linear.Pattern
 
     def cut(self, line: str) -> Cut | None:
         """The parts of a line; None where it does not fit, and so continues the record before it."""
@@ -210,7 +212,7 @@ def compile_pattern(text: str, name: str = "given") -> Pattern:
     head, _, tail = expression.partition(MESSAGE)
     # Of a message of several lines the first has no tail.
     ending = f"(?:{tail}[ ]*)?" if re.sub(r"\s+", "", tail) else ""
-    return Pattern(name, text, re.compile(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
+    return Pattern(name, text, linear.compile(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
 
 
 def _compile(text: str, names: set[str]) -> str:

@@ -11,6 +11,7 @@ from ingestion.forms import read_yaml
 
 # Stands for each byte of a hidden value: offsets stay right; where texts are cut out, a run of it becomes [redacted].
 HIDDEN = b"\x01"
+PRIVATE_KEY = "private_key"
 HIDDEN_RUN = re.compile(HIDDEN + b"+")
 
 
@@ -55,6 +56,9 @@ def hide_secrets(text: bytes) -> bytes:
     small = text.lower()
     out: bytearray | None = None
     for secret in secrets():
+        if secret.name == PRIVATE_KEY:
+            out = hide_keys(text, small, secret, out)
+            continue
         lines = set()
         for word in secret.words:
             at = small.find(word)
@@ -64,7 +68,6 @@ def hide_secrets(text: bytes) -> bytes:
                 lines.add((small.rfind(b"\n", 0, at) + 1, end))
                 at = small.find(word, end)
         for begin, stop in lines:
-            stop = len(text) if secret.name == "private_key" else stop
             for match in secret.pattern.finditer(out or text, begin, stop):
                 start, end = match.span("secret")
                 # An opening quote is no part of the value.
@@ -72,9 +75,18 @@ def hide_secrets(text: bytes) -> bytes:
                     start += 1
                 out = out if out is not None else bytearray(text)
                 out[start:end] = HIDDEN * (end - start)
-                if secret.name == "private_key":
-                    break
     return text if out is None else bytes(out)
+
+
+def hide_keys(text: bytes, small: bytes, secret: Secret, out: bytearray | None) -> bytearray | None:
+    """Hide keys that go over many lines: each from its first line to its end, in one walk over the text."""
+    if not any(word in small for word in secret.words):
+        return out
+    for match in secret.pattern.finditer(text if out is None else bytes(out)):
+        start, end = match.span("secret")
+        out = out if out is not None else bytearray(text)
+        out[start:end] = HIDDEN * (end - start)
+    return out
 
 
 def shown(data: bytes) -> str:

@@ -73,10 +73,12 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
 def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:
     """The lines '\\tkey = value' of a configuration dump, each as a field of its own."""
     at = start
+    known = set(shape.keys)
     for line in record[start:end].split(b"\n"):
         key, equals, _ = line.partition(b" = ")
         name = key.strip().decode("utf-8", "replace")
-        if equals and name and name not in shape.keys:
+        if equals and name and name not in known:
+            known.add(name)
             value = at + len(key) + 3
             shape.keys.append(name)
             shape.spans.append((value, at + len(line.rstrip(b"\r"))))

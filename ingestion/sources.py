@@ -18,11 +18,11 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from ingestion import captures, whose
+from ingestion import captures, linear, whose
 from ingestion.bundles import compile_layout
 from ingestion.clues import clock_millis, first_node, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
-from ingestion.files import BROKEN, FINGERPRINT, Seen, fault_of, open_bytes, readable, tail_hash
+from ingestion.files import BROKEN, FINGERPRINT, Expected, fault_of, open_bytes, readable, tail_hash
 from ingestion.forms import read_yaml
 from ingestion.unwrap import Stream, Streams, find_pattern, find_wrappers
 from ingestion.zones import ALWAYS
@@ -59,7 +59,7 @@ class Source:
     `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its
     name; `root`: the path that was given; `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `tells`: what it says
     of nodes and hosts; `path_node`: the node that was said for its path, `is_said_of_file`: by a layout for the file's own name;
-    `zones`: (local ms, '+05:30').
+    `zones`: (local ms, '+05:30'); `seen_as`: the source that it was when it was read, where it has not changed since.
     """
 
     path: str
@@ -97,6 +97,7 @@ class Source:
     tail_hash: str | None = None
     ends_torn: bool = False
     is_whole: bool = False
+    seen_as: str | None = None
 
     def fingerprint(self, length: int = FINGERPRINT) -> str:
         """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
@@ -109,9 +110,9 @@ class Source:
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
 
     @property
-    def seen(self) -> Seen:
+    def expected(self) -> Expected:
         """What a worker must find again when it opens the file."""
-        return Seen(hashlib.sha256(self.head).hexdigest(), len(self.head), self.tail_hash)
+        return Expected(hashlib.sha256(self.head).hexdigest(), len(self.head), self.tail_hash)
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -147,7 +148,7 @@ class Layout:
     """
 
     text: str
-    pattern: re.Pattern[str] = field(init=False)
+    pattern: linear.ForLines = field(init=False)
 
     def __post_init__(self) -> None:
         if not re.search(r"\{(cluster|node|host)\}", self.text):
@@ -586,6 +587,9 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
     names: dict[str, str] = {}
     nodes: dict[str, int | None] = {}
     groups: dict[str, list[str]] = {}
+    seen: dict[str, str] = {}
+    ids: set[str] = set()
+    used = {entry.source_id for entry in known}
     out: dict[int, Source] = {}
     order = sorted(range(len(sources)), key=lambda n: (-(sources[n].size if sources[n].size is not None else 1 << 62), sources[n].path))
     for n in order:
@@ -596,17 +600,17 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         candidates = [
             entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
         ]
-        candidates.sort(key=lambda entry: (entry.path != source.shown, -entry.end))
+        candidates.sort(key=lambda entry: (entry.source_id != source.seen_as, entry.path != source.shown, -entry.end))
         match = next(
             (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
         )
         print_of_group = source.fingerprint()
         twins = (path for path in groups.get(print_of_group, []) if not is_of_other(source, names[path], nodes[path]))
-        twin = next((path for path in twins if same_bytes(path, source.path)), None)
+        twin = next((path for path in twins if are_twins(path, source, seen)), None)
         if twin is not None:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
             continue
-        if match is not None and match.source_id not in taken.values():
+        if match is not None and match.source_id not in ids:
             # A log goes on with the node that wrote it last; a capture's node is as it is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
             source = replace(source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
@@ -614,12 +618,15 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {match.path}", source_id=match.source_id)
             continue
         else:
-            used = {entry.source_id for entry in known} | set(taken.values())
             choices = [(print_of_group,), (print_of_group, stem(source.shown)), (print_of_group, source.shown)]
             source = replace(
                 source, source_id=next((name for name in (_name(*parts) for parts in choices) if name not in used), _name(*choices[-1], n))
             )
         taken[source.path], names[source.path], nodes[source.path] = source.source_id, source.shown, source.node_id
+        ids.add(source.source_id)
+        used.add(source.source_id)
+        if source.seen_as == source.source_id:
+            seen[source.path] = source.source_id
         groups.setdefault(print_of_group, []).append(source.path)
         out[n] = source
     return [out[n] for n in range(len(sources))]
@@ -630,10 +637,19 @@ def is_of_other(source: Source, path: str, node: int | None) -> bool:
     return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
 
 
+def are_twins(path: str, source: Source, seen: dict[str, str]) -> bool:
+    """Whether a file that is taken already and another one agree.  `seen`: the source of files that have not changed since they were read."""
+    if source.seen_as and path in seen:
+        return seen[path] == source.seen_as
+    return same_bytes(path, source.path)
+
+
 def continues(source: Source, entry: Known) -> bool:
     """Whether a file is the same source further on: the bytes before the known end are the same."""
     if entry.outcome == COPY:
         return False
+    if source.seen_as == entry.source_id:
+        return True
     if source.size is not None and source.size < entry.end:
         return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
     if entry.tail_hash is None:

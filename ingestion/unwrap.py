@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ingestion import linear
 from ingestion.envelope import REWRITTEN, find_envelope
 from ingestion.files import fault_of
 from ingestion.forms import MARK, read_yaml
@@ -44,6 +45,7 @@ MOST = 0.8
 DEEPEST = 4
 # So many lines of a stream may pass before one is framed; after that it is taken to have no records.
 MOST_UNFRAMED = 10_000
+MOST_UNFRAMED_BYTES = 4 << 20
 JSON = "json"
 # The years 1 to 9999, which Python's dates know.
 FIRST_MILLIS, LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
@@ -61,7 +63,7 @@ class Inner:
 
 
 @lru_cache(maxsize=1)
-def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
+def wrappers() -> dict[str, linear.Pattern | dict[str, list[list[str]]]]:
     """Name → expression of a line, in the order of the file; of JSON the paths of its parts."""
     out: dict[str, Any] = {}
     for name, entry in read_yaml(Path(__file__).parent / "catalogue" / "wrappers.yml").items():
@@ -76,7 +78,7 @@ def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
             at = mark.end()
         # Collectors strip blanks at the end of a line, and of an empty one with them.
         text = "".join(expression).replace("[ ]+(?P<message>.*)", "(?:[ ](?P<message>.*))?")
-        out[name] = re.compile(text + r"\Z", re.S)
+        out[name] = linear.compile(text + r"\Z", re.S)
     return out
 
 
@@ -264,6 +266,8 @@ class Stream:
         self.waiting: list[Line] = []
         self.parts: list[tuple[str, int, bytes]] = []
         self.is_utc = False
+        # How many of the waiting lines are framed, and how many bytes wait.
+        self.framed = self.size = self.size_of_parts = 0
 
     @property
     def held_from(self) -> int | None:
@@ -273,14 +277,16 @@ class Stream:
 
     def add(self, inner: Inner, start: int, end: int, raw: bytes) -> None:
         """Take a line; parts are joined."""
-        if inner.goes_on:
+        self.size += len(raw)
+        if inner.goes_on and self.size_of_parts < LONGEST_RECORD:
             self.parts.append((inner.text, start, raw))
+            self.size_of_parts += len(raw)
             return
         text = inner.text
         if self.parts:
             text, start = "".join(part for part, _, _ in self.parts) + text, self.parts[0][1]
             raw = b"\n".join([*(part for _, _, part in self.parts), raw])
-            self.parts = []
+            self.parts, self.size_of_parts = [], 0
         self.is_utc |= inner.cut is not None
         self.waiting.append(Line(text if inner.cut is None else rewritten(inner.cut), start, end, raw, inner.millis, inner.cut is not None))
 
@@ -292,11 +298,12 @@ class Stream:
             plain = None if is_json or self.given else find_envelope("\n".join(lines).encode("utf-8", "replace"))
             if plain is None:
                 self.pattern = find_pattern(lines, self.given)
-            if plain or self.pattern or is_json or is_last or len(self.waiting) > MOST_UNFRAMED:
+            if plain or self.pattern or is_json or is_last or len(self.waiting) > MOST_UNFRAMED or self.size > MOST_UNFRAMED_BYTES:
                 self.envelope = plain or REWRITTEN
             else:
                 return
-        for line in self.waiting:
+        first, self.framed = self.framed, len(self.waiting)
+        for line in self.waiting[first:]:
             if line.is_head:
                 continue
             if self.pattern is not None:
@@ -313,7 +320,12 @@ class Stream:
         end = len(self.waiting) if self.envelope else 0
         if self.envelope and (not is_last or holds_last):
             end = next((n for n in range(len(self.waiting) - 1, -1, -1) if self.waiting[n].is_head), 0)
+            if not end and not is_last and self.size > 4 * LONGEST_RECORD:
+                # One record that is longer than any: cut, for it must not fill the memory.
+                end = len(self.waiting)
         taken, self.waiting = self.waiting[:end], self.waiting[end:]
+        self.framed = len(self.waiting) if self.envelope else 0
+        self.size -= sum(len(line.raw) for line in taken)
         return taken
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ingestion.captures import Line
 
 PIECE_LINES = 50_000  # A longer block is read in parts, so that memory stays bounded.
-FENCE = re.compile(r"(?P<indent>\s*)(?P<mark>`{3,}|~{3,}|\{(?:code|noformat|quote)(?::[^}]*)?\}|<(?:pre|code)[^>]*>)(?P<rest>.*)")
+FENCE = re.compile(r"(?P<indent>\s*+)(?P<mark>`{3,}+|~{3,}+|\{(?:code|noformat|quote)(?::[^}]*)?\}|<(?:pre|code)[^>]*>)(?P<rest>.*)")
 NUMBER = re.compile(r"\s*(\d{1,5})\s*")
 
 

@@ -31,11 +31,12 @@ from ingestion.captures._gc import (
     times_fields,
 )
 
-STAMP = rf"(?:(?P<date>{DATE}): )?(?:(?P<up>{NUMBER}): )?(?:#\d+: )?"
+# Searched for: it begins where digits begin, and not again at each of them.
+STAMP = rf"(?:(?P<date>{DATE}): )?(?:(?P<up>(?<!\d){NUMBER}): )?(?:#\d+: )?"
 CONCURRENT = re.compile(
     STAMP + rf"\[(?:GC (?P<g1>concurrent-[a-z-]+?)-end, (?P<g1_secs>{NUMBER}) secs|"
     rf"(?P<cms>CMS-concurrent-[a-z-]+): (?P<active>{NUMBER})/(?P<cms_secs>{NUMBER}) secs|"
-    rf"(?P<shenandoah>Concurrent [a-zA-Z ()-]+?)(?: +{HEAP})?, (?P<shenandoah_ms>{NUMBER}) ms|"
+    rf"(?P<shenandoah>Concurrent [a-zA-Z ()-]+?)(?:(?<! ) ++{HEAP})?, (?P<shenandoah_ms>{NUMBER}) ms|"
     rf"(?:GC concurrent-|CMS-concurrent-|Concurrent )[^\[\]]*)\](?: \[Times: (?P<times>[^\[\]]*)\])?"
 )
 STOPPED = re.compile(
@@ -50,7 +51,7 @@ LONE_STAMP = re.compile(STAMP + " ?")
 HEAD_AT_BEGINNING = re.compile(rf"(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:Full GC|GC|Pause )")
 ADDRESSES = re.compile(r"\[0x[0-9a-f]+,[^\[\]]*?\)")
 DURATION = re.compile(rf", (?P<duration>{NUMBER}) (?P<unit>secs|ms)\]$")
-SIZES = re.compile(r"(?P<before>\d+(?:[.,]\d+)?[BKMG])->(?P<after>\d+(?:[.,]\d+)?[BKMG])\((?P<total>\d+(?:[.,]\d+)?[BKMG])\)")
+SIZES = re.compile(r"(?<!\d)(?P<before>\d++(?:[.,]\d+)?[BKMG])->(?P<after>\d+(?:[.,]\d+)?[BKMG])\((?P<total>\d+(?:[.,]\d+)?[BKMG])\)")
 OCCUPANCY = re.compile(r"(?:^|[\] ])(?P<after>\d+[KMG])\((?P<total>\d+[KMG])\)")
 METASPACE = re.compile(r"\[(?P<name>Metaspace|CMS Perm|PSPermGen|Perm) *: (?P<sizes>[^\[\]]*)\]")
 G1_HEAP = re.compile(

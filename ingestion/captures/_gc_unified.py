@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ingestion import linear
 from ingestion.captures import Line
 from ingestion.captures._gc import (
     CAUSE,
@@ -41,7 +42,7 @@ STAMPED = re.compile(rf"(?P<date>{DATE})|(?P<s>{NUMBER})s|(?P<ms>\d+)ms|(?P<ns>\
 
 WITH_ID = re.compile(r"GC\((\d+)\) (.*)", re.DOTALL)
 PAUSE = re.compile(rf"(?:(?P<generation>[YyO]): )?(?P<name>Pause .*?)(?: {HEAP})?(?: (?P<ms>{NUMBER})ms)?$")
-CONCURRENT = re.compile(
+CONCURRENT = linear.for_lines(
     rf"(?:(?P<generation>[YyO]): )?(?P<name>Concurrent .*?|Garbage Collection .*?|(?:Major|Minor) Collection .*?)"
     rf"(?: \({NUMBER}s(?:, {NUMBER}s)?\))?(?: {HEAP})?(?: (?P<duration>{NUMBER})(?P<unit>ms|s))?$"
 )

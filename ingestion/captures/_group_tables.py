@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ingestion import linear
+
 COLUMNS = {
     "GROUP": "group_id",
     "TOPIC": "topic_name",
@@ -60,7 +62,7 @@ HEADER = re.compile(
     r"^\s*(?:GROUP,?\s+(?:TOPIC|CONSUMER-ID|COORDINATOR|TYPE|STATE|TARGET-ASSIGNMENT-EPOCH|MEMBER)\b|TOPIC\s+PARTITION\s|CONSUMER-ID\s+(?:HOST|GROUP-INST)"
     r"|COORDINATOR \(ID\)\s|Group\s+Topic\s+Pid\s)"
 )
-COORDINATOR = re.compile(r"(?P<host>\S+:\d+)\s+\((?P<id>-?\d+)\)")
+COORDINATOR = linear.for_lines(r"(?P<host>\S+:\d+)\s+\((?P<id>-?\d+)\)")
 UNKNOWN = {"-", "unknown", "none", ""}
 NUMBERS = {
     "partition_id",

@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from ingestion import linear
 from ingestion.captures import Sample
 
 PATH = Path(__file__).parent.parent / "catalogue" / "metrics.yml"
 NAME = r'(?:"(?:[^"\\]|\\.)*"|[^,=:"*?]*)'
 OBJECT_NAME = rf'(?:"[\w.\-]+"|[\w.\-]+):(?:[^,=:"*?]+={NAME})(?:,[^,=:"*?]+={NAME})*'
 """An ObjectName: values with a comma, an equals sign or a colon are always quoted, so its end is certain."""
-PROPERTY = re.compile(rf'([^,=:"*?]+)=({NAME})(?:,|$)')
-EXPORTED = re.compile(r"(?P<domain>[\w.\-]+)<(?P<keys>.*?)><(?P<path>[^>]*)>(?P<attribute>[^:\s]+)")
+PROPERTY = linear.for_lines(rf'([^,=:"*?]+)=({NAME})(?:,|$)')
+EXPORTED = linear.for_lines(r"(?P<domain>[\w.\-]+)<(?P<keys>.*?)><(?P<path>[^>]*)>(?P<attribute>[^:\s]+)")
 KEY = re.compile(r"(?:^|, )(type|name)=([^,]*)")
 NOT_WORD = re.compile(r"[^a-z0-9]")
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, time_of
 
 # What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
@@ -62,13 +63,20 @@ PROGRAMS = TELLING | frozenset(
 )
 LOOK = 300  # Lines of a sample that decide what it is.
 PROMPTS = (
-    re.compile(r"\[(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+) [^\]\n]*\][#$%] ?(?P<text>.*)"),
-    re.compile(r"(?:\(\w+\) )?(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+)(?::\S*|\s+\S+)\s?[#$%] (?P<text>.*)"),
+    linear.for_lines(r"\[(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+) [^\]\n]*\][#$%] ?(?P<text>.*)"),
+    linear.for_lines(r"(?:\(\w+\) )?(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+)(?::\S*|\s+\S+)\s?[#$%] (?P<text>.*)"),
     re.compile(r"(?:ba|z|)sh-\d[\w.]*[#$] ?(?P<text>.*)"),
     re.compile(r"\$ (?P<text>\S.*)"),
 )
 # A comment sign, `set -x`, or the heading of a script that collects outputs: commands only where a known program follows.
-HEADINGS = (re.compile(r"\+ (?P<text>\S.*)"), re.compile(r"[#=\-*>]+ ?(?P<text>\S.*?)(?: ?[#=\-*<]+)?:?"), re.compile(r"(?P<text>\S.*)"))
+HEADINGS = (
+    re.compile(r"\+ (?P<text>\S.*)"),
+    linear.for_lines(r"[#=\-*>]+ ?(?P<text>[^\s#=\-*>].*?)(?: ?[#=\-*<]+)?:?"),
+    re.compile(r"(?P<text>\S.*)"),
+)
+# The end of a pipeline that prints a number alone: `wc -l`, `grep -c`.
+COUNTS = linear.for_lines(r"(?:\A|\|)\s*(?:sudo )?wc\s+-l\b[^|]*\Z|\|\s*[ef]?grep\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z")
+NAMED_AFTER_COMMAND = linear.compile(r"[a-z]+(?:_-{1,2}\w[\w.=-]*)*(?:_\S+)?")
 KAFKA_TOOL = re.compile(r"kafka-[a-z-]+(?:\.sh)?\Z")
 MONTHS = {name: n for n, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
 # Output of `date` in the C locale and in ISO 8601, alone in its line.
@@ -100,7 +108,7 @@ class Command:
     @property
     def counts(self) -> bool:
         """Whether the pipeline prints the number of lines alone."""
-        return bool(re.search(r"(?:\A|\|)\s*(?:sudo )?wc\s+-l\b[^|]*\Z|\|\s*[ef]?grep\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z", self.text))
+        return bool(COUNTS.search(self.text))
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -264,7 +272,7 @@ class Page:
         self.at, self.known_by, self.warnings = time_of(self.about)
         # A sosreport names its files after the commands: `free_-m`, `netstat_-W_-neopa`.
         name = self.about.name.rsplit("/", 1)[-1]
-        if re.fullmatch(r"[a-z]+(?:_-{1,2}\w[\w.=-]*)*(?:_\S+)?", name) and name.split("_")[0] in PROGRAMS:
+        if NAMED_AFTER_COMMAND.fullmatch(name) and name.split("_")[0] in PROGRAMS:
             self.command = Command(name.replace("_", " "))
 
     def passes(self, line: Line) -> bool:

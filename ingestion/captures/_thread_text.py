@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ingestion import linear
 from ingestion.captures import Line
 from ingestion.captures._threads import LOCK, PARK, WAIT, Thread
 
-FULL = re.compile(r"(?:\d+: *)?Full thread dump (?P<name>.*?)(?: \((?P<version>.*)\))?:?\s*$")
+FULL = linear.for_lines(r"(?:\d+: *)?Full thread dump (?P<name>.*?)(?: \((?P<version>.*)\))?:?\s*$")
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
 PID = re.compile(r"\d{1,8}:?\s*$")
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\s*$")
-VERSION = re.compile(r"\d+(?:\.\d+)*(?:[+-][\w.+-]+)*\s*$")
-THREAD = re.compile(
+VERSION = re.compile(r"\d++(?:\.\d++)*+(?:[+-][\w.+-]++)?+\s*+$")
+THREAD = linear.for_lines(
     r'"(?P<name>.*)"(?: #(?P<number>\d+))?(?: \[(?P<native>\d+)\])?(?P<daemon> daemon)?(?: prio=(?P<prio>-?\d+))?(?: os_prio=(?P<os_prio>-?\d+))?'
     r"(?: cpu=(?P<cpu_ms>\d+[.,]\d+)ms)?(?: elapsed=(?P<elapsed>\d+[.,]\d+)s)?(?: allocated=\S+)?(?: defined_classes=\d+)?"
     r" tid=(?P<tid>0x[0-9a-f]+|\d+)(?: nid=(?P<nid>0x[0-9a-f]+|\d+|NA))?(?: (?P<activity>[^\[]*?))?(?:\s*\[(?P<stack>[^\]]*)\])?\s*$"
@@ -28,7 +29,7 @@ AGENT = re.compile(r"Thread (?P<nid>\d+): \(state = (?P<state>\w+)\)")
 STATE = re.compile(r"\s*java\.lang\.Thread\.State: (?P<state>[A-Z_]+)(?: \((?P<detail>.*)\))?")
 FRAME = re.compile(r"\s*at (?P<frame>\S.*)")
 BARE_FRAME = re.compile(r"\s{4,}(?P<frame>[\w.$/@<>-]+\.[\w$<>]+\([^()]*\))\s*$")
-AGENT_FRAME = re.compile(r"\s*- (?P<frame>\S.*) @bci=.*\(.* frame.*\)")
+AGENT_FRAME = linear.for_lines(r"\s*- (?P<frame>\S.*) @bci=.*\(.* frame.*\)")
 LOCKED = re.compile(r"\s*- locked <(?P<lock>[^>]+)>(?: \(an? (?P<class>.*)\))?")
 WAITS = re.compile(
     r"\s*- (?P<kind>waiting to lock|waiting to re-lock in wait\(\)|parking to wait for|waiting on) +<(?P<lock>[^>]+)>(?: \(an? (?P<class>.*?)\))?(?:, owner #(?P<owner>\d+))?\s*$"
@@ -43,7 +44,7 @@ INSIDE = re.compile(r"\s*- |\s+(?:No compile task|Compiling: |JavaThread state: 
 DEADLOCK = re.compile(r"Found (?:one|\d+) Java-level deadlocks?:")
 STACKS = re.compile(r"Java stack information for the threads listed above")
 FOUND = re.compile(r"Found (?:a total of )?\d+ deadlocks?\.|No deadlocks found\.|Deadlock Detection:")
-MEMBER = re.compile(r'\s*"(?P<name>.*)":\s*$')
+MEMBER = linear.for_lines(r'\s*"(?P<name>.*)":\s*$')
 MEMBER_WAITS = re.compile(
     r"\s*waiting (?:to lock [mM]onitor ?@?|to lock |for ownable synchronizer )(?P<monitor>0x[0-9a-f]+)?[, ]*\(?(?:[oO]bject[ @](?P<object>0x[0-9a-f]+), ?)?an? (?P<class>[^)]*)\)"
 )
@@ -192,7 +193,7 @@ class Reader:
                 fields["elapsed_ms"] = milliseconds(value)
             elif value.strip():
                 fields[key] = value.replace(",", ".") if key == "cpu_ms" else value.strip()
-        if match.re is THREAD and "prio" in fields:
+        if "prio" in fields:
             fields.setdefault("daemon", "false")
         self.thread = Thread(line.offset, [line.text], fields)
         self.of_dump(line).threads.append(self.thread)

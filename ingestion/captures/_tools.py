@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ingestion import linear
 from ingestion.captures import UNREAD, About, Line, Row, lines_of, time_of
 from ingestion.captures._tool_errors import TOOLS_ONLY, error_of, fields_of, tool_in_trace, tool_of, tool_of_command
 
-COMMAND = re.compile(
+COMMAND = linear.for_lines(
     r"(?:^|[\s/\\])(?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*(?:\.sh|\.bat)?\s+(?:-|describe\b|list\b|format\b|info\b|kafka\.)"
     r"|^\s*\[[^\]\s]+@[^\]]*\]\s*[#$%]|^[\w.-]+@[\w.-]+:\S*\s*[#$%]\s|^\$ \S|^\s*--[a-z][a-z-]+(?:[ =]|$)"
 )
@@ -147,14 +148,14 @@ def significant(sample: str) -> tuple[str, ...]:
     return tuple(line for line in lines if not any(form(line) for form in neutral))
 
 
-def mostly(lines: Sequence[str], own: re.Pattern[str]) -> bool:
+def mostly(lines: Sequence[str], own: re.Pattern[str] | linear.ForLines) -> bool:
     """Whether at least half of the lines are of a tool's forms."""
     return bool(lines) and 2 * sum(bool(own.search(line[:LONGEST_LINE])) for line in lines) >= len(lines)
 
 
-def any_of(*forms: re.Pattern[str]) -> re.Pattern[str]:
+def any_of(*forms: re.Pattern[str] | linear.ForLines) -> linear.ForLines:
     """One pattern for several, their groups without names."""
-    return re.compile("|".join(f"(?:{GROUP_NAME.sub('(?:', form.pattern)})" for form in forms))
+    return linear.for_lines("|".join(f"(?:{GROUP_NAME.sub('(?:', form.pattern)})" for form in forms))
 
 
 def typed(sample: str, tool: str, option: str = "") -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, significant, snake, whole
 
@@ -23,7 +24,7 @@ LOG_BESIDE = True
 RESOURCE = re.compile(r"^\s*(?:Current|Adding|Removing|Deleting) ACLs for resource `(?P<resource>[^`]+)`: ?\s*$")
 PATTERN = re.compile(r"^ResourcePattern\(resourceType=(?P<kind>\w+), name=(?P<name>.*), patternType=(?P<pattern>\w+)\)$")
 OLD_PATTERN = re.compile(r"^(?P<kind>[A-Za-z]+):(?:(?P<pattern>LITERAL|PREFIXED|Literal|Prefixed):)?(?P<name>.*)$")
-ACL = re.compile(
+ACL = linear.for_lines(
     r"^\s*\(principal=(?P<principal>.*), host=(?P<host>.*), operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)\s*$"
 )
 OLD_ACL = re.compile(

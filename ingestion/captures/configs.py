@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number, significant, whole
 
@@ -25,11 +26,11 @@ CONFIGS = "kafka_configs"
 KINDS = {CONFIGS: "Settings of topics, brokers, clients or users, as kafka-configs --describe prints them."}
 LOG_BESIDE = True
 
-HEAD = re.compile(
+HEAD = linear.for_lines(
     r"^\s*(?:(?P<scope>All|Dynamic|Default|Quota|SCRAM credential|Client metrics|Share group|Consumer group) configs|Configs|(?P<metrics>Client metrics)) for "
     r"(?P<entity>\S.*?) are(?::?\s*|\s+(?P<settings>[A-Za-z_][\w.$-]*=.*))$"
 )
-SETTING = re.compile(
+SETTING = linear.for_lines(
     r"^\s*(?P<name>[A-Za-z_][\w.$-]*)=(?P<value>.*) sensitive=(?P<sensitive>true|false)(?: synonyms=\{(?P<synonyms>.*)\})?\s*$"
 )
 BARE_SETTING = re.compile(r"^\s+(?P<name>[A-Za-z_][\w.$-]*)=(?P<value>.*)$")

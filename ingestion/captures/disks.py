@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly, zone_of
 
@@ -33,15 +34,15 @@ OF_NODE = frozenset(KINDS)
 ROUNDED = "printed for people: rounded"
 NUMBER = r"(?:\d+(?:[.,]\d+)?[KMGTPEkmgtpe]?i?B?|-)"
 FS_TYPE = r"(?:ext\d|xfs|btrfs|zfs|jfs|f2fs|reiserfs|(?:dev)?tmpfs|overlay|aufs|nfs\d?|cifs|ceph|vfat|gfs2|glusterfs|fuse[\w.\-]*|squashfs|efivarfs|iso9660|autofs|apfs|hfs)"
-DF = re.compile(
-    rf"(?P<file_system>\S.*?)\s+(?:(?P<file_system_type>{FS_TYPE})\s+)?(?P<size>{NUMBER})\s+(?P<used>{NUMBER})\s+(?P<available>-?{NUMBER})\s+(?P<percent>\d+%|-)"
-    r"(?:\s+(?P<iused>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ifree>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ipercent>\d+%|-))?\s+(?P<mounted_on>/(?:\S.*?)?|[A-Za-z]:\\?\S*)\s*"
+DF = linear.for_lines(
+    rf"(?P<file_system>\S(?:.*?\S)?)\s+(?:(?P<file_system_type>{FS_TYPE})\s+)?(?P<size>{NUMBER})\s+(?P<used>{NUMBER})\s+(?P<available>-?{NUMBER})\s+(?P<percent>\d+%|-)"
+    r"(?:\s+(?P<iused>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ifree>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ipercent>\d+%|-))?\s+(?P<mounted_on>/(?:\S(?:.*\S)?)?|[A-Za-z]:\\?\S*)\s*"
 )
 # The device stood alone in the line before.
 DF_WRAPPED = re.compile(rf"\s+(?P<size>{NUMBER})\s+{NUMBER}\s+-?{NUMBER}\s+(?:\d+%|-)\s+/\S*\s*")
 DF_DEVICE = re.compile(r"(?:/|\w[\w.\-]*:/)\S+\s*")
 DF_UNIT = re.compile(r"(?P<number>\d+)(?P<letter>[KMG]?)i?B?-?[^\W\d]*", re.I)
-DU = re.compile(r"\s*(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?)(?P<gap>\t| {1,8})(?P<path>\S.*?)\s*")
+DU = linear.for_lines(r"\s*(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?)(?P<gap>\t| {1,8})(?P<path>\S.*?)\s*")
 PARTITION = re.compile(
     r"(?:\A|/)(?P<topic_name>[\w.\-]{1,249})-(?P<partition_id>\d{1,9})(?:\.[0-9a-f]{32})?(?:-(?P<directory_state>delete|future|stray))?/?\Z"
 )
@@ -54,7 +55,7 @@ MONTH_NUMBERS = MONTHS | {
     "ago": 8, "dic": 12, "fev": 2, "set": 9, "out": 10, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "ott": 10,
 }  # fmt: skip
 MONTH = "|".join(MONTH_NUMBERS)
-ENTRY = re.compile(
+ENTRY = linear.for_lines(
     r"(?:\s*\d+\s+)?(?:\s*[\d.,]+[KMGT]?\s+)?(?P<permissions>[bcdlps-][rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>\d+(?:[.,]\d+)?[KMGTPEkmgtp]?|\d+,\s*\d+)\s+"
     rf"(?P<date>\d{{4}}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{{4}})?)?|(?:(?:{MONTH})\w{{0,2}}\.?\s+\d{{1,2}}\.?|\d{{1,2}}\.?\s+(?:{MONTH})\w{{0,2}}\.?|\d{{1,2}}月\s+\d{{1,2}}日?)\s+(?:\d\d?:\d\d(?::\d\d \d{{4}})?|\d{{4}}))"
     r"\s(?P<path>\S.*?)\s*",
@@ -71,9 +72,9 @@ MOST_NODE_BYTES = 256 << 40
 # The offsets topic is compacted: one partition may have grown so far, not all of them.
 MOST_COMPACTED_BYTES = 64 << 30
 TYPES = {"-": "file", "d": "directory", "l": "link", "b": "device", "c": "device", "p": "pipe", "s": "socket"}
-FOLDER = re.compile(r"(?P<path>(?:/|\./?|\w).*):")
+FOLDER = linear.for_lines(r"(?P<path>(?:/|\./?|\w).*):")
 TOTAL = re.compile(r"(?:total|insgesamt|总用量|总计|合計|итого|celkem|razem|totale) ?\d\S*\s*", re.I)
-DESCRIPTOR = re.compile(r"l[rwx-]{9}.*\s\d+ -> .*")
+DESCRIPTOR = linear.for_lines(r"l[rwx-]{9}.*\s\d+ -> .*")
 
 
 def is_df_heading(text: str) -> bool:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ingestion import captures
+from ingestion import captures, linear
 from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
 from ingestion.captures._blocks import Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
@@ -27,15 +27,15 @@ LOOK = 32 << 10  # Characters of a sample in which a piece must stand.
 LOOK_AHEAD = (5, 2)
 LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
 TIME = r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d|[A-Z][a-z]{2} \d\d, \d{4} \d{1,2}:\d\d:\d\d)"
-LOG = re.compile(
+LOG = linear.for_lines(
     rf"\s*\[?{TIME}\S*\]?.{{0,120}}?\b{LEVEL}\b.*|\s*(?:{LEVEL} )?\S.*\((?:kafka|state|org\.apache\.(?:kafka|zookeeper|log4j)|org\.I0Itec)\.[\w.$]+\)\s*|\s*{LEVEL}\s+\[[^\]]+\] .*"
 )
-TRACE = re.compile(
+TRACE = linear.for_lines(
     r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
 )
 # Texts of a machine that are no documents, whatever stands in them.
 NO_DOCUMENT = re.compile(
-    r"\s*(?:\{(?!code|noformat|quote|panel)|\[\s*[{\"\d\]]|<(?!pre|code|details)|apiVersion:|kind:|---\s*\n\s*(?:apiVersion|kind):|#!|%YAML|\(?version )"
+    r"\s*+(?:\{(?!code|noformat|quote|panel)|\[\s*+[{\"\d\]]|<(?!pre|code|details)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
 )
 SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z]+ [a-z]+ [a-z]+\b")
 

@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._decoded import decoded
 from ingestion.captures._tools import DECORATION, TRACE, Stamp, any_of, millis_time, mostly, partition_of, significant, snake
@@ -33,11 +34,12 @@ KINDS = {DUMP: "Batches, records or index entries of log files, as kafka-dump-lo
 OF_NODE = frozenset(KINDS)
 LOG_BESIDE = True
 
+DUMPED = linear.for_lines(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.\w+)*$")
 DUMPING = re.compile(r"^Dumping (?P<path>\S.*)$")
 STARTS = re.compile(
     r"^(?:Log starting|Starting) offset: (?P<start_offset>\d+)\s*$|^Snapshot end offset: (?P<end_offset>\d+), epoch: (?P<leader_epoch>\d+)\s*$"
 )
-FOLDER = re.compile(r"(?:^|/)(?P<folder>[\w.-]+-\d+)(?:\.[0-9a-f]+-(?:delete|future|stray))?/[^/]+$")
+FOLDER = linear.for_lines(r"(?:^|/)(?P<folder>[\w.-]+-\d+)(?:\.[0-9a-f]+-(?:delete|future|stray))?/[^/]+$")
 INDEX = re.compile(r"^offset: (?P<offset>\d+) position: (?P<position>\d+)\s*$")
 TIME_INDEX = re.compile(r"^timestamp: (?P<timestamp_ms>-?\d+) offset: (?P<offset>\d+)\s*$")
 BATCH = re.compile(r"^(?:baseOffset: \d+ lastOffset: \d+ |offset: \d+ position: \d+ .*\bsize: \d+ magic: )")
@@ -64,8 +66,8 @@ OWN = any_of(DUMPING, STARTS, INDEX, TIME_INDEX, BATCH, RECORD, ABORTED, PRODUCE
 UNMISTAKABLE = any_of(BATCH, RECORD, ABORTED, PRODUCER)
 
 PAIR = re.compile(r"\s*(?:\| )?(?P<name>\w+): ?(?P<value>\[[^\]]*\]|OptionalLong\S+|\S+)(?=\s|$)")
-CONTENT = re.compile(r"^\|?\s*(?:key: (?P<key>.*?)(?=\s+payload: |\Z))?\s*(?:payload: ?(?P<payload>.*))?\Z", re.S)
-CONTROL = re.compile(r"\s(?P<control>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? (?P<json>\{.*\})\s*$")
+CONTENT = re.compile(r"^\|?\s*+(?:key: (?P<key>(?:\S++|\s++(?!payload: ))*+))?\s*+(?:payload: ?(?P<payload>.*))?\Z", re.S)
+CONTROL = linear.for_lines(r"\s(?P<control>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? (?P<json>\{.*\})\s*$")
 NAMES = {
     "count": "record_count",
     "partitionLeaderEpoch": "leader_epoch",
@@ -94,9 +96,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
         # A payload of several lines may hide the others.
         return DUMP if lines and DUMPING.match(lines[0]) and any(UNMISTAKABLE.match(line) for line in lines) else None
     entries = sum(bool(INDEX.match(line) or TIME_INDEX.match(line)) for line in lines)
-    files = any(
-        DUMPING.match(line) and re.search(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.\w+)*$", line) for line in lines
-    )
+    files = any(DUMPING.match(line) and DUMPED.search(line) for line in lines)
     return DUMP if files or entries > 1 or any(UNMISTAKABLE.match(line) for line in lines) else None
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, significant, slices
 
@@ -30,7 +31,7 @@ KINDS = {
 OF_NODE = frozenset(KINDS)
 
 VARIABLE = re.compile(r"^(?:export |declare -x |set )?(?P<name>[A-Z_][A-Z0-9_]*)=(?P<quote>[\"']?)(?P<value>.*)(?P=quote)$")
-MARK = re.compile(
+MARK = linear.for_lines(
     r"^(?:export |declare -x |set )?(?:[A-Z_]*KAFKA[A-Z0-9_]*|JAVA_HOME|JVM_[A-Z_]+|ZOO[A-Z_]*|CONFLUENT_[A-Z_]+|STRIMZI_[A-Z_]+|CONNECT_[A-Z_]+)=",
     re.M,
 )
@@ -43,21 +44,21 @@ PROGRAMS = {
     "org.apache.kafka.connect.mirror.MirrorMaker": "mirror_maker",
     "kafka.tools.MirrorMaker": "mirror_maker",
 }
-MAIN = re.compile(rf"(?<![\w.=/:-])(?P<main>{'|'.join(map(re.escape, PROGRAMS))})(?=\s|$)(?P<arguments>.*)$")
+MAIN = re.compile(rf"(?<![\w.=/:-])(?P<main>{'|'.join(map(re.escape, PROGRAMS))})(?=\s|$)(?P<arguments>.*)")
 PROCESS = re.compile(
-    rf"^\s*(?:(?P<user>[A-Za-z_][\w.+-]*)\s+)?(?P<pid>\d+)\s+(?=.*\bjava\s|(?:{'|'.join(map(re.escape, PROGRAMS))})(?:\s|$))"
+    rf"^\s*+(?:(?P<user>[A-Za-z_][\w.+-]*)\s++)?(?P<pid>\d+)\s++(?=.*\bjava\s|(?:{'|'.join(map(re.escape, PROGRAMS))})(?:\s|$))"
 )
-TABLE_FLAG = re.compile(
+TABLE_FLAG = linear.compile(
     r"^\s*(?:bool|intx?|uintx?|u?int64_t|size_t|ccstr(?:list)?|double)\s+(?P<name>\w+)\s+:?=\s*(?P<value>.*?)\s*\{[^}]*\}(?:\s*\{(?P<origin>[^}]*)\})?\s*$"
 )
 FLAG_LINE = re.compile(r"^\s*(?:(?:Non-default VM flags|Command line|VM Flags|jvm_args):\s*)?-(?:XX:|X\w|D\w|server\b|javaagent:|-add-)\S*")
-COMMAND_PART = re.compile(
+COMMAND_PART = linear.for_lines(
     r"^\s*(?:VM Arguments:|jvm_args: ?(?P<args>.*)|java_command: ?(?P<command>.*)|java_class_path(?: \(initial\))?: ?(?P<path>.*)|Launcher Type: ?\S*)\s*$"
 )
-HEADING = re.compile(
+HEADING = linear.for_lines(
     r"^\d+:\s*$|^\s*(?:UID|USER|PID)\s+.*(?:CMD|COMMAND)\s*$|^\[Global flags\]|^(?:Attaching to process|Debugger attached|JVM version is|Server compiler|VM Flags:|VM Arguments:)"
 )
-PS_HEADER = re.compile(r"^\s*(?:\w+\s+)*PID\s.*(?:CMD|COMMAND)\s*$", re.M)
+PS_HEADER = linear.compile(r"^\s*(?:\w+\s+)*PID\s.*(?:CMD|COMMAND)\s*$", re.M)
 XX = re.compile(r"^-XX:(?:(?P<switch>[+-])(?P<switched>\w+)|(?P<name>\w+)=(?P<value>.*))$", re.S)
 SIZE = re.compile(r"^-(?P<name>X(?:mx|ms|ss|mn))(?P<value>\d+[kKmMgGtT]?)$")
 PROPERTY = re.compile(r"^-D(?P<name>[^=]+)(?:=(?P<value>.*))?$", re.S)

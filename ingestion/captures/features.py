@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, number, significant, snake, whole
 
@@ -28,7 +29,7 @@ KINDS = {
 OF_NODE = frozenset({STORAGE})
 LOG_BESIDE = True
 
-FEATURE = re.compile(
+FEATURE = linear.for_lines(
     r"^Feature: (?P<feature_name>\S+)\s+SupportedMinVersion: ?(?P<minimum_version>\S+(?: \d+)?)\s+SupportedMaxVersion: ?(?P<maximum_version>\S+(?: \d+)?)"
     r"(?:\s+FinalizedMinVersionLevel: ?\S+)?\s+Finalized(?:Max)?VersionLevel: ?(?P<finalized_version>\S+(?: \d+)?)\s+Epoch: ?(?P<metadata_epoch>\S+)\s*$"
 )

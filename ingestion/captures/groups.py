@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import UNREAD, About, Line, Row, Sample, lines_of
 from ingestion.captures._group_tables import COLUMN, HEADER, Table, is_header
 from ingestion.captures._tools import Stamp, failed_tool, significant, typed, whole
@@ -31,12 +32,12 @@ KINDS = {
 }
 LOG_BESIDE = True
 
-OFFSETS = re.compile(
+OFFSETS = linear.for_lines(
     r"^\s*(?:\S+,?\s+)?\S+,?\s+(?:\d+|-),?\s+(?:(?:-?\d+|-|unknown),?\s+){2,4}(?:-?\d+|-|unknown)(?:,?\s+\S+|\s+\S+\s+(?:/\S+|-)\s+\S.*)?\s*$"
 )
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-MEMBER = re.compile(rf"^\s*(?:\S+\s+)?(?:\S+-{UUID}|[\w-]{{22}})\s+(?:\S+\s+)?/\S+\s+\S+\s+\d")
-STATE = re.compile(
+MEMBER = linear.for_lines(rf"^\s*(?:\S+\s+)?(?:\S+-{UUID}|[\w-]{{22}})\s+(?:\S+\s+)?/\S+\s+\S+\s+\d")
+STATE = linear.for_lines(
     r"^\s*(?:\S+\s+)?[^\s:]+:\d+\s+\(-?\d+\)\s|^\s*\S+\s+(?:\S+\s+)?(?:Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|Assigning|Reconciling|NotReady|Unknown)\s*$"
 )
 TOOLS = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups", "kafka-groups")
@@ -45,7 +46,7 @@ FIRST_SAID = ("Deletion of ", "Error: Executing consumer group command failed", 
 # What a line is shows in its beginning; some of JSON have megabytes.
 LONGEST = 1000
 # Rows that tell what they are without a header: a member's id before its host, or an owner of 0.10.
-UNMISTAKABLE = re.compile(rf"^\s*\S+\s.*(?:-{UUID}\s+/\S|\s\d+\s+\d+\s+\d+\s+\d+\s+\S+_/[\d.]+\s*$)")
+UNMISTAKABLE = linear.for_lines(rf"^\s*\S+\s.*(?:-{UUID}\s+/\S|\s\d+\s+\d+\s+\d+\s+\d+\s+\S+_/[\d.]+\s*$)")
 SENTENCE = re.compile(
     r"^(?:Warning: |Error: )?(?:The )?(?:[Cc]onsumer|[Ss]hare|[Ss]treams) group (?P<quote>[`'\"])(?P<group>.+?)(?P=quote) (?:(?P<Empty>has no active members)"
     r"|(?P<Rebalancing>is rebalancing)|(?P<Dead>does not exist(?! or )))\b"
@@ -116,7 +117,7 @@ def join(held: Line, line: Line, table: Table) -> Line | None:
     if table.values(held.text) is None:
         return next((one for one in (glued, spaced) if table.by_words(one.text) is not None), None)
     # The row stands already: what follows can only be the end of its last word.
-    is_end = len(held.text) >= 80 and re.fullmatch(r"[\w.:/-]*[\d-][\w.:/-]*", line.text) is not None
+    is_end = len(held.text) >= 80 and re.fullmatch(r"(?=[\w.:/-]*[\d-])[\w.:/-]*+", line.text) is not None
     return glued if is_end and table.by_words(glued.text) is not None else None
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, time_of, unread
 
 KINDS = {"hs_err": "Fatal error report of a JVM: why it died, in which thread, with which memory."}
@@ -26,7 +27,7 @@ SECTION = re.compile(r"-{3,}\s+(?:S U M M A R Y|T H R E A D|P R O C E S S|S Y S 
 REASON = re.compile(
     r"#\s+(?P<reason>(?:(?P<signal>SIG[A-Z0-9]+|EXCEPTION_\w+) \(0x[0-9a-f]+\)|Internal Error|Out of Memory Error).*?), pid=(?P<pid>\d+)(?:, tid=(?P<tid>\w+))?"
 )
-REFUSED = re.compile(
+REFUSED = linear.for_lines(
     r"# (?P<reason>Native memory allocation \((?P<call>\w+)\) failed to (?:map|allocate) (?P<bytes>\d+) bytes(?:(?: for|\. Error detail:) (?P<purpose>.*?))?\.?)\s*$"
 )
 FRAME = re.compile(r"(?P<frame>[A-Za-z~]\s+\S.*)")
@@ -41,7 +42,7 @@ ONE_LINE = {
     "error": re.compile(r"#\s+((?:assert|guarantee)\(.*|(?:fatal error|Error): .*)"),
     "jre_version": re.compile(r"# JRE version: (.*)"),
     "jvm": re.compile(r"# Java VM: (.*)"),
-    "current_thread": re.compile(r"Current thread(?: \(0x[0-9a-f]+\))?(?::| is)\s+(.*?)(?: \[.*)?$"),
+    "current_thread": linear.for_lines(r"Current thread(?: \(0x[0-9a-f]+\))?(?::| is)\s+(.*?)(?: \[.*)?$"),
     "thread_state": re.compile(r"Current thread .*\[(_thread_\w+)"),
     "vm_operation": re.compile(r"VM_Operation \(0x[0-9a-f]+\): (\w+)"),
     "signal_code": re.compile(r"siginfo: ?.*si_code(?:: \d+ \(|=\d+ \()?(\w+)"),

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly
 
@@ -26,7 +27,7 @@ DMESG = re.compile(
     r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)))"
     r" (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
 )
-OOM = re.compile(
+OOM = linear.for_lines(
     r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
 )
 

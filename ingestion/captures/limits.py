@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, counted, is_foreign, lines_in, mostly, number_of
 
@@ -50,20 +51,20 @@ WORDS = {
     "rtprio": "realtime_priority",
 }  # fmt: skip
 VALUE = r"unlimited|\d+"
-PROC_LIMIT = re.compile(rf"Max (?P<name>[a-z ]+?)\s+(?P<soft>{VALUE})\s+(?P<hard>{VALUE})(?:\s+(?P<unit>[a-z]+))?\s*")
+PROC_LIMIT = linear.for_lines(rf"Max (?P<name>[a-z ]+?)\s+(?P<soft>{VALUE})\s+(?P<hard>{VALUE})(?:\s+(?P<unit>[a-z]+))?\s*")
 PROC_HEADING = re.compile(r"Limit\s+Soft Limit\s+Hard Limit\s+Units\s*")
-ULIMIT = re.compile(rf"(?P<name>[A-Za-z/][\w \-/]*?)\s+\((?:(?P<unit>[\w \-]+), )?-(?P<option>\w)\)\s+(?P<soft>{VALUE})\s*")
-ULIMIT_OPTION = re.compile(rf"-(?P<option>\w): (?P<name>[\w \-/()]+?)(?: \((?P<unit>[\w \-]+)\))?\s{{2,}}(?P<soft>{VALUE})\s*")
+ULIMIT = linear.for_lines(rf"(?P<name>[A-Za-z/][\w \-/]*?)\s+\((?:(?P<unit>[\w \-]+), )?-(?P<option>\w)\)\s+(?P<soft>{VALUE})\s*")
+ULIMIT_OPTION = linear.for_lines(rf"-(?P<option>\w): (?P<name>[\w \-/()]+?)(?: \((?P<unit>[\w \-]+)\))?\s{{2,}}(?P<soft>{VALUE})\s*")
 ULIMIT_WORD = re.compile(rf"(?P<name>{'|'.join(sorted(WORDS, key=len, reverse=True))})(?:\((?P<unit>\w+)\))?\s+(?P<soft>{VALUE})\s*")
-MAP = re.compile(
+MAP = linear.for_lines(
     r"(?P<address_range>[0-9a-f]{8,16}-[0-9a-f]{8,16}) (?P<permissions>[r-][w-][x-][ps]) [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ (?P<inode>\d+)(?:\s+(?P<path>\S.*))?\s*"
 )
-STATUS = re.compile(r"(?P<name>[A-Za-z]\w*):\s*(?P<value>\S.*?)?\s*")
+STATUS = linear.for_lines(r"(?P<name>[A-Za-z]\w*):\s*(?P<value>\S.*?)?\s*")
 STATUS_KEYS = {
     "Name": "process_name", "Pid": "process_id", "State": "state", "Threads": "threads", "FDSize": "descriptor_slots", "VmSize": "virtual_bytes",
     "VmPeak": "virtual_peak_bytes", "VmRSS": "resident_bytes", "VmHWM": "resident_peak_bytes", "VmSwap": "swapped_bytes",
 }  # fmt: skip
-SYSCTL = re.compile(r"(?P<name>(?:vm|net|kernel|fs|dev|abi|user|debug|sunrpc|crypto)(?:[./][\w\-:]+)+)\s*[=:]\s*(?P<value>.*?)\s*")
+SYSCTL = linear.for_lines(r"(?P<name>(?:vm|net|kernel|fs|dev|abi|user|debug|sunrpc|crypto)(?:[./][\w\-:]+)+)\s*[=:]\s*(?P<value>.*?)\s*")
 COMMENT = re.compile(r"\s*[#;].*|sysctl: .*")
 PROCESS = re.compile(r"/proc/(\d+)/|\bproc-(\d+)|pid[-_](\d+)|(?:maps|limits|status)[-_](\d+)\b")
 

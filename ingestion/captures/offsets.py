@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, failed_tool, mostly, partition_of, significant, typed, whole
 
@@ -27,7 +28,7 @@ LOG_BESIDE = True
 
 # A name of a topic with a letter in it, so that no time of day is taken for an offset.
 OFFSET = re.compile(r"^(?P<topic_name>(?=[\w.-]*[A-Za-z_])[\w.-]{1,249}):(?P<partition_id>\d{1,6}):(?P<offset>-?\d+(?:,\d+)*)?$")
-DELETION = re.compile(r"^partition: (?P<partition>\S+)\s+(?:low_watermark: (?P<low_watermark>-?\d+)|error: (?P<error>.*))\s*$")
+DELETION = linear.for_lines(r"^partition: (?P<partition>\S+)\s+(?:low_watermark: (?P<low_watermark>-?\d+)|error: (?P<error>.*))\s*$")
 SAID = re.compile(
     r"^(?:Skip getting offsets for|Error: |Error occurred|Could not match any|Executing records delete operation|Records delete operation completed"
     r"|Offset json file|Invalid partition)"

@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, counted, is_foreign, lines_in, mostly, number_of
 
@@ -26,7 +27,7 @@ KINDS = {
     "open_file_counts": "Open files counted per process.",
 }
 OF_NODE = frozenset(KINDS)
-HEADING = re.compile(r"COMMAND\s+PID\s+.*\bFD\b.*\bNAME\s*")
+HEADING = linear.for_lines(r"COMMAND\s+PID\s+.*\bFD\b.*\bNAME\s*")
 LSOF = re.compile(
     r"(?P<process_name>(?!\d+\s)\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:(?P<thread_name>\S+)\s+)?)??(?P<user>[A-Za-z_][\w.\-+$]*|\d+)\s+"
     r"(?P<fd>cwd|rtd|txt|mem|mmap|DEL|NOFD|err|ltx|pd|tr|twd|jld|v86|m86|ctty|fp\.|L\d\d|\d+(?=[rwu\-]|\s+unknown\b))(?P<mode>[rwu\-])?(?P<lock>[NrRwWuUxX])?\s+"
@@ -37,7 +38,7 @@ LSOF_DENIED = re.compile(
     r"(?P<process_name>(?!\d+\s)\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:\S+\s+)?)??(?P<user>\S+)\s+NOFD\s+(?P<name>/\S.*)"
 )
 WARNING = re.compile(r"lsof: (?:WARNING|status error|no pwd entry).*|\s+Output information may be incomplete\.\s*|\s+assuming \"dev=.*")
-FD_LONG = re.compile(r"(?P<permissions>l[rwx-]{9})[.+@]?\s+\d+\s+(?P<user>\S+)\s+\S+\s+\d+\s+\S.*?\s(?P<fd>\d+) -> (?P<name>.+)")
+FD_LONG = linear.for_lines(r"(?P<permissions>l[rwx-]{9})[.+@]?\s+\d+\s+(?P<user>\S+)\s+\S+\s+\d+\s+\S.*?\s(?P<fd>\d+) -> (?P<name>.+)")
 FD_SHORT = re.compile(r"(?:/proc/(?P<process_id>\d+)/fd/)?(?P<fd>\d+) -> (?P<name>(?:/|socket:|pipe:|anon_inode:|inotify|\().*)")
 FD_FOLDER = re.compile(r"(?:\./?|/proc/(?P<process_id>\d+|self)(?:/task/\d+)?/fd/?):\s*|total \d+\s*|d[rwx-]{9}[.+@]?\s+\d+\s.*\s\.\.?\s*")
 PAIR = re.compile(r"\s*(?P<process_id>\d+)[\s:=,]+(?P<count>\d+)\s*")

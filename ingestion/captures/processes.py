@@ -23,6 +23,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly, point
 
@@ -33,16 +34,16 @@ KINDS = {
 }
 OF_NODE = frozenset(KINDS)
 NO_UNIT = "free prints no unit: KiB unless an option said otherwise"
-LOAD = re.compile(
+LOAD = linear.for_lines(
     r"(?:top - )?(?:.*?\bup (?P<up>.+?),\s+)?(?:(?P<users>\d+) users?,\s+)?\s*[Ll]oad averages?: (?P<one>\d+[.,]\d+),? (?P<five>\d+[.,]\d+),? (?P<fifteen>\d+[.,]\d+)(?: [\d/]+ \d+)?\s*"
 )
 TASKS = re.compile(
     r"(?P<counted>Tasks|Threads):\s*(?P<total>\d+) total,\s*(?P<running>\d+) running,\s*(?P<sleeping>\d+) sleeping,\s*(?P<stopped>\d+) stopped,\s*(?P<zombie>\d+) zombie\s*"
 )
-CPU = re.compile(r"%?Cpu(?:\(s\)|(?P<cpu>\d+))?\s*:.*\b(?:us|id)\b.*")
+CPU = linear.for_lines(r"%?Cpu(?:\(s\)|(?P<cpu>\d+))?\s*:.*\b(?:us|id)\b.*")
 CPU_PARTS = {"us": "user", "sy": "system", "ni": "nice", "id": "idle", "wa": "iowait", "hi": "irq", "si": "softirq", "st": "steal"}
 TOP_MEMORY = re.compile(r"(?P<unit>[KMGTP]?)i?B? ?(?P<of>Mem|Swap)\s*:\s*(?P<rest>\d+(?:[.,]\d+)?\s*\+?k?\s?total,.*)", re.I)
-TOP_MEMORY_PART = re.compile(r"(\d+(?:[.,]\d+)?)\+?\s*(k?) ?(total|used|free|buff/cache|buffers|cached Mem|cached|avail Mem)")
+TOP_MEMORY_PART = re.compile(r"(?<!\d)(\d++(?:[.,]\d++)?)\+?\s*+(k?) ?(total|used|free|buff/cache|buffers|cached Mem|cached|avail Mem)")
 BUSYBOX_MEMORY = re.compile(
     r"Mem: (?P<used>\d+)K used, (?P<free>\d+)K free(?:, (?P<shared>\d+)K shrd, (?P<buffers>\d+)K buff, (?P<cached>\d+)K cached)?\s*"
 )
@@ -50,7 +51,8 @@ BUSYBOX_CPU = re.compile(
     r"CPU:\s+(?P<user>[\d.]+)% usr\s+(?P<system>[\d.]+)% sys\s+(?P<nice>[\d.]+)% nic\s+(?P<idle>[\d.]+)% idle\s+(?P<iowait>[\d.]+)% io\s+(?P<irq>[\d.]+)% irq\s+(?P<softirq>[\d.]+)% sirq\s*"
 )
 FREE_HEADING = re.compile(r"\s+total\s+used\s+free\s+(?:shared|gemeinsam).*")
-FREE = re.compile(r"(?P<of>Mem|Swap|-/\+ buffers/cache|Low|High|Total)\s*:\s+(?P<numbers>\d.*?)\s*")
+FREE_UNIT = linear.for_lines(r"\bfree\s+(?:-\w+\s+)*?-?-(?P<unit>[bkmg]|bytes|kilo|mega|gibi|mebi|kibi)")
+FREE = linear.for_lines(r"(?P<of>Mem|Swap|-/\+ buffers/cache|Low|High|Total)\s*:\s+(?P<numbers>\d.*?)\s*")
 MEMINFO = re.compile(r"(?P<name>[A-Z]\w*(?:\(\w+\))?):\s+(?P<value>\d+)(?P<unit> kB)?\s*")
 VMSTAT_GROUP = re.compile(r"[\s-]*procs[\s-]+memory.*")
 VMSTAT_HEADING = re.compile(r"\s*r\s+b\s+(?:swpd|avm).*")
@@ -61,8 +63,8 @@ VMSTAT_KEYS = {
     "in": "interrupts_per_second", "cs": "context_switches_per_second", "us": "user_percent", "sy": "system_percent", "id": "idle_percent",
     "wa": "iowait_percent", "st": "steal_percent", "gu": "guest_percent",
 }  # fmt: skip
-VMSTAT_SUMMARY = re.compile(r"\s*(?P<value>\d+)(?P<unit> K)? (?P<name>[A-Za-z][A-Za-z /()-]+)\s*")
-IOSTAT_HEADING = re.compile(r"Device:?\s+(?=.*(?:%util|tps|r/s)).*")
+VMSTAT_SUMMARY = linear.for_lines(r"\s*(?P<value>\d+)(?P<unit> K)? (?P<name>[A-Za-z][A-Za-z /()-]+)\s*")
+IOSTAT_HEADING = re.compile(r"Device:?\s++(?=.*(?:%util|tps|r/s)).*")
 IOSTAT = re.compile(r"(?P<device>[A-Za-z][\w\-.!/]*)(?P<numbers>(?:\s+\d+[.,]\d+)+)\s*")
 IOSTAT_CPU_HEADING = re.compile(r"avg-cpu:\s+%user.*")
 IOSTAT_CPU = re.compile(r"\s+\d+[.,]\d+(?:\s+\d+[.,]\d+){4,}\s*")
@@ -85,7 +87,7 @@ SYSTEM = re.compile(r"Linux \S+ \((?P<host>\S+)\)\s+(?P<date>\S+)\s+_\w+_\s+\((?
 IOSTAT_TIME = re.compile(r"(?:(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{2,4}) (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?)\s*")
 # PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND, and the columns of ps; sizes of ps and top without letters are KiB.
 TABLE_HEADING = re.compile(
-    r"\s*(?=.*\bPID\b)(?=.*\b(?:COMMAND|CMD|Command)\b)(?:[A-Z%+][A-Z%+/\d\-]*|Command|Tid)(?:\s+(?:[A-Z%+][A-Z%+/\d\-]*|Command))+\s*"
+    r"\s*+(?=.*\bPID\b)(?=.*\b(?:COMMAND|CMD|Command)\b)(?:[A-Z%+][A-Z%+/\d\-]*|Command|Tid)(?:\s+(?:[A-Z%+][A-Z%+/\d\-]*|Command))+\s*"
 )
 TABLE_KEYS = {
     "PID": "process_id", "PPID": "parent_process_id", "LWP": "thread_id", "TID": "thread_id", "SPID": "thread_id", "USER": "user", "UID": "user", "PR": "priority", "PRI": "priority", "NI": "nice",
@@ -145,7 +147,7 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
         return "task_count", {**match.groupdict(), "counted": match["counted"].lower()}
     match = CPU.fullmatch(text)
     if match:
-        parts = re.findall(r"(\d+[.,]\d+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b", text)
+        parts = re.findall(r"(?<!\d)(\d++[.,]\d++)\s*+(?:%\s*+)?(us|sy|ni|id|wa|hi|si|st)\b", text)
         return "cpu_usage", {"cpu": match["cpu"], **{f"{CPU_PARTS[name]}_percent": point(value) for value, name in parts}}
     match = TOP_MEMORY.fullmatch(text)
     if match:
@@ -294,9 +296,7 @@ def free_fields(match: re.Match[str], columns: list[str], page: Page) -> dict[st
     keys = [names.get(column, column) for column in columns if column in names]
     if match["of"].startswith("-/+"):
         keys = ["used", "free"]
-    option = (
-        re.search(r"\bfree\s+(?:-\w+\s+)*?-?-(?P<unit>[bkmg]|bytes|kilo|mega|gibi|mebi|kibi)", page.command.text) if page.command else None
-    )
+    option = FREE_UNIT.search(page.command.text) if page.command else None
     is_plain = page.command is not None and page.command.program == "free"
     unit = 1024 ** ("bkmg".index(option["unit"][0])) if option else 1024 if is_plain else None
     fields: dict[str, str | None] = {"of": {"Mem": "memory", "Swap": "swap"}.get(match["of"], match["of"])}

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from email.utils import parsedate_to_datetime
 
+from ingestion import linear
 from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
 from ingestion.captures._metrics import Metric, exported_bean, instant, number, plain
 from ingestion.captures._series import LABELS, NUMBER, metric_of
@@ -33,10 +34,10 @@ VALUE = re.compile(
     rf"(?P<name>[a-zA-Z_:][\w:.]*+)?+(?:\s*+(?P<labels>{LABELS})\s*+|\s++)(?P<value>{NUMBER})"
     rf"(?:\s++(?P<stamp>[+-]?[0-9.eE+]++))?+\s*+(?:#\s*+\{{.*)?"
 )
-BEAN = re.compile(r"(?:^|\s)(?P<domain>[\w.\-]+):name=(?P<name>[^,]*),type=(?P<type>[^,]*),attribute=(?P<attribute>\S+)$")
+BEAN = linear.for_lines(r"(?:^|\s)(?P<domain>[\w.\-]+):name=(?P<name>[^,]*),type=(?P<type>[^,]*),attribute=(?P<attribute>\S+)$")
 ENDS = re.compile(r"_(?:total|bucket|count|sum|created|info|gcount|gsum)$")
 ISO = re.compile(r"(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,6})?)\s*(Z|UTC|GMT|[+-]\d\d:?\d\d)?")
-DATE = re.compile(r"[A-Z][a-z]{2},? +(?:[A-Z][a-z]{2} +\d+|\d+ [A-Z][a-z]{2}) .*\d\d:\d\d:\d\d.*")
+DATE = linear.for_lines(r"[A-Z][a-z]{2},? +(?:[A-Z][a-z]{2} +\d+|\d+ [A-Z][a-z]{2}) .*\d\d:\d\d:\d\d.*")
 TOLD = 500  # the end of a help text that may tell the bean
 EPOCH = re.compile(r"\d{10}(?:\.\d+)?|\d{13}")
 

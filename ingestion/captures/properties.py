@@ -79,7 +79,9 @@ META_NAMES = {
     "directory.id": "directory_id",
 }
 SETTING = re.compile(r"^\s*(?:- )?(?P<name>(?:\\.|[\w$-])(?:\\.|[\w.$/-])*)\s*(?:=|(?<=\w):(?=\s|$))\s?\s*(?P<value>.*?)\s*$")
-PLAIN = re.compile(r"^(?!.* sensitive=(?:true|false)(?: |$))(?:\s*[A-Za-z0-9][\w.$/-]*\s*=|^\s*[a-z]+(?:[._][\w-]+)+:(?:\s|$))")
+PLAIN = re.compile(
+    r"^(?!.* sensitive=(?:true|false)(?: |$))(?:\s*+[A-Za-z0-9][\w.$/-]*+\s*+=|^\s*+[a-z]++[._][\w-]++(?:\.[\w-]++)*+:(?:\s|$))"
+)
 COMMENT = re.compile(r"^\s*[#!]")
 HEADING = re.compile(r"^\s*\w+Config values:\s*$|^\s*(?:config|spec|data|kafka):\s*[|>]?$|^---$")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")

@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, documents, failed_tool, mostly, number, partition_of, significant, slices, whole
 
@@ -27,7 +28,7 @@ LOG_BESIDE = True
 
 PARTITION = r"(?P<partition>\[[\w.-]+,\d+\]|[\w.-]+-\d+)"
 STATES = {
-    state: re.compile(form)
+    state: linear.for_lines(form)
     for state, form in {
         "in_progress": rf"^(?:Reassignment of partition {PARTITION} is (?:still )?in progress\.?|{PARTITION.replace('partition', 'listed')}: replicas: .*)\s*$",
         "completed": rf"^Reassignment of partition {PARTITION} (?:is completed|completed successfully)\.?\s*$",
@@ -36,7 +37,7 @@ STATES = {
     }.items()
 }
 MOVES = {
-    state: re.compile(form)
+    state: linear.for_lines(form)
     for state, form in {
         "in_progress": r"^Reassignment of replica (?P<replica>\S+) is still in progress\.?\s*$",
         "completed": r"^Reassignment of replica (?P<replica>\S+) (?:is )?completed(?: successfully)?\.?\s*$",
@@ -123,7 +124,7 @@ def rows_of(line: Line, stamp: Stamp) -> Iterator[Row]:
         yield stamp.row("remark", line, message)
         yield from rows_of_plan(json_of(old["plan"]), line, "proposed", stamp)
     elif started:
-        for partition in re.findall(r"\[[\w.-]+,\d+\]|[\w.-]+-\d+", started["partitions"]):
+        for partition in re.findall(r"\[[\w.-]++,\d++\]|(?<![\w.-])[\w.-]+-\d+", started["partitions"]):
             yield stamp.row("reassignment", line, partition_of(partition) | {"state": started["state"]} | message)
     elif moving:
         for replica in map(REPLICA.match, moving["replicas"].split(",")):

@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, counted, is_foreign, lines_in, mostly, number_of
 
@@ -64,21 +65,21 @@ NETSTAT_UNIX = re.compile(
     r"unix\s+\d+\s+\[(?P<flags>[^\]]*)\]\s+(?P<socket_type>[A-Z]+)(?:\s+(?P<state>[A-Z]+))?\s+(?P<inode>\d+)(?:\s+(?P<process>\d+/\S+|-))?(?:\s+(?P<path>\S.*))?"
     r"|(?P<address>[0-9a-f]{8,16})\s+(?P<mac_type>stream|dgram)\s+\d+\s+\d+(?:\s+[0-9a-f]+){4}(?:\s+(?P<mac_path>\S.*))?"
 )
-SS = re.compile(
+SS = linear.for_lines(
     rf"(?:(?P<proto>{INET})\s+)?(?P<state>ESTAB|[A-Z]+(?:-[A-Z0-9]+){{0,2}})\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+:\S+)\s+(?P<peer>\S+:\S+)(?P<rest>(?:\s.*)?)"
 )
-SS_NO_STATE = re.compile(
+SS_NO_STATE = linear.for_lines(
     rf"(?:(?P<proto>{INET})\s+)?(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<local>\S+:\S+)\s+(?P<peer>\S+:\S+)(?P<rest>(?:\s.*)?)"
 )
 SS_UNIX = re.compile(
     r"(?P<proto>u_str|u_dgr|u_seq|nl|p_raw|p_dgr|vsock)\s+(?P<state>[A-Z]+(?:-[A-Z0-9]+)*)\s+(?P<recv_q>\d+)\s+(?P<send_q>\d+)\s+(?P<path>\S.*)"
 )
-HEADING = re.compile(
+HEADING = linear.for_lines(
     r"Active (?:Internet|UNIX|LOCAL|Multipath|kernel|IPX|AX).*|\s*Proto\s+(?:Recv-Q|RefCnt).*|(?:Netid\s+)?State\s+Recv-Q.*|(?:Netid\s+)?Recv-Q\s+Send-Q\s+Local.*|Address\s+Type\s+Recv-Q.*"
     r"|\(Not all processes could be identified.*|\s*will not be shown, you would have to be root.*|netstat: .*"
 )
 NO_STATE_HEADING = re.compile(r"(?:Netid\s+)?Recv-Q\s+Send-Q\s+Local")
-COUNT = re.compile(
+COUNT = linear.for_lines(
     r"\s*(?:(?P<before>\d+)\s+\"?(?P<after_state>[A-Z][A-Z_0-9-]+)\"?:?|\"?(?P<state>[A-Z][A-Z_0-9-]+)\"?\s*[:=]?\s+(?P<after>\d+))\s*"
 )
 # What `awk '{print $6}'` makes of the headings of netstat.
@@ -103,7 +104,9 @@ SOCKSTAT_KEYS = {
     "memory": "memory_bytes",
 }
 TRANSPORT_HEADING = re.compile(r"Transport\s+Total\s+IP\s+IPv6\s*")
-PROCESS = re.compile(r"(?:^|\s)(?:(?P<process_id>\d+)/(?P<process_name>[^\s].*?)|(?P<mac_name>[A-Za-z][\w.\- ]*):(?P<mac_id>\d+))(?=\s|$)")
+PROCESS = re.compile(
+    r"(?:^|\s)(?:(?P<process_id>\d+)/(?P<process_name>[^\s].*?)|(?P<mac_name>[A-Za-z][\w.\- ]{0,100}):(?P<mac_id>\d+))(?=\s|$)"
+)
 SS_PROCESS = re.compile(r'\(\("(?P<process_name>[^"]+)",(?:pid=)?(?P<process_id>\d+),(?:fd=)?(?P<file_descriptor>\d+)\)')
 
 

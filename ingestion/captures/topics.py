@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, failed_tool, mostly, significant, typed, whole
 
@@ -63,13 +64,13 @@ NUMBER, ID_LIST = re.compile(r"-?\d+"), re.compile(r"[\d, ]*")
 NAME = re.compile(rf"(?:^|(?<=\s))({'|'.join(sorted(FIELDS, key=len, reverse=True))}):", re.I)
 FIELD_OF = {name.lower(): field for name, field in FIELDS.items()}
 # Where the tabs went without a trace the next name follows the value at once; none of a value's characters can begin a name then.
-GLUED = re.compile(
+GLUED = linear.for_lines(
     r"^\s*Topic: ?(?P<topic_name>[\w.-]+?) ?Partition: ?(?P<partition_id>\d+) ?Leader: ?(?P<leader_id>-?\d+|none) ?Replicas: ?(?P<replicas>[\d,]*)"
     r" ?Isr: ?(?P<isr>[\d,]*)(?: ?Adding Replicas: ?(?P<adding_replicas>[\d,]*))?(?: ?Removing Replicas: ?(?P<removing_replicas>[\d,]*))?"
     r"(?: ?Elr: ?(?P<elr>[\d,]*|N/A))?(?: ?LastKnownElr: ?(?P<last_known_elr>[\d,]*|N/A))?(?: ?Offline: ?(?P<offline_replicas>[\d,]*))?\s*$",
     re.I,
 )
-GLUED_HEAD = re.compile(
+GLUED_HEAD = linear.for_lines(
     r"^\s*Topic: ?(?P<topic_name>[\w.-]+?) ?(?:TopicId: ?(?P<topic_id>[\w-]{22}) ?)?PartitionCount: ?(?P<partition_count>\d+)"
     r" ?ReplicationFactor: ?(?P<replication_factor>\d+) ?Configs:(?P<configs>.*?)\s*$",
     re.I,

@@ -18,13 +18,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, at_millis, command_of, date_of, lines_in, mostly, zone_doubt
 
 KINDS = {"zookeeper_nodes": "Nodes of ZooKeeper with their data and their stat, as zkCli prints them."}
 ZK_PROMPT = re.compile(r"\[zk: (?P<server>[^()\]]*)\((?P<state>[A-Z_]+)\) \d+\] ?(?P<text>.*)")
 ZK_COMMAND = re.compile(r"(?:.*\s)?(?P<verb>get|stat|ls|ls2|getData)\s+(?:-\w\s+)*(?P<path>/\S*)(?:\s+(?:true|watch|-\w))?\s*\"?")
-STAT = re.compile(
+STAT = linear.for_lines(
     r"(?P<name>cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = (?P<value>.*?)\s*"
 )
 STAT_KEYS = {

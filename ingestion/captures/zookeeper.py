@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, at_millis, command_of, date_of, lines_in, mostly
 
@@ -29,7 +30,7 @@ FIRST = re.compile(
     r"Zookeeper version: |zk_version\t|SessionTracker dump:|ephemeral nodes dump:|This ZooKeeper instance is not currently serving requests"
     r"|\d+ connections watching \d+ paths|(?:stat|srvr|mntr|cons|dump|envi|conf|wchs|wchc|wchp|isro|ruok) is not executed because it is not in the whitelist"
 )
-CONNECTION = re.compile(r"\s*/(?P<client_address>\S+):(?P<client_port>\d+)\[(?P<interest>[\d-]+)\]\((?P<rest>queued=.*)\)\s*")
+CONNECTION = linear.for_lines(r"\s*/(?P<client_address>\S+):(?P<client_port>\d+)\[(?P<interest>[\d-]+)\]\((?P<rest>queued=.*)\)\s*")
 CONNECTION_KEYS = {
     "queued": "queued", "recved": "received", "sent": "sent", "sid": "session_id", "lop": "last_operation", "est": "established_at", "to": "timeout_ms",
     "lcxid": "last_cxid", "lzxid": "last_zxid", "lresp": "last_response", "llat": "latency_last_ms", "minlat": "latency_min_ms",
@@ -39,7 +40,7 @@ SERVER = re.compile(
     r"Zookeeper version: (?P<version>[^,]+)(?:, built on .*)?|Latency min/avg/max: (?P<latency>[\d./-]+)|Received: (?P<received>\d+)|Sent: (?P<sent>\d+)|Connections: (?P<connections>\d+)"
     r"|Outstanding: (?P<outstanding>\d+)|Zxid: (?P<zxid>0x[0-9a-f]+)|Mode: (?P<mode>[\w-]+)|Node count: (?P<nodes>\d+)|Proposal sizes last/min/max: (?P<proposal_sizes>[\d/-]+)|Clients:"
 )
-MNTR = re.compile(r"(?P<name>zk_\w+(?:\{[^}]*\})?)[\t ]+(?P<value>.*?)\s*")
+MNTR = re.compile(r"(?P<name>zk_\w++(?:\{[^}]*\})?)[\t ]++(?P<value>(?:.*\S)?)\s*")
 MNTR_KEYS = {
     "zk_version": "version", "zk_server_state": "mode", "zk_avg_latency": "latency_avg_ms", "zk_min_latency": "latency_min_ms", "zk_max_latency": "latency_max_ms",
     "zk_packets_received": "received", "zk_packets_sent": "sent", "zk_num_alive_connections": "connections", "zk_outstanding_requests": "outstanding",
@@ -56,7 +57,7 @@ SESSION = re.compile(r"\s*(?P<session_id>0x[0-9a-f]+)(?::|\s+(?P<timeout_ms>\d+)
 DUMP_HEADING = re.compile(
     r"SessionTracker dump:|Session Sets \(\d+\)(?:/\(\d+\))?:|ephemeral nodes dump:|Sessions with Ephemerals \(\d+\):|Connections dump:|Connections Sets \(\d+\)/\(\d+\):|Global Sessions ?\(\d+\):|Local Sessions ?\(\d+\):"
 )
-PAIR = re.compile(r"(?P<name>[\w.\-]+)=(?P<value>.*?)\s*")
+PAIR = linear.for_lines(r"(?P<name>[\w.\-]+)=(?P<value>.*?)\s*")
 
 HEADINGS = re.compile(r"Environment:|imok")
 
@@ -111,7 +112,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             if pair["name"] in MNTR_KEYS:
                 server[MNTR_KEYS[pair["name"]]] = pair["value"].split(", built on")[0]
             if re.fullmatch(r"-?\d+(?:\.\d+)?(?:E-?\d+)?", pair["value"]):
-                labels = dict(re.findall(r'(\w+)="([^"]*)"', pair["name"]))
+                labels = dict(re.findall(r'(?<!\w)(\w++)="([^"]*+)"', pair["name"]))
                 yield page.sample(pair["name"].split("{")[0], line.offset, float(pair["value"]), labels, "")
         elif NOT_SERVING.fullmatch(text):
             yield page.row("zookeeper_server", line, {"error": text})

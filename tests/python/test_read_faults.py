@@ -15,16 +15,16 @@ from ingestion import bronze, unwrap
 from ingestion.bronze import FAILED, Counted, read_tasks
 from ingestion.capture import read_capture
 from ingestion.captures import UNREAD, Row
-from ingestion.files import Changed, Seen, chunks
+from ingestion.files import Changed, Expected, chunks
 from ingestion.unwrap import millis_of_json
 from tests.python.test_records import line, read, task
 
 LINES = "".join(line(second, f"[KafkaServer id=1] started {second}") for second in range(40))
 
 
-def seen(content: bytes, start: int = 0) -> Seen:
+def expected(content: bytes, start: int = 0) -> Expected:
     before = content[max(0, start - 1024) : start]
-    return Seen(hashlib.sha256(content[:1024]).hexdigest(), len(content[:1024]), hashlib.sha256(before).hexdigest())
+    return Expected(hashlib.sha256(content[:1024]).hexdigest(), len(content[:1024]), hashlib.sha256(before).hexdigest())
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def compressed(path: Path) -> None:
 def test_nothing_is_read_of_a_file_that_is_another_one(tmp_path: Path, change: Callable[[Path], None], start: int) -> None:
     path = tmp_path / "server.log"
     path.write_text(LINES)
-    promised = seen(LINES.encode(), start)
+    promised = expected(LINES.encode(), start)
     change(path)
     counted: dict[str, Counted] = {}
-    batches = list(read_tasks([task(path, start=start, end=len(LINES), seen=promised)], counted, {}))
+    batches = list(read_tasks([task(path, start=start, end=len(LINES), expected=promised)], counted, {}))
     assert [row for batch in batches for row in batch.to_pylist()] == []
     assert (counted["s"].end, counted["s"].changed) == (start, True)
 
@@ -165,7 +165,7 @@ def test_nothing_is_read_of_a_file_that_is_another_one(tmp_path: Path, change: C
 def test_a_file_that_is_truncated_while_it_is_read_gives_what_was_read_before(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_text(LINES)
-    read_of = chunks(str(path), 0, len(LINES), 1000, seen(LINES.encode()))
+    read_of = chunks(str(path), 0, len(LINES), 1000, expected(LINES.encode()))
     got = next(read_of) + next(read_of)
     path.write_text(line(50, "a new log that has grown beyond the old one") * 200)
     with pytest.raises(Changed):
@@ -187,7 +187,7 @@ def test_the_last_record_of_a_file_that_changes_is_held_back(tmp_path: Path, mon
 
     monkeypatch.setattr(bronze, "chunks", cut_off)
     counted: dict[str, Counted] = {}
-    one = task(path, end=len(LINES), seen=seen(LINES.encode()))
+    one = task(path, end=len(LINES), expected=expected(LINES.encode()))
     rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]
     end = counted["s"].end
     assert counted["s"].changed and 0 < end < 1000

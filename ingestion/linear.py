@@ -1,0 +1,127 @@
+"""Patterns whose time grows with the length of the text and with nothing else, whatever the text is: compiled by RE2.
+
+`compile`: for what is made from data (forms, wrappers, layouts, paths of bundles), where nobody can weigh each pattern by hand.  `for_lines`: for
+patterns of lines with several parts that overlap; short lines go to `re`, which is several times faster there and whose worst is bounded by the
+length.  Both are written as for `re`; what RE2 has not (looking around, references back) is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import re2
+
+# What `\s`, `\d` and `\w` are to `re`, in bytes and in text.
+OF_BYTES = {"s": r"\t-\r ", "d": "0-9", "w": "0-9A-Za-z_"}
+OF_TEXT = {
+    "s": r"\t-\r\x{1c}-\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}",
+    "d": r"\p{Nd}",
+    "w": r"\p{L}\p{N}_",
+}
+# Characters up to which `for_lines` takes `re`: most lines of captures are shorter, and a third power of it is a millisecond.
+SHORT = 200
+# States of one pattern that are kept between texts, bytes; with fewer it is slower and still right.
+MEMORY = 1 << 21
+
+
+class Pattern(re2._Regexp):
+    """A pattern of RE2 whose groups are named in their order and by text, as those of `re` are."""
+
+    __slots__ = ("groupindex",)
+
+    def __init__(self, pattern: str | bytes, options: re2.Options) -> None:
+        super().__init__(pattern, options)
+        named = re2._Regexp.groupindex.fget(self)
+        by_number = sorted(named.items(), key=lambda item: item[1])
+        self.groupindex = {name.decode() if isinstance(name, bytes) else name: number for name, number in by_number}
+
+
+def compile(pattern: str | bytes, flags: int = 0) -> Pattern:
+    """A pattern as `re.compile` takes it, with `match`, `fullmatch`, `search`, `finditer` and `sub` of the same meaning.
+
+    Flags: `re.S`, `re.I` and `re.M`.  Raises ValueError for what RE2 has not.
+    """
+    return _compiled(pattern, flags)
+
+
+class ForLines:
+    """What `for_lines` makes."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern, self.flags = pattern, flags
+        self._short, self._long = re.compile(pattern, flags), _compiled(pattern, flags)
+        self.groupindex = self._short.groupindex
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return self._short.match(text) if len(text) <= SHORT else self._long.match(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        return self._short.fullmatch(text) if len(text) <= SHORT else self._long.fullmatch(text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._short.search(text) if len(text) <= SHORT else self._long.search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self._short.finditer(text) if len(text) <= SHORT else self._long.finditer(text)
+
+    def findall(self, text: str) -> list[Any]:
+        return self._short.findall(text) if len(text) <= SHORT else self._long.findall(text)
+
+    def sub(self, by: str, text: str) -> str:
+        return self._short.sub(by, text) if len(text) <= SHORT else self._long.sub(by, text)
+
+
+def for_lines(pattern: str, flags: int = 0) -> ForLines:
+    """A pattern for lines, most of which are short.  Flags and errors: as `compile`."""
+    return ForLines(pattern, flags)
+
+
+@cache
+def _compiled(pattern: str | bytes, flags: int) -> Pattern:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MEMORY
+    options.dot_nl = bool(flags & re.S)
+    options.case_sensitive = not flags & re.I
+    text = pattern
+    if isinstance(pattern, bytes):
+        options.encoding = re2.Options.Encoding.LATIN1
+        text = pattern.decode("latin-1")
+    written = ("(?m)" if flags & re.M else "") + translated(text, OF_BYTES if isinstance(pattern, bytes) else OF_TEXT)
+    try:
+        return Pattern(written.encode("latin-1") if isinstance(pattern, bytes) else written, options)
+    except re2.error as error:
+        raise ValueError(f"'{text}' is no pattern of RE2 ({error}); write it without looking around or back") from error
+
+
+def translated(text: str, classes: dict[str, str]) -> str:
+    """A pattern of `re` as RE2 writes it: the classes, and the end of the text."""
+    out: list[str] = []
+    at, in_class = 0, False
+    while at < len(text):
+        character = text[at]
+        if character == "\\":
+            letter = text[at + 1]
+            if letter.lower() in classes:
+                name = classes[letter.lower()]
+                if in_class and letter.isupper():
+                    raise ValueError(f"'\\{letter}' in a class of '{text}'; write the characters that it leaves")
+                out.append(name if in_class else f"[{'^' if letter.isupper() else ''}{name}]")
+            else:
+                out.append({"Z": r"\z"}.get(letter, f"\\{letter}"))
+            at += 2
+            continue
+        out.append(character)
+        at += 1
+        if in_class:
+            in_class = character != "]"
+        elif character == "[":
+            in_class = True
+            # A bracket that stands first is one of the class.
+            first = re.compile(r"\^?\]?").match(text, at)[0]
+            out.append(first)
+            at += len(first)
+    return "".join(out)

@@ -1,0 +1,368 @@
+"""Every pattern that meets foreign text, and texts made from a pattern's own parse tree that cost it the most.
+
+`found()` collects the patterns: compiled ones in the modules' globals, those that are made from the catalogue, and expressions written where
+they are used.  `texts(parsed, size)` gives texts of one length: what leads to each repeat, then runs of what it and its neighbours repeat, then a
+character that makes the match fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator
+from re import _parser as parser  # type: ignore[attr-defined]
+from types import ModuleType
+from typing import Any
+
+import ingestion
+from ingestion import bundles, linear, patterns, secrets, sources, unwrap
+from ingestion.captures import _metrics
+from ingestion.envelope import REWRITTEN, envelopes
+from ingestion.recognise import catalogue
+
+# These meet what we wrote ourselves, what a user types, or what our own tools print.
+OUR_OWN = (
+    "alerts", "ask", "build", "check", "cli", "cli_questions", "client", "compiled", "console", "coverage", "evidence", "figures", "found",
+    "guard", "jars", "java", "passwords", "publish", "questions", "report", "report_plots", "report_questions", "report_tables", "serve",
+    "session", "times", "units", "warehouse",
+)  # fmt: skip
+METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+SEARCHES = ("search", "sub", "split", "findall", "finditer")
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A pattern, where it is, and how the code uses it."""
+
+    name: str
+    text: str | bytes
+    flags: int
+    uses: tuple[str, ...]
+    pattern: Any
+
+
+def modules() -> list[ModuleType]:
+    """The modules whose patterns meet foreign text."""
+    names = [info.name for info in pkgutil.walk_packages(ingestion.__path__, "ingestion.")]
+    return [importlib.import_module(name) for name in names if name.split(".")[1] not in OUR_OWN]
+
+
+def found() -> list[Found]:
+    """All patterns, each once."""
+    out: dict[tuple[Any, ...], Found] = {}
+
+    def add(name: str, pattern: Any, uses: Iterable[str]) -> None:
+        key = (pattern.pattern, getattr(pattern, "flags", 0))
+        known = out.get(key)
+        merged = tuple(sorted({*uses, *(known.uses if known else ())}))
+        out[key] = Found(known.name if known else name, pattern.pattern, getattr(pattern, "flags", 0), merged, pattern)
+
+    trees = {module: ast.parse(inspect.getsource(module)) for module in modules()}
+    used = uses_of(trees)
+    for module, tree in trees.items():
+        short = module.__name__.removeprefix("ingestion.")
+        others = used_by_others(tree)
+        for name, value in vars(module).items():
+            for pattern in patterns_in(value):
+                add(f"{short}.{name}", pattern, used.get(id(value)) or others or {"match"})
+        for method, pattern, line in written_where_used(module, tree):
+            add(f"{short}:{line}", pattern, {method})
+    for name, pattern, uses in of_the_catalogue():
+        add(name, pattern, uses)
+    return list(out.values())
+
+
+def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
+    """Patterns that are made from the files of the catalogue."""
+    known = catalogue()
+    for form in (*known.contexts, *known.forms):
+        yield f"form {form.event}:{form.at_line}", form.pattern, {"match"}
+        for pick in form.picks.values():
+            yield f"pick {form.event}", pick, {"findall"}
+    for secret in secrets.secrets():
+        yield f"secrets.yml {secret.name}", secret.pattern, {"finditer"}
+    for name, wrapper in unwrap.wrappers().items():
+        if not isinstance(wrapper, dict):
+            yield f"wrappers.yml {name}", wrapper, {"match"}
+    for layout in (*envelopes(), REWRITTEN):
+        yield f"envelopes.yml {layout.name} head", layout.head, {"match"}
+        if layout.tail is not None:
+            yield f"envelopes.yml {layout.name} tail", layout.tail, {"search"}
+    for layout in unwrap.patterns():
+        yield f"envelopes.yml {layout.name}", layout.matcher, {"match"}
+    for text in ("%d %-5p [%t] %c{1}:%L - %m%n", "[%d] %p %X %m (%c)%n", "%d{HH:mm:ss} %F %l %x [%t] %m (%c) [%M]%n"):
+        yield f"--pattern {text}", patterns.compile_pattern(text).matcher, {"match"}
+    for bundle in bundles.known_bundles():
+        for pattern in (*bundle.markers, *bundle.clusters, *bundle.layouts):
+            yield f"bundles.yml {bundle.name}", pattern, {"match"}
+    yield "--layout", sources.Layout("{cluster}/**/{node}/*/**").pattern, {"match"}
+    for pattern in patterns_in(vars(_metrics.names()) if hasattr(_metrics, "names") else ()):
+        yield "metrics.yml", pattern, {"match", "fullmatch"}
+
+
+def patterns_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The compiled patterns in a value, its items and its attributes."""
+    if isinstance(value, (re.Pattern, linear.ForLines)) or is_re2(value):
+        yield value
+    elif depth < 4:
+        if isinstance(value, dict):
+            parts: Iterable[Any] = [*value.keys(), *value.values()]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            parts = value
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            parts = vars(value).values() if hasattr(value, "__dict__") else ()
+        elif inspect.ismethod(value) or type(value).__name__ == "builtin_function_or_method":
+            parts = (getattr(value, "__self__", None),)
+        else:
+            parts = ()
+        for part in parts:
+            yield from patterns_in(part, depth + 1)
+
+
+def is_re2(value: Any) -> bool:
+    """Whether it is a pattern of the engine that is linear by its make."""
+    return isinstance(value, linear.Pattern)
+
+
+def uses_of(trees: dict[ModuleType, ast.Module]) -> dict[int, set[str]]:
+    """Identity of a module's pattern → the methods that are called or handed on, anywhere; all of them where it is handed on itself."""
+    out: dict[int, set[str]] = {}
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in METHODS:
+                out.setdefault(id(value_of(module, node.value)), set()).add(node.attr)
+            if isinstance(node, ast.Call):
+                for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    value = value_of(module, argument)
+                    if isinstance(value, (re.Pattern, linear.ForLines)):
+                        out.setdefault(id(value), set()).update(("match", "search"))
+    return out
+
+
+def value_of(module: ModuleType, node: ast.expr) -> object:
+    """What a name of the module, or of a module that it knows, stands for; None for anything else."""
+    if isinstance(node, ast.Name):
+        return vars(module).get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return getattr(vars(module).get(node.value.id), node.attr, None)
+    return None
+
+
+def used_by_others(tree: ast.AST) -> set[str]:
+    """The methods that a module calls on what has no name of its own: patterns out of lists and tables."""
+    out = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            if not name.isupper() and name != "re":
+                out.add(node.attr)
+    return out - {"split"}
+
+
+def written_where_used(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, re.Pattern[Any], int]]:
+    """(method, pattern, line) of `re.match("…", text)` and its like, where the expression is a constant of the module."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.func.attr in (*METHODS, "compile")
+        ):
+            flags = [ast.unparse(part) for part in node.args if ast.unparse(part).startswith("re.")]
+            flags += [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "flags"]
+            try:
+                text = eval(ast.unparse(node.args[0]), vars(module))
+                pattern = re.compile(text, eval("|".join(flags) or "0"))
+            except NameError:
+                continue
+            method = "search" if node.func.attr == "compile" else node.func.attr
+            if node.func.attr != "compile" or node.col_offset > 30:
+                yield method, pattern, node.lineno
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------------------------
+
+CHARACTERS = "".join(map(chr, (*range(32, 127), 9, 10, 13, 0xE9, 0xA0, 2)))
+LIKED = 'a0A x-./:,"=[({|<_\\\t\n'
+Set = frozenset
+
+
+class Tree:
+    """The parse tree of a pattern as what its texts are made of."""
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        if isinstance(text, bytes):
+            text, flags = text.decode("latin-1"), flags & ~re.A
+        self.parsed = parser.parse(text, flags & ~re.U | (re.U if not flags & re.A else 0))
+        self.flags = self.parsed.state.flags
+        self.places: list[tuple[str, list[Any], list[Any]]] = []
+        self.sets: list[frozenset[str]] = []
+        self.groups: dict[int, str] = {}
+        self.walk(list(self.parsed), "")
+
+    def one(self, op: Any, value: Any) -> frozenset[str] | None:
+        """The characters that a node of one character takes; None for other nodes."""
+        name = str(op)
+        fold = bool(self.flags & re.I)
+        if name == "LITERAL":
+            return frozenset({chr(value), chr(value).swapcase()} if fold else {chr(value)})
+        if name == "NOT_LITERAL":
+            return frozenset(CHARACTERS) - {chr(value)}
+        if name == "ANY":
+            return frozenset(CHARACTERS) - (set() if self.flags & re.S else {"\n"})
+        if name == "IN":
+            out: set[str] = set()
+            negated = False
+            for kind, what in value:
+                kind = str(kind)
+                if kind == "NEGATE":
+                    negated = True
+                elif kind == "LITERAL":
+                    out.add(chr(what))
+                elif kind == "RANGE":
+                    out |= {c for c in CHARACTERS if what[0] <= ord(c) <= what[1]} | {chr(what[0])}
+                elif kind == "CATEGORY":
+                    out |= {c for c in CHARACTERS if CATEGORIES[str(what)](c)}
+            if fold:
+                out |= {c.swapcase() for c in out}
+            return frozenset(CHARACTERS) - out if negated else frozenset(out)
+        return None
+
+    def sample(self, nodes: Iterable[Any]) -> str:
+        """A text that the nodes take, as short as may be."""
+        out = ""
+        for op, value in nodes:
+            name = str(op)
+            single = self.one(op, value)
+            if single is not None:
+                out += liked(single)
+            elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+                out += self.sample(value[2]) * value[0]
+            elif name == "SUBPATTERN":
+                inner = self.sample(value[3])
+                if value[0]:
+                    self.groups[value[0]] = inner
+                out += inner
+            elif name == "ATOMIC_GROUP":
+                out += self.sample(value)
+            elif name == "BRANCH":
+                out += self.sample(value[1][0])
+            elif name == "GROUPREF":
+                out += self.groups.get(value, "")
+            elif name == "GROUPREF_EXISTS":
+                out += self.sample(value[1])
+        return out
+
+    def walk(self, nodes: list[Any], before: str) -> str:
+        """Note each repeat with what leads to it and what follows; returns what leads to the end."""
+        for n, (op, value) in enumerate(nodes):
+            name = str(op)
+            single = self.one(op, value)
+            if single is not None:
+                if name == "IN" or len(single) > 2:
+                    self.sets.append(single)
+                before += liked(single)
+            elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+                self.places.append((before, list(value[2]), nodes[n + 1 :]))
+                self.walk(list(value[2]), before)
+                before += self.sample(value[2]) * value[0]
+            elif name in ("SUBPATTERN", "ATOMIC_GROUP"):
+                inner = list(value[3] if name == "SUBPATTERN" else value)
+                before = self.walk_in(inner, nodes[n + 1 :], before)
+            elif name == "BRANCH":
+                starts = [self.walk_in(list(branch), nodes[n + 1 :], before) for branch in value[1]]
+                before = starts[0]
+            elif name in ("ASSERT", "ASSERT_NOT"):
+                if value[0] < 0:
+                    before += self.sample(value[1]) if name == "ASSERT" and not before.endswith(self.sample(value[1])) else ""
+                else:
+                    self.walk_in(list(value[1]), [], before)
+            elif name == "GROUPREF_EXISTS":
+                before = self.walk_in(list(value[1]), nodes[n + 1 :], before)
+            elif name == "GROUPREF":
+                before += self.groups.get(value, "")
+        return before
+
+    def walk_in(self, inner: list[Any], after: list[Any], before: str) -> str:
+        known = len(self.places)
+        end = self.walk(inner, before)
+        # What follows the group follows its last repeat too.
+        self.places[known:] = [(lead, body, [*rest, *after]) for lead, body, rest in self.places[known:]]
+        self.sample(inner)
+        return end
+
+    def pumps(self, body: list[Any], after: list[Any]) -> list[str]:
+        """What to repeat: each kind of character that the repeat takes, its body, and its body with what follows up to the next repeat."""
+        words: list[str] = []
+        single = self.one(*body[0]) if len(body) == 1 else None
+        own = single if single is not None else None
+        if own is None:
+            classes = [found for op, value in leaves(body) if (found := self.one(op, value)) is not None]
+            own = frozenset().union(*classes) if classes else frozenset()
+            words.append(self.sample(body) or liked(own))
+        kinds: dict[tuple[bool, ...], str] = {}
+        for character in sorted(own, key=lambda c: LIKED.find(c) if c in LIKED else 99):
+            kinds.setdefault(tuple(character in known for known in self.sets), character)
+        words += list(kinds.values())[:7]
+        some = liked(own)
+        reach = after[: next((n + 1 for n, (op, _) in enumerate(after) if "REPEAT" in str(op)), len(after))]
+        literal = self.sample(after[: len(reach) - 1]) if len(reach) < len(after) or reach else ""
+        following = self.sample(reach)
+        whole = self.sample(after)
+        words += [literal, following, some + literal, following + some, whole, whole + some]
+        return list(dict.fromkeys(word for word in words if word))
+
+    def texts(self, size: int, searched: bool) -> Iterator[str]:
+        """Texts of about one length."""
+        seen = set()
+        for before, body, after in self.places:
+            for word in self.pumps(body, after):
+                tails = ("\x02", "\n\x02", "")
+                starts = [(before, word)]
+                if searched and before:
+                    starts.append(("", before + word))
+                for start, again in starts:
+                    key = (start, again)
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                    middle = start + again * (max(1, size - len(start)) // len(again) + 1)
+                    for tail in tails:
+                        yield middle + tail
+
+
+CATEGORIES: dict[str, Callable[[str], bool]] = {
+    "CATEGORY_DIGIT": str.isdigit,
+    "CATEGORY_NOT_DIGIT": lambda c: not c.isdigit(),
+    "CATEGORY_SPACE": str.isspace,
+    "CATEGORY_NOT_SPACE": lambda c: not c.isspace(),
+    "CATEGORY_WORD": lambda c: c.isalnum() or c == "_",
+    "CATEGORY_NOT_WORD": lambda c: not (c.isalnum() or c == "_"),
+}
+
+
+def liked(characters: frozenset[str]) -> str:
+    """One of some characters: a plain one first."""
+    return next((c for c in LIKED if c in characters), None) or min(characters, default="")
+
+
+def leaves(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The nodes of one character below some nodes."""
+    for op, value in nodes:
+        name = str(op)
+        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            yield from leaves(value[2])
+        elif name == "SUBPATTERN":
+            yield from leaves(value[3])
+        elif name == "ATOMIC_GROUP":
+            yield from leaves(value)
+        elif name == "BRANCH":
+            for branch in value[1]:
+                yield from leaves(branch)
+        else:
+            yield op, value
