@@ -469,6 +469,8 @@ class Coverage:
         tried = dict.fromkeys(usual_texts(parts, statement.declared))
         firsts = loggers[:1] if statement.loggers else loggers
         for usual, logger in itertools.product(tried, firsts):
+            # Behind a prefix that the class puts in itself (`"{} Closed", logPrefix`) there is a blank, and the prefix has it too.
+            usual = ("", usual[1].lstrip(" "), *usual[2:]) if len(usual) > 1 and not usual[0] else usual
             event = self.taken(statement, "".join(usual), logger)
             if event:
                 others = [("".join(usual), other) for other in loggers[1:HEIRS] if statement.loggers]

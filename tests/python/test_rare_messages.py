@@ -162,6 +162,35 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "share_state_request_failed",
             {"node": "1"},
         ),
+        # The same words under the class that prints them in another release.
+        (
+            "INFO",
+            "Incremental fetch session 12 expected epoch 4, but got 3. Possible duplicate request.",
+            "kafka.server.IncrementalFetchContext",
+            "fetch_session_refused",
+            {},
+        ),
+        (
+            "INFO",
+            "Unset the log level of kafka.server.ReplicaManager",
+            "kafka.server.ConfigAdminManager",
+            "log_level_changed",
+            {"logger_name": "kafka.server.ReplicaManager"},
+        ),
+        (
+            "ERROR",
+            "Error on broker 1 while processing LeaderAndIsr request with correlationId 7 received from controller 2 epoch 3",
+            "state.change.logger",
+            "leader_and_isr_failed",
+            {"broker": "1", "correlation_id": "7", "controller": "2", "request_controller_epoch": "3"},
+        ),
+        (
+            "WARN",
+            "stream-thread [billing-5f0c-StreamThread-1] Could not get lock for state directory 0_1 for task 0_1 as user calling cleanup.",
+            "org.apache.kafka.streams.processor.internals.StateDirectory",
+            "streams_warned",
+            {"stream_thread": "billing-5f0c-StreamThread-1"},
+        ),
         # A message of several lines: what stands below the first belongs to the value.
         (
             "WARN",
