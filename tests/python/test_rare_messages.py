@@ -64,7 +64,7 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "ERROR",
             "TransactionMetadata(transactionalId=tx-1, producerId=7, previousProducerId=-1, producerEpoch=3, lastProducerEpoch=2, txnTimeoutMs=60000, state=Ongoing, pendingState=None, topicPartitions=HashSet(orders-3), txnStartTimestamp=1763798400000, txnLastUpdateTimestamp=1763798400004)'s transition to TxnTransitMetadata(producerId=7, prevProducerId=-1, txnState=CompleteAbort, topicPartitions=HashSet()) failed since pendingState is not defined: this should not happen",
             f"{COORDINATOR}.TransactionMetadata",
-            "transaction_coordinator_inconsistent",
+            "transaction_state_inconsistent",
             {},
         ),
         (
