@@ -57,7 +57,7 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "WARN",
             "[Transaction State Manager 2]: Unloaded transaction metadata TxnMetadataCacheEntry(coordinatorEpoch=2, metadataPerTransactionalId=Pool(tx-1 -> TransactionMetadata(transactionalId=tx-1, pendingState=None))) from 3 as part of loading metadata at epoch 3",
             f"{COORDINATOR}.TransactionStateManager",
-            "transactions_unloaded",
+            "transactions_replaced",
             {"node": "2", "partition": "3", "coordinator_epoch": "3"},
         ),
         (
