@@ -222,6 +222,18 @@ def suggest(
 
 
 @catalogue_app.command()
+def statements(
+    clone: Annotated[Path, typer.Argument(help="A clone of Kafka's repository.", metavar="CLONE")],
+    releases: Annotated[list[str], typer.Argument(help="Its tags of releases, the oldest first.", metavar="RELEASE…")],
+) -> None:
+    """Print every log statement of Kafka's sources, with its releases and loggers, as the list that coverage reads."""
+    from ingestion.statements import rows
+
+    for line in rows(clone, releases):
+        print(line)
+
+
+@catalogue_app.command()
 def coverage(
     statements: Annotated[
         Path,
@@ -232,7 +244,7 @@ def coverage(
     ],
     every_level: Annotated[bool, typer.Option("--every-level", help="Count INFO, DEBUG and TRACE as well.")] = False,
 ) -> None:
-    """Print, by release and area, how many statements at WARN and above have a form, then those that have none."""
+    """Print, by release and area, how many statements at WARN and above have a form, then those that have none or too narrow a one."""
     from ingestion.coverage import read_statements, report
     from ingestion.recognise import catalogue
 

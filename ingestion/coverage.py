@@ -1,11 +1,13 @@
 """`chronicle catalogue coverage`: how many of the log statements in Kafka's sources have a form.
 
-Reads `kafka-log-statements.tsv`: one statement a row, with source_unit (the class, named after its file), receiver,
-level, releases and statement_argument (the Scala or Java expression that is logged).  A statement is turned into lines
-as the broker would print them: its literal pieces in order, and between them samples of what an expression of that name
-usually yields.  It counts as covered when the recogniser finds an event in one of these lines under one of the unit's
-loggers: its own name, or a logger of any form whose origin is that file.  A statement without fixed text of its own
-(``error(msg, e)``) is left out of the count.
+Reads a list as `chronicle catalogue statements` writes it, or `kafka-log-statements.tsv` without its columns loggers and
+types: one statement a row, with source_unit (the class, named after its file), receiver, level, releases and
+statement_argument (the Scala or Java expression that is logged; of level PREFIX what a class puts before its messages).  A
+statement is turned into lines as the broker would print them: its literal pieces in order, and between them what an
+expression of that type or name prints (`catalogue/values.yml`).  It counts as covered when the recogniser finds an event in
+all of these lines, awkward ones among them, under every logger that prints it; as narrow when it does so in some.  Where the
+list has no loggers, one of those that the unit may have is enough: its own name, or a logger of any form whose origin is that
+file.  A statement without fixed text of its own (``error(msg, e)``) is left out of the count.
 """
 
 from __future__ import annotations
@@ -16,68 +18,154 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ingestion.envelope import envelopes
-from ingestion.forms import release_order
+from ingestion.forms import read_yaml, release_order
 from ingestion.recognise import Catalogue
 from ingestion.shapes import RECOGNISED, shape_of
+from ingestion.statements import PREFIX
 
 LOUD = ("WARN", "ERROR", "FATAL")
 COLUMNS = ("source_unit", "receiver", "level", "releases", "statement_argument")
-# What objects print whose names in the sources end like this.
-PRINTED = {
-    r'mkstring\("\["': "[1,2]",
-    r"(removing|adding)replicas": "[]",
-    r"topicid$": "5nR1Zk3mQ2mC1l0W7y5k9A",
-    r"epoch_?entry|newentry|entrytoappend|^entry$|latest$": "EpochEntry(epoch=9, startOffset=7)",
-    r"epochchangemsg": "New: {epoch:9, offset:7}, Current: {epoch:8, offset:7} for Partition: orders-3",
-    r"segment$": "LogSegment(baseOffset=0, size=7, lastModifiedTime=7, largestRecordTimestamp=Some(7))",
-    r"\bisr\b|isr\)?$|elr\)?$": "[1, 2]",
-    r"configresource$": "ConfigResource(type=TOPIC, name='orders')",
-    r"generation(snapshot)?$": "Generation{generationId=7, memberId='billing-1', protocol='range'}",
-    r"^memberstate\.fatal$": "FATAL",
-    r"^state\.abortable_error$": "ABORTABLE_ERROR",
-    r"nextmetadata$": "(sessionId=7, epoch=7)",
-    r"\bsignals\b": "TERM, INT, HUP",
-    r"^message$": "ConsumerGroupHeartbeatRequest failed because the group coordinator is still loading. Will retry",
-}
-# Lines that are tried for one statement at most, where the guess by the names of its expressions does not fit.
-TRIES = 400
+VALUES = Path(__file__).parent / "catalogue" / "values.yml"
+# Whether a form takes a statement whatever stands in it; some of it; nothing of it.
+COVERED, NARROW, UNCOVERED = "covered", "narrow", "uncovered"
+# So many classes at most are tried that print the same statement.
+HEIRS = 12
+# Lines that are tried for one statement at most, where the likeliest does not fit.
+TRIES = 300
 
+# Methods that make a list of what they stand behind, and methods that say nothing of it.
+LISTING = frozenset(
+    ("mkString", "map", "keys", "keySet", "values", "toSeq", "toList", "toSet", "toArray", "asScala", "asJava", "collect", "join")
+)
+SAYING_NOTHING = frozenset(
+    (
+        "get",
+        "toString",
+        "orElse",
+        "getOrElse",
+        "sorted",
+        "stream",
+        "iterator",
+        "value",
+        "orElseGet",
+        "flatMap",
+        "filter",
+        "diff",
+        "intValue",
+        "longValue",
+        "code",
+        "getAbsolutePath",
+        "trim",
+    )
+)
+ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\{.*\}|\[.*?\]", re.S)
+FRAMED = re.compile(r'mkString\(\s*"([\[({])",[^)]*"([\])}])"\s*\)')
+# Types that say nothing of what is printed.
+ANYTHING = frozenset(
+    (
+        "String",
+        "Any",
+        "Object",
+        "T",
+        "K",
+        "V",
+        "Option",
+        "Optional",
+        "Seq",
+        "List",
+        "Set",
+        "Map",
+        "Iterable",
+        "Iterator",
+        "Collection",
+        "Array",
+        "Supplier",
+    )
+)
 CONVERSION = re.compile(r"%%|%[-#+ 0,(]*\d*(?:\.\d+)?[sdfxXbceg]")
 INTERPOLATION = re.compile(r"\$(\w+)")
+# An argument that is a text put together in its place.
+NESTED = re.compile(r'\s*(?:String\.format\(|\(?[sf]?"[^"]*[A-Za-z]{2})')
+ESCAPED = re.compile(r"\\(.)")
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "$": "$"}
 
 
 @dataclass(frozen=True)
+class Values:
+    """What an expression prints.  Where that is sure, a form has to take all of it; else one of it has to do."""
+
+    texts: tuple[str, ...]
+    is_sure: bool
+
+
+@dataclass(frozen=True)
+class KnownValues:
+    """`values.yml`: by the type that the source declares, by the name of the expression, and of objects and things unknown."""
+
+    types: dict[str, Values]
+    names: list[tuple[re.Pattern[str], Values]]
+    objects: Values
+    unknown: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def known_values() -> KnownValues:
+    """`values.yml`, read once."""
+    content = read_yaml(VALUES)
+    return KnownValues(
+        {name: Values(tuple(prints), True) for name, prints in content["types"].items() if name != "__line__"},
+        [(re.compile(entry["like"]), Values(tuple(entry["prints"]), entry.get("sure", False))) for entry in content["names"]],
+        Values(tuple(content["objects"]["prints"]), True),
+        tuple(content["unknown"]["prints"]),
+    )
+
+
+@dataclass(frozen=True)
 class Hole:
-    """A place in a statement that varies, with the expression that fills it."""
+    """A place in a statement that varies, with the expression that fills it, or the conversion of a format."""
 
     expression: str
 
-    @cached_property
-    def samples(self) -> list[str]:
-        """What the expression may print: its own literals, then a guess by its name, then values of other kinds."""
+    def values(self, types: dict[str, set[str]] | None = None) -> Values:
+        """What the expression may print: its own texts, else what its type or a thing of its name prints."""
         constant = re.search(r"\.([A-Z]\w*)Prop$", self.expression)
         if constant:
             # A setting's name: RetentionMsProp is retention.ms.
-            return [re.sub(r"(?<!^)(?=[A-Z])", ".", constant[1]).lower()]
-        name = self.expression.lower()
-        printed = [text for pattern, text in PRINTED.items() if re.search(pattern, name)]
-        own = [text for text in re.findall(r'"([^"]*)"', self.expression) if " " in text or self.expression.lstrip("(").startswith("if")]
-        if "prefix" in name or "ident" in name:
-            guess = ""
-        elif re.search(r"offset|epoch|size|count|length|bytes|millis|ms\b|port|num|id\b|version|time|code|segments|start|watermark", name):
-            guess = "7"
-        elif re.search(r"partition|tp\b|topic", name):
-            guess = "orders-3"
-        elif re.search(r"dir|path|file|log\.name", name):
-            guess = "/data/kafka/orders-3"
-        else:
-            guess = "a"
-        return list(dict.fromkeys([*own, *printed, guess, "7", "orders-3", "a", "a b", ""]))
+            return Values((re.sub(r"(?<!^)(?=[A-Z])", ".", constant[1]).lower(),), True)
+        literals = re.findall(r'"([^"]*)"', self.expression)
+        own = [text for text in literals if " " in text or self.expression.lstrip("(").startswith("if ")]
+        if own and re.search(r"\bif\b|\?", self.expression):
+            texts = (ESCAPED.sub(lambda found: ESCAPES.get(found[1], found[1]), text).replace("{}", "a") for text in own)
+            return Values(tuple(dict.fromkeys(texts)), True)
+        known = known_values()
+        declared = (types or {}).get(self.expression, set())
+        if declared and all(name in known.types for name in declared):
+            return Values(tuple(dict.fromkeys(text for name in sorted(declared) for text in known.types[name].texts)), True)
+        found = next((values for like, values in known.names if like.search(self.name)), None)
+        framed = FRAMED.search(self.expression)
+        if found and framed:
+            found = Values(tuple(framed[1] + text.strip("[]") + framed[2] for text in found.texts), found.is_sure)
+        if found and found.is_sure:
+            return found
+        if not found and declared and all(name[0].isupper() and name not in ANYTHING for name in declared):
+            return known.objects
+        return Values(tuple(dict.fromkeys((*(found.texts if found else ()), *known.unknown))), False)
+
+    @property
+    def name(self) -> str:
+        """What the expression is called: the last name in it that says something, `…s` where it is a list of those."""
+        words = re.findall(r"%\w+|\w+", ARGUMENTS.sub("", self.expression.replace("this.", "")))
+        is_list = any(word in LISTING for word in words)
+        while len(words) > 1 and (words[-1] in LISTING or words[-1] in SAYING_NOTHING):
+            words.pop()
+        name = words[-1] if words else ""
+        if len(words) > 1 and name in ("name", "getName", "simpleString"):
+            name = f"{words[-2]}.name"
+        return name.lower() + ("s" if is_list and not name.endswith("s") else "")
 
 
 Piece = str | Hole
@@ -92,6 +180,17 @@ class Statement:
     level: str
     releases: str
     argument: str
+    loggers: str = ""
+    types: str = ""
+
+    @cached_property
+    def declared(self) -> dict[str, set[str]]:
+        """The types that the source declares for names."""
+        out: dict[str, set[str]] = defaultdict(set)
+        for word in self.types.split():
+            name, _, kind = word.partition(":")
+            out[name].add(kind)
+        return out
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -112,7 +211,7 @@ def read_statements(path: Path) -> list[Statement]:
         missing = set(COLUMNS) - set(rows.fieldnames or ())
         if missing:
             raise ValueError(f"{path}:1: the columns {sorted(missing)} are missing; a list has {', '.join(COLUMNS)}")
-        return [Statement(*(row[name] for name in COLUMNS)) for row in rows]
+        return [Statement(*(row[name] for name in COLUMNS), row.get("loggers", ""), row.get("types", "")) for row in rows]
 
 
 def closing(text: str, at: int) -> int:
@@ -257,7 +356,8 @@ def _converted(text: str) -> Iterator[Piece]:
     at = 0
     for found in CONVERSION.finditer(text):
         yield text[at : found.start()]
-        yield "%" if found[0] == "%%" else Hole("")
+        # What a number's conversion prints, its argument's name cannot change.
+        yield "%" if found[0] == "%%" else Hole("%d" if found[0][-1] == "d" else "%f" if found[0][-1] in "fe" else "")
         at = found.end()
     yield text[at:].replace("%n", "\n")
 
@@ -280,7 +380,14 @@ def _named(parts: list[Piece], arguments: str) -> Iterator[Piece]:
         at = end + 1
     waiting = iter(names)
     for part in parts:
-        yield Hole(next(waiting, "")) if isinstance(part, Hole) and not part.expression else part
+        if isinstance(part, str) or (part.expression and not part.expression.startswith("%")):
+            yield part
+            continue
+        name = next(waiting, "")
+        if NESTED.match(name):
+            yield from pieces(name)
+        else:
+            yield part if part.expression in ("%d", "%f") else Hole(name)
 
 
 def _commas(text: str) -> Iterator[int]:
@@ -291,13 +398,43 @@ def _commas(text: str) -> Iterator[int]:
         at = literal_end(text, at) if text[at] == '"' else closing(text, at) if text[at] in "([{" else at + 1
 
 
-def sample_texts(parts: list[Piece]) -> Iterator[str]:
-    """What the statement may print, the likeliest first."""
-    choices = [[part] if isinstance(part, str) else part.samples for part in parts]
-    yield "".join(choice[0] for choice in choices)
-    for sample in ("7", "orders-3", "a", ""):
-        yield "".join(part if isinstance(part, str) else sample for part in parts)
-    yield from ("".join(texts) for texts in itertools.islice(itertools.product(*choices), TRIES))
+def usual_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) -> Iterator[tuple[str, ...]]:
+    """What the statement may print, piece by piece, the likeliest first; what is sure to vary has its first value."""
+    choices = []
+    for part in parts:
+        values = Values((part,), True) if isinstance(part, str) else part.values(types)
+        choices.append(values.texts[:1] if values.is_sure else values.texts)
+    yield tuple(choice[0] for choice in choices)
+    for sample in known_values().unknown:
+        yield tuple(sample if sample in choice else choice[0] for choice in choices)
+    yield from itertools.islice(itertools.product(*choices), TRIES)
+
+
+def sample_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) -> Iterator[str]:
+    """The same as whole lines."""
+    yield from ("".join(texts) for texts in usual_texts(parts, types))
+
+
+def awkward_texts(parts: list[Piece], usual: tuple[str, ...], types: dict[str, set[str]] | None = None) -> Iterator[str]:
+    """A line with each thing that it is sure to print one time or other."""
+    for number, part in enumerate(parts):
+        values = Values((), True) if isinstance(part, str) else part.values(types)
+        for text in values.texts[1:] if values.is_sure else ():
+            yield "".join([*usual[:number], text, *usual[number + 1 :]])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the recogniser makes of a statement: the event of its likeliest line that is taken, and the lines that none takes."""
+
+    event: str | None
+    missed: tuple[str, ...]
+
+    @property
+    def outcome(self) -> str:
+        if self.event is None:
+            return UNCOVERED
+        return NARROW if self.missed else COVERED
 
 
 class Coverage:
@@ -313,9 +450,11 @@ class Coverage:
                 self.areas[logger.split("$")[0]][Path(form.path).stem] += 1
 
     def loggers(self, statement: Statement) -> list[str]:
-        """Under which names the unit may print, the likeliest first."""
-        if statement.receiver.startswith("stateChangeLog"):
+        """Under which names the statement prints: those of the list; else those the unit may have, the likeliest first."""
+        if statement.receiver.lower().startswith("statechangelog"):
             return ["state.change.logger"]
+        if statement.loggers:
+            return statement.loggers.split()
         short = statement.unit.rsplit(".", 1)[-1]
         return list(dict.fromkeys([statement.unit, statement.unit + "$", *self.by_origin.get(short, ())]))
 
@@ -324,16 +463,34 @@ class Coverage:
         areas = self.areas.get(statement.unit)
         return areas.most_common(1)[0][0] if areas else statement.unit.rsplit(".", 1)[0]
 
+    def verdict(self, statement: Statement) -> Verdict:
+        """Try a statement's lines.  A list that names the loggers is held to all of them; else one of the guessed ones has to do."""
+        parts, loggers = statement.pieces, self.loggers(statement)
+        tried = dict.fromkeys(usual_texts(parts, statement.declared))
+        firsts = loggers[:1] if statement.loggers else loggers
+        for usual, logger in itertools.product(tried, firsts):
+            # Behind a prefix that the class puts in itself (`"{} Closed", logPrefix`) there is a blank, and the prefix has it too.
+            usual = ("", usual[1].lstrip(" "), *usual[2:]) if len(usual) > 1 and not usual[0] else usual
+            event = self.taken(statement, "".join(usual), logger)
+            if event:
+                others = [("".join(usual), other) for other in loggers[1:HEIRS] if statement.loggers]
+                lines = others + [(text, logger) for text in awkward_texts(parts, usual, statement.declared)]
+                missed = (f"{text} ({other})" for text, other in lines if not self.taken(statement, text, other))
+                return Verdict(event, tuple(missed))
+        return Verdict(None, ("".join(next(iter(tried))) + f" ({loggers[0]})",))
+
     def event(self, statement: Statement) -> str | None:
         """The event that the recogniser finds in a line of the statement; None where no form takes any."""
-        envelope = envelopes()[0]
-        texts = list(dict.fromkeys(sample_texts(statement.pieces)))
-        for text, logger in itertools.product(texts, self.loggers(statement)):
-            record = f"[2020-05-15 12:00:01,123] {statement.level} {text} ({logger})".encode()
-            shape = shape_of(record, True, envelope, self.catalogue)
-            if shape.outcome == RECOGNISED:
-                return shape.event_type
-        return None
+        return self.verdict(statement).event
+
+    def taken(self, statement: Statement, text: str, logger: str) -> str | None:
+        """The event that the recogniser finds in one line; of a prefix that prefix, where it is taken whole."""
+        if statement.level == PREFIX:
+            found = self.catalogue.context(logger.encode(), f"{text}Starting".encode())
+            return found.form.event if found and found.end == len(text.encode()) else None
+        record = f"[2020-05-15 12:00:01,123] {statement.level} {text} ({logger})".encode()
+        shape = shape_of(record, True, envelopes()[0], self.catalogue)
+        return shape.event_type if shape.outcome == RECOGNISED else None
 
 
 def minor(release: str) -> str:
@@ -352,26 +509,29 @@ def minors_of(releases: str, known: list[str]) -> list[str]:
 
 
 def report(catalogue: Catalogue, statements: list[Statement], every_level: bool = False) -> Iterator[str]:
-    """Lines: covered of all by release and area, the sums, then every uncovered statement."""
+    """Lines: covered of all by release and area, the sums, then every statement that is not, and the line where a form is too narrow."""
     known = sorted({minor(end) for s in statements for part in s.releases.split(";") for end in part.split("..")}, key=release_order)
     coverage = Coverage(catalogue)
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     open_ones: list[str] = []
-    total = [0, 0]
+    total: Counter[str] = Counter()
     for statement in statements:
-        if (not every_level and statement.level not in LOUD) or not statement.has_wording:
+        if (not every_level and statement.level not in (*LOUD, PREFIX)) or not statement.has_wording:
             continue
-        area, covered = coverage.area(statement), coverage.event(statement) is not None
-        total = [total[0] + covered, total[1] + 1]
+        area, verdict = coverage.area(statement), coverage.verdict(statement)
+        total[verdict.outcome] += 1
         for name in minors_of(statement.releases, known):
             for key in ((name, area), (name, "")):
-                counts[key] = [counts[key][0] + covered, counts[key][1] + 1]
-        if not covered:
-            open_ones.append(f"uncovered: {statement.unit}: {statement.level}: {statement.releases}: {statement.argument}")
+                counts[key] = [counts[key][0] + (verdict.outcome == COVERED), counts[key][1] + 1]
+        if verdict.outcome != COVERED:
+            about = f"{statement.unit}: {statement.level}: {statement.releases}: {statement.argument}"
+            open_ones.append(f"{verdict.outcome}: {about}" + (f": {verdict.missed[0]}" if verdict.outcome == NARROW else ""))
     areas = sorted({area for _, area in counts if area})
     yield "\t".join(["release", "all", *areas])
     for name in known:
         cells = [counts.get((name, area)) for area in ("", *areas)]
         yield "\t".join([name, *(f"{cell[0]}/{cell[1]}" if cell else "-" for cell in cells)])
-    yield f"total\t{total[0]}/{total[1]} statements"
+    yield f"total\t{total[COVERED]}/{total.total()} statements"
+    if total[NARROW]:
+        yield f"narrow\t{total[NARROW]}/{total.total()} statements"
     yield from open_ones

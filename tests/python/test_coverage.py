@@ -54,6 +54,82 @@ def test_releases_are_counted_by_minor() -> None:
     assert minors_of("0.11.0.0; 4.4(ccs)", known) == ["0.11", "4.4"]
 
 
+@pytest.mark.parametrize(
+    ("argument", "types", "level", "logger", "outcome", "missed"),
+    [
+        # An object prints brackets and blanks; the form keeps them out of its fields.
+        (
+            's"Unloaded transaction metadata $previousTxnMetadataCacheEntry from $txnTopicPartition as part of loading metadata at epoch $coordinatorEpoch"',
+            "previousTxnMetadataCacheEntry:TxnMetadataCacheEntry txnTopicPartition:Int coordinatorEpoch:Int",
+            "WARN",
+            "kafka.coordinator.transaction.TransactionStateManager",
+            "covered",
+            "",
+        ),
+        # A form that wants a word where the source prints any object takes none of its lines.
+        (
+            's"Terminating process due to signal $signal"',
+            "signal:Reason",
+            "INFO",
+            "kafka.Kafka$",
+            "uncovered",
+            "Terminating process due to signal Thing(id=7, inner=Inner(names=[a, b], at=-1), text='a b') (kafka.Kafka$)",
+        ),
+        # A text that its caller has put together.
+        (
+            '"{} in {}ms: {}", String.format("%s failed for member %s because epoch %s is fenced.", heartbeatRequestName(), memberId, epoch), ms, error',
+            "",
+            "INFO",
+            "org.apache.kafka.clients.consumer.internals.ShareHeartbeatRequestManager",
+            "covered",
+            "",
+        ),
+        # Short texts count under their own loggers alone, and every class that prints them is asked.
+        ('"shut down completely"', "", "INFO", "kafka.server.KafkaRequestHandlerPool", "covered", ""),
+        (
+            '"shut down completely"',
+            "",
+            "INFO",
+            "kafka.server.KafkaRequestHandlerPool kafka.server.LampPool",
+            "narrow",
+            "shut down completely (kafka.server.LampPool)",
+        ),
+        # A prefix has to be known as one, whole.
+        (
+            '"[data-plane Kafka Request Handler on Controller " + brokerId + "] "',
+            "brokerId:Int",
+            "PREFIX",
+            "kafka.server.KafkaRequestHandlerPool",
+            "covered",
+            "",
+        ),
+        ('"[Lamp " + id + "] "', "id:Int", "PREFIX", "kafka.server.LampPool", "uncovered", "[Lamp 7]  (kafka.server.LampPool)"),
+    ],
+)
+def test_a_form_has_to_take_all_that_a_statement_prints(
+    argument: str, types: str, level: str, logger: str, outcome: str, missed: str
+) -> None:
+    verdict = Coverage(catalogue()).verdict(Statement(logger.split()[0].rstrip("$"), "", level, "4.1.1", argument, logger, types))
+    assert verdict.outcome == outcome
+    assert (verdict.missed or ("",))[0] == missed
+
+
+@pytest.mark.parametrize(
+    ("expression", "types", "texts"),
+    [
+        ("port", {"port": {"int"}}, ("7",)),
+        ("offset", {"offset": {"Long"}}, ("7", "-1")),
+        ("txn", {"txn": {"TxnMetadata"}}, ("Thing(id=7, inner=Inner(names=[a, b], at=-1), text='a b')", "[a (id: 1 rack: null), b]")),
+        ("e.getMessage", {}, ("No space left on device (28)", "java.io.IOException: Disk [sda, 5%] is 'full': no space", "null")),
+        ("member.groupId", {}, ("billing", "pay [eu], v2")),
+        ('isrs.mkString("[", ",", "]")', {}, ("[1,2]", "[]")),
+        ('if (isNew) "Created" else "Found"', {}, ("Created", "Found")),
+    ],
+)
+def test_what_an_expression_prints(expression: str, types: dict[str, set[str]], texts: tuple[str, ...]) -> None:
+    assert Hole(expression).values(types).texts[: len(texts)] == texts
+
+
 @pytest.fixture
 def statements(tmp_path: Path) -> Path:
     path = tmp_path / "statements.tsv"

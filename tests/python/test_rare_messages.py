@@ -1,0 +1,208 @@
+"""Wordings that clusters print seldom, or with objects, errors and prefixes of many shapes: expected values are typed from the lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.envelope import envelopes
+from ingestion.recognise import catalogue
+from ingestion.shapes import shape_of
+
+COORDINATOR = "kafka.coordinator.transaction"
+MEMBER = "org.apache.kafka.clients.consumer.internals"
+FENCED = "The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin."
+
+
+def read(line: str) -> tuple[str | None, dict[str, str]]:
+    """Event and fields of one record in Kafka's default layout."""
+    record = line.encode()
+    shape = shape_of(record, True, envelopes()[0], catalogue())
+    return shape.event_type, {name: record[slice(*span)].decode() for name, span in zip(shape.keys, shape.spans, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("level", "message", "logger", "event", "fields"),
+    [
+        # 1.1 and 2.3.
+        (
+            "INFO",
+            "[Transaction Marker Request Completion Handler 1]: Sending tx-pay [eu], v2's transaction marker for partition orders-3 has failed with error org.apache.kafka.common.errors.NotLeaderForPartitionException, retrying with current coordinator epoch 5",
+            f"{COORDINATOR}.TransactionMarkerRequestCompletionHandler",
+            "transaction_marker_failed",
+            {
+                "node": "1",
+                "transactional_id": "tx-pay [eu], v2",
+                "topic": "orders",
+                "partition": "3",
+                "error": "org.apache.kafka.common.errors.NotLeaderForPartitionException",
+                "coordinator_epoch": "5",
+            },
+        ),
+        (
+            "INFO",
+            "[Transaction Marker Request Completion Handler 2]: Sending tx-1's transaction marker for partition orders-3 has permanently failed with error org.apache.kafka.common.errors.TransactionCoordinatorFencedException with the current coordinator epoch 7; cancel sending any more transaction markers TxnMarkerEntry{producerId=4, producerEpoch=0, coordinatorEpoch=7, result=ABORT, partitions=[orders-3]} to the brokers",
+            f"{COORDINATOR}.TransactionMarkerRequestCompletionHandler",
+            "transaction_marker_failed",
+            {"node": "2", "transactional_id": "tx-1", "topic": "orders", "partition": "3"},
+        ),
+        (
+            "WARN",
+            "[TransactionCoordinator id=1] Rolling back ongoing transaction of transactionalId: tx-orders-7 failed due to org.apache.kafka.common.errors.NotCoordinatorException",
+            f"{COORDINATOR}.TransactionCoordinator",
+            "transaction_timeout_failed",
+            {"node": "1", "transactional_id": "tx-orders-7", "error": "org.apache.kafka.common.errors.NotCoordinatorException"},
+        ),
+        # 3.5: objects with brackets of their own, and the number of a partition of __transaction_state.
+        (
+            "WARN",
+            "[Transaction State Manager 2]: Unloaded transaction metadata TxnMetadataCacheEntry(coordinatorEpoch=2, metadataPerTransactionalId=Pool(tx-1 -> TransactionMetadata(transactionalId=tx-1, pendingState=None))) from 3 as part of loading metadata at epoch 3",
+            f"{COORDINATOR}.TransactionStateManager",
+            "transactions_replaced",
+            {"node": "2", "partition": "3", "coordinator_epoch": "3"},
+        ),
+        (
+            "ERROR",
+            "TransactionMetadata(transactionalId=tx-1, producerId=7, previousProducerId=-1, producerEpoch=3, lastProducerEpoch=2, txnTimeoutMs=60000, state=Ongoing, pendingState=None, topicPartitions=HashSet(orders-3), txnStartTimestamp=1763798400000, txnLastUpdateTimestamp=1763798400004)'s transition to TxnTransitMetadata(producerId=7, prevProducerId=-1, txnState=CompleteAbort, topicPartitions=HashSet()) failed since pendingState is not defined: this should not happen",
+            f"{COORDINATOR}.TransactionMetadata",
+            "transaction_state_inconsistent",
+            {},
+        ),
+        (
+            "ERROR",
+            "TransactionMetadata(transactionalId=tx-1, producerId=7, state=Ongoing, pendingState=Some(PrepareAbort), topicPartitions=HashSet(orders-3))'s transition to TxnTransitMetadata(producerId=7, txnState=CompleteAbort) failed: this should not happen",
+            f"{COORDINATOR}.TransactionMetadata",
+            "transaction_state_inconsistent",
+            {},
+        ),
+        # Until 3.4 a word says who fetched, from 3.5 on the replica.
+        (
+            "ERROR",
+            "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from follower on partition orders-3: PartitionData(fetchOffset=77, logStartOffset=0, maxBytes=1048576, currentLeaderEpoch=Optional[5])",
+            "kafka.server.ReplicaManager",
+            "fetch_failed",
+            {"node": "1", "bytes_asked": "1048576", "fetcher_kind": "follower", "topic": "orders", "partition": "3"},
+        ),
+        (
+            "ERROR",
+            "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from replica [2] on partition 5nR1Zk3mQ2mC1l0W7y5k9A:orders-3: PartitionData(topicId=5nR1Zk3mQ2mC1l0W7y5k9A, fetchOffset=77, logStartOffset=0, maxBytes=1048576, currentLeaderEpoch=Optional[5], lastFetchedEpoch=Optional[4])",
+            "kafka.server.ReplicaManager",
+            "fetch_failed",
+            {"node": "1", "bytes_asked": "1048576", "broker": "2", "topic": "orders", "partition": "3"},
+        ),
+        # 4.1.
+        (
+            "INFO",
+            f"[Consumer clientId=billing-1, groupId=billing] ConsumerGroupHeartbeatRequest failed for member 9xVf2 because epoch 0 is fenced. in 0ms: {FENCED}",
+            f"{MEMBER}.ConsumerHeartbeatRequestManager",
+            "member_epoch_fenced",
+            {
+                "client_id": "billing-1",
+                "group_id": "billing",
+                "api": "ConsumerGroupHeartbeatRequest",
+                "member_id": "9xVf2",
+                "member_epoch": "0",
+                "backoff_ms": "0",
+                "error": FENCED,
+            },
+        ),
+        (
+            "INFO",
+            f"[Consumer clientId=billing-1, groupId=billing] GroupHeartbeatRequest failed for member 9xVf2 because epoch -1 is fenced. in 100ms: {FENCED}",
+            f"{MEMBER}.HeartbeatRequestManager",
+            "member_epoch_fenced",
+            {"api": "GroupHeartbeatRequest", "member_epoch": "-1", "backoff_ms": "100"},
+        ),
+        (
+            "INFO",
+            "[data-plane Kafka Request Handler on Controller 11] shut down completely",
+            "kafka.server.KafkaRequestHandlerPool",
+            "request_handlers_stopped",
+            {"node": "11"},
+        ),
+        (
+            "INFO",
+            "[data-plane Kafka Request Handler on Controller 11], shut down completely",
+            "kafka.server.KafkaRequestHandlerPool",
+            "request_handlers_stopped",
+            {"node": "11"},
+        ),
+        (
+            "INFO",
+            "[data-plane Kafka Request Handler on Broker 1], shut down completely",
+            "kafka.server.KafkaRequestHandlerPool",
+            "request_handlers_stopped",
+            {"node": "1"},
+        ),
+        (
+            "INFO",
+            "[RaftManager id=1] Updated in-memory voters from VoterSet(voters={1=VoterNode(voterKey=ReplicaKey(id=1, directoryId=<undefined>), listeners=Endpoints(endpoints={ListenerName(CONTROLLER)=c1/<unresolved>:9093}))}) to VoterSet(voters={})",
+            "org.apache.kafka.raft.internals.UpdateVoterHandler",
+            "voters_changed",
+            {"node": "1"},
+        ),
+        # 4.2.
+        (
+            "WARN",
+            "Auto topic creation failed for orders with error 'TOPIC_ALREADY_EXISTS': Topic 'orders' already exists.",
+            "kafka.server.DefaultAutoTopicCreationManager",
+            "topic_creation_failed",
+            {"topic": "orders", "error": "TOPIC_ALREADY_EXISTS", "reason": "Topic 'orders' already exists."},
+        ),
+        (
+            "WARN",
+            "Exception while getting share coordinator",
+            "kafka.server.share.ShareCoordinatorMetadataCacheHelperImpl",
+            "share_state_request_failed",
+            {},
+        ),
+        (
+            "ERROR",
+            "[Persister broker=1]Unable to find node to use for coordinator lookup.",
+            "org.apache.kafka.server.share.persister.PersisterStateManager$ReadStateHandler",
+            "share_state_request_failed",
+            {"node": "1"},
+        ),
+        # The same words under the class that prints them in another release.
+        (
+            "INFO",
+            "Incremental fetch session 12 expected epoch 4, but got 3. Possible duplicate request.",
+            "kafka.server.IncrementalFetchContext",
+            "fetch_session_refused",
+            {},
+        ),
+        (
+            "INFO",
+            "Unset the log level of kafka.server.ReplicaManager",
+            "kafka.server.ConfigAdminManager",
+            "log_level_changed",
+            {"logger_name": "kafka.server.ReplicaManager"},
+        ),
+        (
+            "ERROR",
+            "Error on broker 1 while processing LeaderAndIsr request with correlationId 7 received from controller 2 epoch 3",
+            "state.change.logger",
+            "leader_and_isr_failed",
+            {"broker": "1", "correlation_id": "7", "controller": "2", "request_controller_epoch": "3"},
+        ),
+        (
+            "WARN",
+            "stream-thread [billing-5f0c-StreamThread-1] Could not get lock for state directory 0_1 for task 0_1 as user calling cleanup.",
+            "org.apache.kafka.streams.processor.internals.StateDirectory",
+            "streams_warned",
+            {"stream_thread": "billing-5f0c-StreamThread-1"},
+        ),
+        # A message of several lines: what stands below the first belongs to the value.
+        (
+            "WARN",
+            "Failed to flush file /data/kafka logs (old)/orders-3/00000000000000000000.log\njava.io.IOException: Input/output error\n\tat java.base/sun.nio.ch.FileDispatcherImpl.force0(Native Method)",
+            "org.apache.kafka.common.utils.Utils",
+            "file_flush_failed",
+            {},
+        ),
+    ],
+)
+def test_a_line_is_recognised(level: str, message: str, logger: str, event: str, fields: dict[str, str]) -> None:
+    head, newline, trace = message.partition("\n")
+    found, values = read(f"[2026-11-22 08:00:00,001] {level} {head} ({logger}){newline}{trace}")
+    assert found == event
+    assert {name: values.get(name) for name in fields} == fields
