@@ -6,6 +6,10 @@ claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
+deleted as (
+    select * from {{ ref('int_partitions__isr_deleted') }}
+),
+
 epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
@@ -47,6 +51,24 @@ final as (
         isr
     from claims
     where isr is not null
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        'deleted' as telling_kind,
+        cast(null as int) as leader_epoch,
+        cast(null as int) as partition_epoch,
+        cast(null as int) as controller_epoch,
+        cast(null as array<int>) as isr_before,
+        isr
+    from deleted
     union all
     select
         cluster_id,
