@@ -12,7 +12,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ from ingestion.sources import (
     tail_hash,
 )
 from ingestion.warehouse import Warehouse, only_writer
-from ingestion.whose import File, layout_for
+from ingestion.whose import layout_for
 from ingestion.write import TIME, Added, Columns, schema_of
 from ingestion.zones import zone_of
 
@@ -175,7 +175,7 @@ def ingest(
     place = Warehouse.at(warehouse)
     with only_writer(place), Spool(place.work / "members") as spool:
         past = state(place.root)
-        found = look(options, warehouse, spool, past.files())
+        found = look(options, warehouse, spool, past)
         return take_in(start, place.root, found, past, options, tell, progress)
 
 
@@ -275,8 +275,8 @@ def nodeless_said(paths: list[str]) -> str:
     return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
 
 
-def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = ()) -> list[Source]:
-    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone.  `past`: files of earlier runs."""
+def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None) -> list[Source]:
+    """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone.  `past`: what earlier runs found."""
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
     for root in options.paths:
@@ -288,7 +288,9 @@ def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = 
                 continue
             place = where(relative, root, options, layout, known)
             sources.append(placed(inspect(path, str(Path(path).parent), place.cluster, place.node, options.pattern), root, place))
-    return resolve_zones(resolve_nodes(sources, past), options.timezone)
+    files = past.by_place({source.cluster_id for source in sources}) if past else {}
+    sources = [earlier.from_above(source, files.get((source.cluster_id, source.shown))) for source in sources]
+    return resolve_zones(resolve_nodes(sources, tuple(files.values())), options.timezone)
 
 
 def placed(source: Source, root: str, place: bundles.Place) -> Source:
