@@ -101,6 +101,12 @@ def test_each_text_tells_what_its_example_says(section: str) -> None:
             assert said == (wanted if own is None else dict.fromkeys(wanted, own)), text
 
 
+def test_of_an_address_only_the_host_is_kept() -> None:
+    """What stands in bronze.sources must hold no secret."""
+    told = whose.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
+    assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
+
+
 def test_kinds_of_nodes_and_of_others_are_kinds_of_their_module() -> None:
     for module in captures.modules():
         of_node, of_others = getattr(module, "OF_NODE", frozenset()), getattr(module, "OF_OTHERS", frozenset())
