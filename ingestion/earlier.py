@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -56,19 +56,14 @@ class Past:
                 )
         return list(known.values())
 
-    @cached_property
-    def by_place(self) -> dict[Place, whose.File]:
-        """Each file that was read, with all that it ever told."""
+    def by_place(self, clusters: Collection[str]) -> dict[Place, whose.File]:
+        """Each file of some clusters that was read, with all that it ever told."""
         out: dict[Place, whose.File] = {}
         for row in self.rows:
-            if row["outcome"] in (TO_READ, CUT):
+            if row["cluster_id"] in clusters and row["outcome"] in (TO_READ, CUT):
                 place = (row["cluster_id"], row["source_path"])
                 out[place] = together(out.get(place), file_of_row(row))
         return out
-
-    def files(self) -> list[whose.File]:
-        """The same, for those that are looked at now."""
-        return list(self.by_place.values())
 
     def kept(self, sources: Sequence[Source]) -> list[Source]:
         """The sources with the node of each capture that the logs beside it told by time, where these logs are not looked at now."""
@@ -130,6 +125,11 @@ def together(before: whose.File | None, now: whose.File) -> whose.File:
     )
 
 
+def from_above(source: Source, before: whose.File | None) -> Source:
+    """A source as seen from the highest folder by which it was ever given."""
+    return source if before is None else replace(source, root=min(before.root, source.root, key=len))
+
+
 def clues_of(source: Source) -> Row:
     """What a source and its path tell of nodes, as `bronze.sources` keeps it."""
     file = file_of(source)
@@ -149,21 +149,19 @@ def second_look(found: Sequence[Source], past: Past) -> dict[Place, whose.Owner]
     """The captures of earlier runs that are not among the files found, but whose node is another now, by cluster and path."""
     here = {(source.cluster_id, source.shown) for source in found}
     touched = {source.cluster_id for source in found}
-    waiting = [place for place in past.latest if place[0] in touched and place not in here]
+    waiting = [place for place, row in past.latest.items() if place[0] in touched and place not in here and row["layout"] is None]
     if not waiting:
         return {}
-    files = [file_of(source) for source in found] + [past.by_place[place] for place in waiting]
-    clusters = whose.clusters(files)
-    return dict(other_owners(waiting, clusters, past))
+    files = past.by_place(touched)
+    clusters = whose.clusters([*(file_of(source) for source in found), *files.values()])
+    return dict(other_owners({place: files[place] for place in waiting}, clusters, past))
 
 
-def other_owners(places: Sequence[Place], clusters: dict[str, whose.Cluster], past: Past) -> Iterator[tuple[Place, whose.Owner]]:
-    """Those of the captures at some places that have another owner than their row says."""
-    for place in places:
+def other_owners(files: dict[Place, whose.File], clusters: dict[str, whose.Cluster], past: Past) -> Iterator[tuple[Place, whose.Owner]]:
+    """Those of some captures that have another owner than their row says."""
+    for place, file in files.items():
         row = past.latest[place]
-        if row["layout"] is not None:
-            continue
-        owner = clusters[place[0]].owner(past.by_place[place])
+        owner = clusters[place[0]].owner(file)
         if not (owner.node is None and is_by_time(row)) and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
             yield place, owner
 

@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ from ingestion.sources import (
     resolve_zones,
 )
 from ingestion.warehouse import Warehouse, only_writer
-from ingestion.whose import File, layout_for
+from ingestion.whose import layout_for
 from ingestion.write import TIME, Added, Columns, schema_of
 from ingestion.zones import zone_of
 
@@ -216,7 +216,7 @@ def ingest(
         for _ in range(MOST_LOOKS):
             past = state(place.root, tell)
             seen = Seen(place.work / "seen")
-            found = look(options, warehouse, spool, past.files(), seen)
+            found = look(options, warehouse, spool, past, seen)
             outcome = outcome.followed_by(take_in(start, place.root, found, past, options, progress, seen))
             if not outcome.changed:
                 break
@@ -328,9 +328,9 @@ def nodeless_said(paths: list[str]) -> str:
     return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
 
 
-def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = (), seen: Seen | None = None) -> list[Source]:
+def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None, seen: Seen | None = None) -> list[Source]:
     """Every file below the given paths, and in archives, inspected, with its cluster, node and time zone; one that is as it was is not opened.
-    `past`: files of earlier runs."""
+    `past`: what earlier runs found."""
     seen = seen or Seen()
     layout = Layout(options.layout) if options.layout else None
     sources: list[Source] = []
@@ -346,7 +346,9 @@ def look(options: Options, warehouse: str, spool: Spool, past: Sequence[File] = 
                 sources += look_into(path, root, options, layout, spool)
                 continue
             sources.append(placed(source or seen.note(path, given, inspect(path, *given)), root, place))
-    return resolve_zones(resolve_nodes(sources, past), options.timezone)
+    before = past.by_place({source.cluster_id for source in sources}) if past else {}
+    sources = [earlier.from_above(source, before.get((source.cluster_id, source.shown))) for source in sources]
+    return resolve_zones(resolve_nodes(sources, tuple(before.values())), options.timezone)
 
 
 def below(path: str, root: str) -> str:

@@ -430,8 +430,8 @@ def resolve_nodes(sources: list[Source], past: Sequence[whose.File] = ()) -> lis
     the time at which it begins.  A capture as `whose` says.  A disagreement is a warning.  `past`: files of earlier runs.
     """
     files = [file_of(source) for source in sources]
-    here = {(file.cluster, file.folder, file.name) for file in files}
-    clusters = whose.clusters([*files, *(file for file in past if (file.cluster, file.folder, file.name) not in here)])
+    # What a file told that has been rotated or written anew holds on.
+    clusters = whose.clusters([*files, *past])
     of_folder: dict[str, list[tuple[int, int]]] = {}
     for source in sources:
         if source.envelope and source.takes_nodes:

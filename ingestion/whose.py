@@ -24,7 +24,7 @@ TIME = "~"
 TIMES = re.compile(
     r"(?<!\d)(?:20\d\d([-_.]?)[01]\d\1[0-3]\d(?:[t_\-. ]?[0-2]\d[:\-_.]?[0-5]\d(?:[:\-_.]?[0-5]\d)?(?:[.,]?\d{3})?z?)?|1\d{9}(?:\d{3})?)(?![\da-z])"
 )
-CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{2})")
 SEPARATORS = "-_. "
 # A hundred places of one clue tell what a thousand tell; around each, for a line of JSON may have megabytes.
 MOST_PLACES = 100
@@ -224,7 +224,9 @@ def candidates(name: str) -> tuple[Candidate, ...]:
         for match in word.pattern.finditer(text):
             stem = re.sub(rf"[{SEPARATORS}{TIME}]+", "-", known.tools.sub("", text[: match.start()])).strip("-")
             out.append(Candidate(word, stem, int(match["number"])))
-    return tuple(out)
+    # In kafka2-broker-3 the broker's number is the node's; the other may be the cluster's.
+    plainly = [candidate for candidate in out if candidate.word.counts_alone == "always"]
+    return tuple(plainly or out)
 
 
 def is_others(name: str) -> bool:

@@ -65,7 +65,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Source]:
     with Spool(tmp_path / "spool") as spool:
         given = Options([str(folder)], cluster="c", timezone="UTC", **options)
-        return look(given, str(tmp_path / "warehouse"), spool, past.files() if past else ())
+        return look(given, str(tmp_path / "warehouse"), spool, past)
 
 
 def nodes(sources: list[Source], folder: Path) -> dict[str, tuple[int | None, str | None]]:
@@ -99,6 +99,12 @@ def test_each_text_tells_what_its_example_says(section: str) -> None:
             told = whose.tells(text, (entry.get("kinds") or ["x"])[0], own)
             said = {"members": list(told.members), "hosts": dict(told.hosts), "own": told.own, "machines": told.host}[section]
             assert said == (wanted if own is None else dict.fromkeys(wanted, own)), text
+
+
+def test_of_an_address_only_the_host_is_kept() -> None:
+    """What stands in bronze.sources must hold no secret."""
+    told = whose.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
+    assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
 
 
 def test_kinds_of_nodes_and_of_others_are_kinds_of_their_module() -> None:
@@ -318,7 +324,7 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
             with Spool(tmp_path / "spool") as spool:
                 sources = []
                 # Only the new files are given, each time below the same folder.
-                for source in look(Options([str(folder / "given")], cluster="c", timezone="UTC"), "/x", spool, past.files()):
+                for source in look(Options([str(folder / "given")], cluster="c", timezone="UTC"), "/x", spool, past):
                     if str(Path(source.shown).relative_to((folder / "given").resolve())) in parts[number]:
                         sources.append(source)
             past = load(past, sources)
@@ -331,6 +337,24 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
         "gc.log": (2, "folder", ()),
     }
     assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+def test_what_a_rotated_log_told_holds_on(tmp_path: Path) -> None:
+    files = {"logs/server.log": DUMP.format(7, "alpha07"), "logs/8/server.log": SERVER.format(8), "evidence/ss-alpha07.txt": SS}
+    folder = write(tmp_path / "given", files)
+    past = load(earlier.Past([]), found(folder, tmp_path))
+    (folder / "logs/server.log").write_text("[2026-11-22 10:00:00,123] INFO Starting the log cleaner (kafka.log.LogCleaner)\n")
+    sources = found(folder, tmp_path, past)
+    assert nodes(sources, folder)["evidence/ss-alpha07.txt"] == (7, "name")
+    logs = [source for source in sources if source.envelope]
+    assert known_now(load(past, logs))["ss-alpha07.txt"][:2] == (7, "name")
+
+
+def test_a_file_that_is_given_again_by_a_folder_below_is_whose_it_was(tmp_path: Path) -> None:
+    folder = write(tmp_path / "given", {"logs/server.log": SERVER.format(7), "evidence/ss.txt": SS})
+    past = load(earlier.Past([]), found(folder, tmp_path))
+    (source,) = found(folder / "evidence", tmp_path, past)
+    assert (source.node_id, past.has_other_owner(source)) == (7, False)
 
 
 def test_a_gc_log_that_has_its_node_by_time_keeps_it_where_the_logs_are_not_given_again(tmp_path: Path) -> None:
