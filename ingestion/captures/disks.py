@@ -64,6 +64,8 @@ ENTRY = linear.for_lines(
 UNIT_UNKNOWN = "nothing says whether bytes (du -b) or blocks of 1024"
 # What a live partition cannot be below when its bytes are counted: its directory alone has a block.
 LEAST_PARTITION_BYTES = 4096
+# log.index.size.max.bytes: the newest segment of a log in use has its indexes at full size.
+LIVE_PARTITION_BYTES = 10 << 20
 # log.segment.bytes is an int; a file may be over it by one batch.
 MOST_SEGMENT_BYTES = 1 << 32
 # More than one partition, and than all of a node's disks, can hold.
@@ -163,7 +165,10 @@ class Listing:
 
     def end(self, is_last: bool = True) -> Iterator[Row]:
         """The sizes, with the unit as it is concluded; where it is not, they wait on for the next run of the command."""
-        self.concluded = (too_much(self.rows) if self.default else too_much(self.rows) or by_multiples(self.rows)) or self.concluded
+        # Where the command was seen, only a live partition's preallocated indexes let odd numbers say more than a rare file system.
+        least = LIVE_PARTITION_BYTES if self.default else LEAST_PARTITION_BYTES
+        found = too_much(self.rows) or by_multiples(self.rows, least)
+        self.concluded = (None if self.default and found and found[0] == 1024 else found) or self.concluded
         if self.concluded or self.default or is_last:
             yield from (self.with_unit(row) for row in self.rows)
             self.rows = []
@@ -204,13 +209,13 @@ def too_much(rows: Sequence[Row]) -> tuple[int, str] | None:
     return None
 
 
-def by_multiples(rows: Sequence[Row]) -> tuple[int, str] | None:
+def by_multiples(rows: Sequence[Row], least_bytes: int = LEAST_PARTITION_BYTES) -> tuple[int, str] | None:
     """(bytes of one, why): file systems of Linux allocate by 4 KiB; those that do not (ZFS, compression) show numbers too small for bytes."""
     sizes = {size for size, _ in sizes_of(rows)}
     least = min({size for size, fields in sizes_of(rows) if "partition_id" in fields} or sizes, default=0)
     odd = next((size for size, _ in sizes_of(rows) if size % 4), None)
     if odd is not None:
-        return (1, f"{odd} is not a multiple of 4, and blocks are allocated by 4 KiB") if least >= LEAST_PARTITION_BYTES else None
+        return (1, f"{odd} is not a multiple of 4, and blocks are allocated by 4 KiB") if least >= least_bytes else None
     if 0 < least < LEAST_PARTITION_BYTES:
         return 1024, f"{least} is too small for bytes, and all numbers are multiples of 4, as allocated blocks are"
     if len(sizes) >= 6 and any(size % 8 for size in sizes):

@@ -154,6 +154,8 @@ def test_what_one_run_of_du_says_of_its_unit_holds_for_its_next_runs() -> None:
 
 def test_a_du_without_options_counts_blocks_unless_they_are_too_many() -> None:
     assert bytes_in(sizes(12345, before="[k@b1 ~]$ du /data/kafka\n")) == ["12641280"]
+    # Ten GiB of blocks in the smallest partition, and numbers that no file system of 4 KiB shows.
+    assert bytes_in(sizes(44930001, 34220000, before="[k@b1 ~]$ du /data/kafka\n")) == ["44930001", "34220000"]
     (row,) = sizes(228472127488, before="[k@b1 ~]$ du -s /data/kafka/*\n")
     assert (row.fields["size_bytes"], row.warnings[-1]) == (
         "228472127488",
