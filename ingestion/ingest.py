@@ -14,7 +14,8 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ from ingestion.sources import (
     identify,
     inspect,
     may_grow,
+    replace,
     resolve_nodes,
     resolve_zones,
     tail_hash,
@@ -252,7 +254,7 @@ def look(options: Options, warehouse: str, spool: Spool, seen: Seen | None = Non
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
             cluster, node = where(relative, root, options, layout, known)
-            given = (str(Path(path).parent), cluster, node, options.pattern)
+            given = (folder_of(os.path.dirname(path)), cluster, node, options.pattern)
             source = seen.find(path, given)
             if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
@@ -288,8 +290,19 @@ def where(
     place = bundles.place_of(known, relative) if layout is None else None
     if place is not None:
         cluster, node = place.cluster, place.node
-    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", Path(root).resolve().name)
-    return options.cluster or cluster or name, options.node if options.node is not None else node
+    return options.cluster or cluster or name_of(root), options.node if options.node is not None else node
+
+
+@lru_cache(maxsize=64)
+def name_of(root: str) -> str:
+    """The name of a folder or archive, without what says that it is one."""
+    return re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", Path(root).resolve().name)
+
+
+@lru_cache(maxsize=64)
+def folder_of(name: str) -> str:
+    """A folder's path in its shortest form."""
+    return str(Path(name))
 
 
 class Spool:

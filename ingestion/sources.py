@@ -13,9 +13,10 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ingestion import captures, linear
 from ingestion.clues import clock_millis, first_node, zone_between
@@ -108,6 +109,13 @@ class Source:
     def takes_nodes(self) -> bool:
         """Whether lines of this kind name the node that wrote them."""
         return self.kind not in ("zookeeper_log", "kafka_client_log", "kafka_connect_log")
+
+
+def replace(source: Source, **changes: Any) -> Source:
+    """As `dataclasses.replace`, which takes ten times as long: each of 100,000 files is changed a few times."""
+    changed = object.__new__(Source)
+    vars(changed).update(vars(source), **changes)
+    return changed
 
 
 @dataclass(frozen=True)
