@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ from ingestion.sources import (
     resolve_nodes,
     resolve_zones,
 )
+from ingestion.sources import replace as with_changes
 from ingestion.warehouse import Warehouse, only_writer
 from ingestion.whose import layout_for
 from ingestion.write import TIME, Added, Columns, schema_of
@@ -340,7 +342,7 @@ def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | No
         known = bundles.bundle_of(relative for _, relative in files)
         for path, relative in files:
             place = where(relative, root, options, layout, known)
-            given = (os.path.dirname(path) or ".", place.cluster, place.node, options.pattern)
+            given = (folder_of(os.path.dirname(path)), place.cluster, place.node, options.pattern)
             source = seen.find(path, given)
             if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
@@ -358,7 +360,7 @@ def below(path: str, root: str) -> str:
 
 def placed(source: Source, root: str, place: bundles.Place) -> Source:
     """A source with the path that was given, resolved, and what its place says beside cluster and node."""
-    return replace(source, root=root, host=source.host or place.host, is_said_of_file=place.is_of_file)
+    return with_changes(source, root=root, host=source.host or place.host, is_said_of_file=place.is_of_file)
 
 
 def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
@@ -380,7 +382,7 @@ def look_into(archive: str, root: str, options: Options, layout: Layout | None, 
             out.append(Source(path=shown, shown=name, folder=shown, cluster_id=place.cluster, outcome=REFUSED, reason=reason))
         else:
             source = inspect(copy, os.path.dirname(name), place.cluster, place.node, options.pattern, name)
-            out.append(replace(placed(source, root, place), is_whole=True))
+            out.append(with_changes(placed(source, root, place), is_whole=True))
     return out
 
 
@@ -394,9 +396,20 @@ def where(
         cluster, node = layout.read(relative)
         place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
     place = place or bundles.Place("folder")
-    name = re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
     node = options.node if options.node is not None else place.node
-    return replace(place, cluster=options.cluster or place.cluster or name, node=node)
+    return replace(place, cluster=options.cluster or place.cluster or name_of(root), node=node)
+
+
+@lru_cache(maxsize=64)
+def name_of(root: str) -> str:
+    """The name of a folder or archive, without what says that it is one."""
+    return re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
+
+
+@lru_cache(maxsize=64)
+def folder_of(name: str) -> str:
+    """A folder's path in its shortest form."""
+    return str(Path(name))
 
 
 class Spool:

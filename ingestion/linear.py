@@ -1,7 +1,7 @@
 """Patterns whose time grows with the length of the text and with nothing else, whatever the text is: compiled by RE2.
 
-`compile`: for what is made from data (forms, wrappers, layouts, paths of bundles), where nobody can weigh each pattern by hand.  `for_lines`: for
-patterns of lines with several parts that overlap; short lines go to `re`, which is several times faster there and whose worst is bounded by the
+`compile`: for what is made from data in thousands (forms), where nobody can weigh each pattern by hand.  `for_lines`: for patterns of lines
+with several parts that overlap; short lines go to `re`, which is several times faster there and whose worst is bounded by the
 length.  Both are written as for `re`; what RE2 has not (looking around, references back) is an error.
 """
 

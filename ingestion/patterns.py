@@ -123,7 +123,7 @@ class Pattern:
 
     name: str
     text: str
-    matcher: linear.Pattern
+    matcher: linear.ForLines | linear.Pattern
 
     def cut(self, line: str) -> Cut | None:
         """The parts of a line; None where it does not fit, and so continues the record before it."""
@@ -205,14 +205,18 @@ def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
 def compile_pattern(text: str, name: str = "given") -> Pattern:
     """Compile a layout.  Raises ValueError with what is wrong and what to write."""
     names: set[str] = set()
-    expression = _compile(text, names)
+    # Padding beside a blank: one run of blanks, for two that overlap could share it in many ways.
+    expression = re.sub(r"(?:\[ \][*+])+", lambda run: "[ ]+" if "+" in run[0] else "[ ]*", _compile(text, names))
     for needed in ("time", "message"):
         if needed not in names:
             raise ValueError(f"pattern '{text}' has no {needed}; write %{'d' if needed == 'time' else 'm'} where it stands")
     head, _, tail = expression.partition(MESSAGE)
     # Of a message of several lines the first has no tail.
     ending = f"(?:{tail}[ ]*)?" if re.sub(r"\s+", "", tail) else ""
-    return Pattern(name, text, linear.compile(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
+    # Two free texts beside the message share a line in too many ways even where it is short.
+    free = expression.count(r"[^\n]*?") + bool(ending)
+    make = linear.for_lines if free < 2 else linear.compile
+    return Pattern(name, text, make(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
 
 
 def _compile(text: str, names: set[str]) -> str:

@@ -13,10 +13,11 @@ import re
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ingestion import captures, linear, whose
 from ingestion.bundles import compile_layout
@@ -123,6 +124,13 @@ class Source:
     def takes_nodes(self) -> bool:
         """Whether lines of this kind name the node that wrote them."""
         return self.kind not in kinds_of_others()
+
+
+def replace(source: Source, **changes: Any) -> Source:
+    """As `dataclasses.replace`, which takes ten times as long: each of 100,000 files is changed a few times."""
+    changed = object.__new__(Source)
+    vars(changed).update(vars(source), **changes)
+    return changed
 
 
 @dataclass(frozen=True)

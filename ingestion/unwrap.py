@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ingestion import linear
 from ingestion.envelope import REWRITTEN, find_envelope
 from ingestion.files import fault_of
 from ingestion.forms import MARK, read_yaml
@@ -63,7 +62,7 @@ class Inner:
 
 
 @lru_cache(maxsize=1)
-def wrappers() -> dict[str, linear.Pattern | dict[str, list[list[str]]]]:
+def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
     """Name → expression of a line, in the order of the file; of JSON the paths of its parts."""
     out: dict[str, Any] = {}
     for name, entry in read_yaml(Path(__file__).parent / "catalogue" / "wrappers.yml").items():
@@ -78,7 +77,7 @@ def wrappers() -> dict[str, linear.Pattern | dict[str, list[list[str]]]]:
             at = mark.end()
         # Collectors strip blanks at the end of a line, and of an empty one with them.
         text = "".join(expression).replace("[ ]+(?P<message>.*)", "(?:[ ](?P<message>.*))?")
-        out[name] = linear.compile(text + r"\Z", re.S)
+        out[name] = re.compile(text + r"\Z", re.S)
     return out
 
 

@@ -105,7 +105,7 @@ SOCKSTAT_KEYS = {
 }
 TRANSPORT_HEADING = re.compile(r"Transport\s+Total\s+IP\s+IPv6\s*")
 PROCESS = re.compile(
-    r"(?:^|\s)(?:(?P<process_id>\d+)/(?P<process_name>[^\s].*?)|(?P<mac_name>[A-Za-z][\w.\- ]{0,100}):(?P<mac_id>\d+))(?=\s|$)"
+    r"(?:^|\s)(?:(?P<process_id>\d+)/(?P<process_name>[^\s].*?)|(?P<mac_name>[A-Za-z][\w.\- ]{0,100}+):(?P<mac_id>\d+))(?=\s|$)"
 )
 SS_PROCESS = re.compile(r'\(\("(?P<process_name>[^"]+)",(?:pid=)?(?P<process_id>\d+),(?:fd=)?(?P<file_descriptor>\d+)\)')
 

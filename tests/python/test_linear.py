@@ -26,7 +26,7 @@ SLOW_SECONDS, RATIO = 0.0003, 3.0
 # So many of a pattern's slowest texts are taken twice as long.
 MOST = 4
 # What `re` may take for a line that `for_lines` gives it.
-SHORT_SECONDS = 0.01
+SHORT_SECONDS = 0.04
 
 
 class TooSlow(Exception):
@@ -125,8 +125,8 @@ def test_every_pattern_is_linear() -> None:
     assert not faults, "\n".join(faults)
 
 
-def test_what_is_made_from_data_is_compiled_by_re2() -> None:
-    made = [found for found in named() if found.name.startswith(("form ", "wrappers.yml", "--"))]
+def test_forms_are_compiled_by_re2() -> None:
+    made = [found for found in named() if found.name.startswith(("form ",))]
     assert len(made) > 4000
     assert [found.name for found in made if not hostile.is_re2(found.pattern)] == []
 
