@@ -305,14 +305,18 @@ class Cluster:
         plausible = {
             style: {number for number in numbers if number < 100_000 and number not in ports} for style, numbers in self.numbers.items()
         }
-        always = {style for style, word in self.words.items() if word.counts_alone == "always"}
+        certain = {number for style, word in self.words.items() if word.counts_alone == "always" for number in plausible[style]}
+        if certain:
+            # A node that only names of another style name fills up the run of the others, or goes on with it.
+            others = {number for style, numbers in plausible.items() if 0 not in self.numbers[style] for number in numbers}
+            return certain | others if is_run(certain | others) else certain
         sets = {
             style
             for style, word in self.words.items()
             if word.counts_alone == "in_sets" and len(plausible[style]) > 1 and max(plausible[style]) < 1000
         }
         # Pods count from 0 whatever the ids are: other names go before them.
-        chosen = always or {style for style in sets if 0 not in self.numbers[style]} or sets
+        chosen = {style for style in sets if 0 not in self.numbers[style]} or sets
         return {number for style in chosen for number in plausible[style]}
 
     def _offsets(self) -> dict[Style, int | None]:

@@ -376,3 +376,24 @@ def test_a_second_look_that_finds_nothing_new_writes_no_rows(tmp_path: Path) -> 
     past = load(earlier.Past([]), found(folder, tmp_path))
     again = load(past, found(folder, tmp_path, past))
     assert len(again.rows) == len(past.rows) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "nodes_of"),
+    [
+        # Each node in a style of its own.
+        (
+            {"jstack_broker1_1030.txt": 1, "ss-kafka-2.txt": 2, "node3-ss.txt": 3, "ss_b4.txt": 4},
+            {1, 2, 3, 4},
+        ),
+        ({"ss_b1.txt": 1, "ss_b2.txt": 2}, {1, 2}),
+        # Hosts count otherwise than the nodes that names say: the same number is not the same node.
+        ({"ss-broker1.txt": 1, "ss-broker2.txt": 2, "ss-kafka101.txt": None, "ss-kafka102.txt": None}, {1, 2}),
+    ],
+)
+def test_names_of_several_styles_say_together_which_nodes_there_are(
+    tmp_path: Path, names: dict[str, int | None], nodes_of: set[int]
+) -> None:
+    folder = write(tmp_path / "given", dict.fromkeys(names, SS))
+    assert {name: node for name, (node, _) in of(folder, tmp_path).items()} == names
+    assert {node for node, _ in of(folder, tmp_path).values() if node is not None} == nodes_of
