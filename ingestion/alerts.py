@@ -61,6 +61,7 @@ def check(
         try:
             rows = tables.rows(render(alert.path, given).sql)
         except NotBuilt as error:
+            tables.must_be_built()
             raise NotBuilt(f"{alert.name} reads {error}, which is not in {place.root}; `chronicle build` makes it") from error
         for row in rows:
             row["at"] = row["at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -17,10 +17,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from ingestion.publish import BrokenContract, carry_over, fits, forget, publish
-from ingestion.warehouse import Warehouse, only_writer, register, register_views, save_views, sweep, tables
+from ingestion.warehouse import Warehouse, only_writer, opened, register, register_views, save_views, sweep, tables
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -218,8 +217,8 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
             continue
-        held = set(DeltaTable(table).file_uris())
-        known = set(DeltaTable(table, version=before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
+        held = set(opened(table).file_uris())
+        known = set(opened(table, before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
         if known - held:
             return None
         for file in held - known:
@@ -271,7 +270,7 @@ def is_published(node: ModelNode) -> bool:
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
     """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
     found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
-    versions = {log.parent.name: DeltaTable(log.parent).version() for log in found}
+    versions = {log.parent.name: opened(log.parent).version() for log in found}
     return json.dumps({"project": project_hash(project), "bronze": versions})
 
 

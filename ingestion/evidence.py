@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from ingestion.versions import Record
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, opened
 
 # (source_path, byte_offset) of a record.
 Place = tuple[str, int]
@@ -68,7 +68,7 @@ def lines(place: Warehouse, cluster: str, places: set[Place], days: tuple[dt.dat
 
 def rows(path: str, at: str, cluster: str, places: set[Place], days: tuple[dt.date, dt.date] | None) -> Iterable[dict[str, Any]]:
     """Rows of a bronze table at those places.  Texts are read only of files that hold one of them."""
-    dataset = DeltaTable(path).to_pyarrow_dataset()
+    dataset = opened(path).to_pyarrow_dataset()
     there = (
         (pc.field("cluster_id") == cluster)
         & pc.field("source_path").isin(sorted({path for path, _ in places}))

@@ -151,15 +151,14 @@ def answer(place: Warehouse, one: Question, given: Mapping[str, Any]) -> pa.Tabl
     try:
         return tables.table(render(one.path, given).sql)
     except NotBuilt as error:
+        tables.must_be_built()
         raise NotBuilt(f"{one.title} reads {error}, which is not in {place.root}; `chronicle build` makes it") from error
 
 
 def must_know(tables: Tables, cluster: str) -> None:
     """Raises ValueError with the names that are there where there is no such cluster."""
-    try:
-        there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
-    except NotBuilt:
-        there = []
+    tables.must_be_built()
+    there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
     if cluster not in there:
         known = ", ".join(there) or "none; `chronicle build` makes the tables of what was ingested"
         raise ValueError(f"no cluster '{cluster}' in {tables.place.root}; there are: {known}")

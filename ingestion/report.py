@@ -149,16 +149,11 @@ def _counted(count: int, name: str) -> str:
 
 
 def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
-    """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster."""
+    """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster, NotBuilt before the first build."""
     tables = Tables(place)
-    try:
-        known = tables.rows(
-            "select * from marts.dim_clusters order by cluster_id, cluster_incarnation",
-        )
-    except NotBuilt:
-        known = []
+    tables.must_be_built()
     lives: dict[str, list[Row]] = defaultdict(list)
-    for row in known:
+    for row in tables.rows("select * from marts.dim_clusters order by cluster_id, cluster_incarnation"):
         lives[row["cluster_id"]].append(row)
     if cluster is not None and cluster not in lives:
         there = ", ".join(sorted(lives)) or "none; `chronicle build` makes the tables of what was ingested"

@@ -13,7 +13,7 @@ from deltalake import QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from ingestion.versions import Record
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, is_written_to
 
 Row = dict[str, Any]
 # Texts, which stay as they are, and the names of tables outside of them.
@@ -32,6 +32,13 @@ class Tables:
         self.record = Record.of(place)
         self.builder = QueryBuilder()
         self.known: dict[str, bool] = {}
+
+    def must_be_built(self) -> None:
+        """Raises NotBuilt before the first build is done, and says whether one is running."""
+        if not self._is_there("marts", "dim_clusters"):
+            running = is_written_to(self.place)
+            cure = "another chronicle is writing to it now: ask again when that is done" if running else "run `chronicle build`"
+            raise NotBuilt(f"{self.place.root}: no build has been completed yet, so there are no tables to ask; {cure}")
 
     def rows(self, query: str) -> list[Row]:
         """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable
 
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, opened
 
 # Key of the build in a commit's metadata.
 BUILD = "chronicle.build"
@@ -41,10 +41,10 @@ class Record:
         path = place.table(schema, name)
         if not DeltaTable.is_deltatable(path):
             return None
-        newest, version = DeltaTable(path), self.versions.get(f"{schema}.{name}")
+        newest, version = opened(path), self.versions.get(f"{schema}.{name}")
         if self.build is None or newest.version() == version or newest.history(1)[0].get(BUILD) in (None, self.build):
             return newest
-        return None if version is None else DeltaTable(path, version=version)
+        return None if version is None else opened(path, version)
 
     def write(self, place: Warehouse) -> None:
         """Put this record in the place of the one before."""

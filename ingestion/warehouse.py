@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deltalake import DeltaTable
     from pyspark.sql import SparkSession
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
@@ -27,6 +28,24 @@ STEPS = ("staging", "intermediate")
 
 class Busy(RuntimeError):
     """Another process writes to the warehouse."""
+
+
+class Damaged(ValueError):
+    """A table's log cannot be read; the text names it and says what to do."""
+
+
+def opened(path: str | Path, version: int | None = None) -> DeltaTable:
+    """A Delta table.  Raises Damaged where its log cannot be read."""
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return DeltaTable(path, version=version)
+    except DeltaError as error:
+        if not DeltaTable.is_deltatable(str(path)):
+            raise
+        cure = "restore the folder from a backup" if Path(path).parent.name == "bronze" else "delete the folder and run `chronicle build`"
+        raise Damaged(f"{path}: the table's log cannot be read ({' '.join(str(error).split())}); {cure}") from error
 
 
 @dataclass(frozen=True)
@@ -214,6 +233,15 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
             spark.sql(f"create or replace view {schema}.`{name}` as {sql}")
             made.append(f"{schema}.{name}")
     return made
+
+
+def is_written_to(place: Warehouse) -> bool:
+    """Whether a process writes to the warehouse now."""
+    try:
+        with only_writer(place):
+            return False
+    except Busy:
+        return True
 
 
 @contextlib.contextmanager

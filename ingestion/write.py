@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction
 
+from ingestion.warehouse import opened
+
 # (name, Arrow type, comment) of each column of a table.
 Columns = list[tuple[str, pa.DataType, str]]
 TIME = pa.timestamp("us", tz="UTC")
@@ -112,7 +114,7 @@ def has_table(path: str) -> bool:
 def create(path: str, columns: Columns, comment: str) -> None:
     """Make an empty Delta table at a path; one that is there gets the columns that it lacks."""
     if has_table(path):
-        table = DeltaTable(path)
+        table = opened(path)
         names = {field.name for field in table.schema().fields}
         lacking = [field for field in Schema.from_arrow(stored_schema(columns)).fields if field.name not in names]
         if lacking:
@@ -172,7 +174,7 @@ def undo(warehouse: str, batch_id: int) -> None:
 
 def last_batch(path: str) -> int:
     """Number of the newest batch that a table holds, or held; 0 before the first."""
-    return DeltaTable(path).transaction_version(APP) or 0
+    return opened(path).transaction_version(APP) or 0
 
 
 def commit(path: str, files: list[Added], version: int) -> None:
@@ -187,4 +189,4 @@ def commit(path: str, files: list[Added], version: int) -> None:
 
 def rows(path: str, *order: str) -> list[dict[str, Any]]:
     """All rows of a small table."""
-    return DeltaTable(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order]).to_pylist()
+    return opened(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order]).to_pylist()

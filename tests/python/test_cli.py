@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import cli, jars
+from ingestion.warehouse import Warehouse, only_writer
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,16 @@ def test_suggest_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pyt
 def test_match_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["catalogue", "match", str(tmp_path / "nowhere")]) == 1
     assert capsys.readouterr().err == f"chronicle: {tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper\n"
+
+
+@pytest.mark.parametrize("command", [["ask", "split-brain"], ["check"], ["report", "-o", "-"]])
+@pytest.mark.parametrize("is_building", [False, True])
+def test_before_the_first_build_there_is_nothing_to_ask(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], is_building: bool
+) -> None:
+    with only_writer(Warehouse.at(str(tmp_path))) if is_building else contextlib.nullcontext():
+        assert cli.execute([*command, "--warehouse", str(tmp_path)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no build has been completed yet" in err
+    assert ("another chronicle is writing to it now" if is_building else "run `chronicle build`") in err

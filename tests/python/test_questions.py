@@ -89,7 +89,7 @@ def test_without_a_warehouse_asking_fails(capsys: pytest.CaptureFixture[str], tm
     assert capsys.readouterr().err.count("no warehouse there") == 2
     assert cli.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path)]) == 1
     assert cli.execute(["check", "--warehouse", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.count("`chronicle build` makes it") == 2
+    assert capsys.readouterr().err.count("no build has been completed yet") == 2
 
 
 def test_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -346,7 +346,7 @@ def test_of_many_clusters_the_worst_are_told(tmp_path: Path) -> None:
     assert "4 further clusters have a row in the table alone: c07, c08, c09, c10." in page
 
 
-@pytest.mark.parametrize("marts", [{}, {"marts/dim_clusters": []}, {"marts/dim_clusters": [cluster()]}])
+@pytest.mark.parametrize("marts", [{"marts/dim_clusters": []}, {"marts/dim_clusters": [cluster()]}])
 def test_what_is_not_built_is_said_and_no_failure(tmp_path: Path, marts: dict[str, list[dict[str, Any]]]) -> None:
     page = Reader(page_of(make(tmp_path, marts)))
     assert not page.open

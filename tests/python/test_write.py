@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from ingestion import write
+from ingestion.warehouse import Damaged
 
 COLUMNS: write.Columns = [("cluster_id", pa.string(), "cluster"), ("batch_id", pa.int64(), "batch")]
 TABLES = ("log_records", "sources")
@@ -63,3 +64,11 @@ def test_a_batch_that_is_complete_stays_though_its_note_is_damaged(warehouse: Pa
     torn_note(warehouse, 2, *TABLES)
     assert len(write.complete(str(warehouse))) == 1
     assert [batches(warehouse, table) for table in TABLES] == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("torn", [b'{"add": {"path": "part-\x00', b"\x00" * 200])
+def test_a_torn_log_names_its_table_and_what_to_do(warehouse: Path, torn: bytes) -> None:
+    newest = sorted((warehouse / "bronze/sources/_delta_log").glob("*.json"))[-1]
+    newest.write_bytes(torn)
+    with pytest.raises(Damaged, match=r"bronze/sources: the table's log cannot be read .*restore the folder from a backup"):
+        write.rows(f"{warehouse}/bronze/sources", "batch_id")
