@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,7 @@ from ingestion.secrets import HIDDEN, hide_secrets, may_hold_secrets, shown
 from ingestion.shapes import Shape, shape_of
 from ingestion.unwrap import Line, Stream, Streams
 from ingestion.write import TIME, WORD, Columns, schema_of
-from ingestion.zones import ALWAYS, zone_offsets
+from ingestion.zones import ALWAYS, Clock, zone_offsets
 
 CHUNK = 8 << 20
 CUT, FAILED = "source_cut", "failed"
@@ -112,6 +112,23 @@ class Reader:
         self.failed: str | None = None
         self.changed = False
         self.end = task.start
+        self.clock = Clock()
+        self.doubts: set[str] = set()
+
+    def read_clock(self) -> None:
+        """Where the clock stood when an earlier run ended, by the records before the task's start."""
+        begin = max(0, self.task.start - CHUNK)
+        try:
+            text = b"".join(
+                chunks(self.task.path, begin, self.task.start, CHUNK, self.task.expected and replace(self.task.expected, tail_hash=None))
+            )
+        except (*BROKEN, Changed):
+            return
+        starts = record_starts(np.frombuffer(mask(text), np.uint8), self.envelope.template)
+        raw = np.frombuffer(text + b"\n" * PADDING, np.uint8)
+        local, timed = local_millis(raw, starts + self.envelope.time_at, self.envelope.has_millis)
+        offsets = zone_offsets(self.task.zones, local[timed])
+        self.clock.passes(local[timed], offsets.first > offsets.second)
 
     def pieces(self) -> Iterator[Piece]:
         """All whole records, plain or out of their wrappers."""
@@ -232,6 +249,11 @@ def last_start(data: bytes, envelope: Envelope) -> int:
     return 0
 
 
+def shown_day(local: int) -> str:
+    """The day of a local time, ms."""
+    return f"on {EPOCH + dt.timedelta(milliseconds=int(local))}"
+
+
 def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
     """One of some words for each record, as WORD."""
     distinct: dict[str | None, int] = {}
@@ -246,7 +268,8 @@ def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
 class Counted:
     """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
     SHA-256 of the bytes before that (None where the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
-    records are kept as raw text alone; `changed`: the file became another one before it was read to its end."""
+    records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `doubts`: what is doubtful about
+    its times."""
 
     records: int = 0
     recognised: int = 0
@@ -256,6 +279,7 @@ class Counted:
     fault: str | None = None
     failed: str | None = None
     changed: bool = False
+    doubts: set[str] = field(default_factory=set)
 
 
 class Batch:
@@ -288,7 +312,7 @@ class Batch:
         tasks = [piece.reader.task for piece in self.pieces]
         local, timed = local_millis(self.raw, np.where(self.heads, self.starts, 0) + self.envelope.time_at, self.envelope.has_millis)
         timed &= self.heads
-        utc, zones = self._utc(local)
+        utc, zones = self._utc(local, timed)
         nodes, known_by = self._nodes()
         raw_ends = self.ends - (self.raw[self.ends - 1] == 10)
         raw_ends -= (self.raw[raw_ends - 1] == 13) & (raw_ends > self.starts)
@@ -453,17 +477,45 @@ class Batch:
         at = np.flatnonzero(self.keys == self.names[name])
         return self.owners[at], self.values.take(pa.array(at))
 
-    def _utc(self, local: np.ndarray) -> tuple[np.ndarray, pa.Array]:
+    def _utc(self, local: np.ndarray, timed: np.ndarray) -> tuple[np.ndarray, pa.Array]:
         """Milliseconds since 1970 UTC, and the zone by which each was reckoned."""
         utc, names, code = np.zeros(self.count, np.int64), [], np.zeros(self.count, np.int64)
         of_piece = [piece.reader.task.zones for piece in self.pieces]
         for zones in set(of_piece):
             mine = np.array([zones == other for other in of_piece])[self.piece]
-            offsets, number = zone_offsets(zones, local[mine])
-            utc[mine] = local[mine] - offsets
-            code[mine] = len(names) + number
+            offsets = zone_offsets(zones, local[mine])
+            utc[mine] = local[mine] - offsets.first
+            if (offsets.first != offsets.second).any():
+                differ = np.zeros(self.count, np.int64)
+                differ[mine] = offsets.first - offsets.second
+                utc += self._turned_back(local, timed, differ)
+            code[mine] = len(names) + offsets.zone
             names += [name for _, name in zones]
         return utc, words(names, code)
+
+    def _turned_back(self, local: np.ndarray, timed: np.ndarray, differ: np.ndarray) -> np.ndarray:
+        """What is to be added for records of the second pass of an hour that the clock shows twice, ms; what the order does not tell is noted with
+        the source, and so is an hour that the clock skips.  `differ`: by how much later the second pass is; below 0 where a time is skipped."""
+        added = np.zeros(self.count, np.int64)
+        for piece, first, last in zip(self.pieces, self.first, self.last, strict=True):
+            here = first + np.flatnonzero(timed[first : last + 1])
+            reader = piece.reader
+            if (differ[here] > 0).any():
+                if reader.clock.latest is None and reader.task.start and piece.lines is None:
+                    reader.read_clock()
+                second = reader.clock.passes(local[here], differ[here] > 0)
+                added[here[second]] = differ[here[second]]
+                if not reader.clock.is_told:
+                    reader.doubts.add(
+                        f"the clock shows {shown_day(local[here[differ[here] > 0][0]])} an hour twice, and nothing tells which it is; taken as the first"
+                    )
+            elif len(here):
+                reader.clock.latest, reader.clock.was_doubled = int(local[here[-1]]), False
+            if (differ[here] < 0).any():
+                reader.doubts.add(
+                    f"times that the clock skips {shown_day(local[here[differ[here] < 0][0]])}: another zone, or a wrong clock"
+                )
+        return added
 
     def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
         """The day of every record; one without a time takes that of its neighbour."""
@@ -584,6 +636,7 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
             count.records += records
             count.recognised += recognised
             count.last_node = reader.node
+            count.doubts |= reader.doubts
         yield table
 
     cut: list[Reader] = []

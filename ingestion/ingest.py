@@ -634,7 +634,7 @@ def source_row(
         "recognised": count.recognised,
         "outcome": outcome,
         "reason": fault or source.reason,
-        "warnings": list(source.warnings),
+        "warnings": [*source.warnings, *sorted(count.doubts)],
         "is_compressed": source.compressed,
         "modified_at": changed_at(source),
         "clues": earlier.clues_of(source),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -11,24 +12,70 @@ import numpy as np
 ALWAYS = -(10**15)
 
 
-def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For local clock times (int64 ms): (offset to UTC in ms, number of the zone that holds)."""
+# Lines of several threads may stand in another order than their times, by less than this.
+OUT_OF_ORDER_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """Offsets to UTC of local clock times, in ms: `first`; `second`, where the clock shows a time again (it is the smaller one then); `zone`: number of
+    the zone that holds.  A time that the clock skips has a `second` that is larger."""
+
+    first: np.ndarray
+    second: np.ndarray
+    zone: np.ndarray
+
+
+def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> Offsets:
+    """Offsets for local clock times (int64 ms); `zones`: (local ms from which it holds, name)."""
     number = np.clip(np.searchsorted(np.array([start for start, _ in zones]), local, side="right") - 1, 0, None)
-    offsets = np.zeros(len(local), np.int64)
+    first, second = np.zeros(len(local), np.int64), np.zeros(len(local), np.int64)
     for n, (_, name) in enumerate(zones):
         mine = number == n
         if not mine.any():
             continue
         zone = zone_of(name)
         if isinstance(zone, dt.timezone):
-            offsets[mine] = int(zone.utcoffset(None).total_seconds() * 1000)
+            first[mine] = second[mine] = int(zone.utcoffset(None).total_seconds() * 1000)
             continue
         # Offsets change on the quarter hour at most: one look-up for each quarter that occurs.
         quarters, back = np.unique(local[mine] // 900_000, return_inverse=True)
-        epoch = dt.datetime(1970, 1, 1)
-        looked_up = [(epoch + dt.timedelta(milliseconds=int(q) * 900_000)).replace(tzinfo=zone).utcoffset() for q in quarters]
-        offsets[mine] = np.array([int(offset.total_seconds() * 1000) if offset else 0 for offset in looked_up])[back]
-    return offsets, number
+        for offsets, fold in ((first, 0), (second, 1)):
+            offsets[mine] = np.array([offset_millis(int(quarter) * 900_000, zone, fold) for quarter in quarters])[back]
+    return Offsets(first, second, number)
+
+
+def offset_millis(local: int, zone: dt.tzinfo, fold: int) -> int:
+    """Offset to UTC of a local time, in ms; `fold`: 1 for the second time that the clock shows it."""
+    at = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=local)
+    offset = at.replace(tzinfo=zone, fold=fold).utcoffset()
+    return int(offset.total_seconds() * 1000) if offset else 0
+
+
+@dataclass
+class Clock:
+    """Which of the two passes of a doubled hour a log is in, by the order of its records.  `latest`: local ms of the latest record so far;
+    `is_told`: whether the order tells it."""
+
+    latest: int | None = None
+    was_doubled: bool = False
+    is_second: bool = False
+    is_told: bool = True
+
+    def passes(self, local: np.ndarray, doubled: np.ndarray) -> np.ndarray:
+        """For records in their order, whether each is of the second pass.  `doubled`: the clock shows their times twice."""
+        out = np.zeros(len(local), bool)
+        for n, (at, is_doubled) in enumerate(zip(local.tolist(), doubled.tolist(), strict=True)):
+            steps_back = self.latest is not None and at < self.latest - OUT_OF_ORDER_MS
+            if is_doubled and steps_back and self.was_doubled:
+                self.is_second = self.is_told = True
+            elif is_doubled and not self.was_doubled:
+                # Behind an earlier time comes the first pass; a log that begins in the hour may begin in either.
+                self.is_second, self.is_told = False, self.latest is not None and not steps_back
+            out[n] = is_doubled and self.is_second
+            self.was_doubled = is_doubled
+            self.latest = at if self.latest is None or steps_back else max(self.latest, at)
+        return out
 
 
 def zone_of(name: str) -> dt.tzinfo:
