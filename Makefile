@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run test test-lab test-facts test-serve test-parts lint bench bench-serve superset superset-look clean
+.PHONY: setup run test test-lab test-facts test-serve test-parts lint fuzz rotations bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -39,6 +39,17 @@ test-serve: test-lab
 test-parts: test-lab
 	$(BIN)/python -m pytest tests/python
 	$(BIN)/python -m pytest tests/spark
+
+# Coverage-guided, over everything that meets foreign bytes; test-parts runs the same targets with hypothesis.
+FUZZ_SECONDS ?= 600
+fuzz: setup
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --require-hashes -r tests/fuzz/requirements.lock
+	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+
+# A log of 2 MB/s, rotated in every way, while it is ingested each second.
+ROTATION_SECONDS ?= 600
+rotations: setup
+	$(BIN)/python -m tests.rotations --seconds $(ROTATION_SECONDS)
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)

@@ -1,0 +1,124 @@
+"""What meets foreign bytes, each as a function that takes any and must not raise: for property tests and for the fuzzer."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ingestion import bundles, captures
+from ingestion.bronze import FAILED, Counted, Task, read_tasks
+from ingestion.capture import read_capture
+from ingestion.envelope import REWRITTEN
+from ingestion.sources import FAILED as NOT_LOOKED_AT
+from ingestion.sources import inspect
+from ingestion.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
+FOLDER = Path(tempfile.mkdtemp(prefix="chronicle-fuzz-"))
+
+
+def written(data: bytes, name: str = "file") -> Path:
+    path = FOLDER / name
+    path.write_bytes(data)
+    return path
+
+
+def task(path: Path, **changes: object) -> Task:
+    values = {"cluster_id": "c", "source_id": "s", "path": str(path), "start": 0, "end": path.stat().st_size, "holds_last": False} | {
+        "envelope": "kafka",
+        "node_id": None,
+        "node_known_by": None,
+        "takes_nodes": True,
+        "zones": ((-(10**15), "Europe/Berlin"),),
+        "zone_known_by": "given",
+        "batch_id": 1,
+        "ingested_at": NOW,
+        "shown": path.name,
+    }
+    return Task(**(values | changes))
+
+
+def records(data: bytes) -> None:
+    """A log of Kafka's own layout: every byte is in some record, and no fault of ours is met."""
+    counted: dict[str, Counted] = {}
+    rows = [row for batch in read_tasks([task(written(data))], counted, {}) for row in batch.to_pylist()]
+    assert FAILED not in [row["outcome"] for row in rows], rows
+    assert sum(row["byte_length"] for row in rows) == len(data)
+    assert (counted["s"].failed, counted["s"].end) == (None, len(data))
+
+
+def wrapped(data: bytes) -> None:
+    """The same, in the wrappers that its own lines show, else in each."""
+    for names in {find_wrappers(data), *((name,) for name in wrappers())}:
+        counted: dict[str, Counted] = {}
+        one = task(written(data), envelope=REWRITTEN.name, wrappers=names)
+        rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]
+        assert FAILED not in [row["outcome"] for row in rows], rows
+        assert counted["s"].failed is None
+
+
+def lines(data: bytes) -> None:
+    """One line in every wrapper."""
+    for name in wrappers():
+        unwrap((name,), data.decode("utf-8", "replace")).text.encode()
+
+
+def times(data: bytes) -> None:
+    """A time of JSON logs."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    found = millis_of_json(value)
+    assert found is None or isinstance(found, int)
+
+
+def files(data: bytes) -> None:
+    """A file that is looked at."""
+    for name in ("server.log", "jstack-broker-2.txt", "server.log.gz"):
+        source = inspect(str(written(data, name)), str(FOLDER), "c")
+        assert source.outcome != NOT_LOOKED_AT, source.reason
+
+
+def archives(data: bytes) -> None:
+    """An archive, as far as it can be read."""
+    for member in bundles.members(written(data)):
+        if isinstance(member, bundles.Member):
+            while member.open().read(1 << 16):
+                pass
+
+
+def reader(kind: str) -> Callable[[bytes], None]:
+    """Whatever is taken for a capture of a kind."""
+
+    def read(data: bytes) -> None:
+        count = Counted()
+        one = task(written(data), capture=kind)
+        for _, batch in read_capture(one, count):
+            batch.to_pylist()
+        assert count.failed is None, count.failed
+
+    return read
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "records": records,
+    "wrapped": wrapped,
+    "lines": lines,
+    "times": times,
+    "files": files,
+    "archives": archives,
+    **{f"capture:{kind}": reader(kind) for module in captures.modules() for kind in module.KINDS},
+}
+
+
+def seeds(name: str) -> Iterator[bytes]:
+    """Texts to begin with: fixtures of the capture's module, of all for the others."""
+    module = captures.module_of(name.split(":", 1)[1]).__name__.rsplit(".", 1)[-1] if ":" in name else "*"
+    for path in sorted(FIXTURES.glob(f"{module}/**/*")):
+        if path.is_file():
+            yield path.read_bytes()[: 16 << 10]
