@@ -480,7 +480,8 @@ def host_map(files: Iterable[File]) -> dict[str, int]:
         for host, node in file.hosts:
             nodes[host].add(node)
             short = host.split(".")[0]
-            if not re.fullmatch(r"[\d.:a-f]*[.:][\d.:a-f]*", host) and re.search(r"[a-z]", short):
+            is_address = bool(re.fullmatch(r"[\d.:a-f]+", host)) and ("." in host or ":" in host)
+            if not is_address and re.search(r"[a-z]", short):
                 nodes[short].add(node)
     return {host: next(iter(found)) for host, found in nodes.items() if len(found) == 1 and says_machine(host)}
 

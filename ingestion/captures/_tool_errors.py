@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from ingestion import linear
+
 # Tool -> the classes that stand in its stack traces.
 CLASSES = {
     "kafka-acls": "AclCommand",
@@ -52,7 +54,8 @@ TOOL_OF_NAME = {
 }
 TOOL_OF_GROUP = {"reassign": "kafka-reassign-partitions", "transactions": "kafka-transactions"}
 NAMES = "|".join(sorted(TOOL_OF_NAME, key=len, reverse=True))
-EXCEPTION = re.compile(r"\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b")
+EXCEPTION = linear.for_lines(r"\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b")
+TOOL_CLASS = linear.for_lines(r"\b(?:kafka|org\.apache\.kafka)\.(?:\w+\.)*(\w+)(?:\s|\Z)")
 # Sentences that nobody prints but one of Kafka's tools.
 TOOLS_ONLY = (
     re.compile(rf"^Error while executing (?P<name>{NAMES}) command(?: with args '(?P<args>.*?)'$|\s*:?\s*(?P<message>.*))", re.I),
@@ -85,7 +88,7 @@ SAID = (
     re.compile(r"^(?P<message>(?:Failed to|Could not parse broker info due to) .*)"),
 )
 REQUEST = re.compile(r"\bRequest (\w+) failed on brokers|\bcallName=(\w+)|\bCall: (\w+)")
-BROKERS = re.compile(
+BROKERS = linear.for_lines(
     r"(?P<host>[\w.-]+|\[[\da-fA-F:]+\]):(?P<port>\d{2,5}) \(id: -?\d+|\bNode\(-?\d+, ?(?P<old_host>[^,()\s]+), ?(?P<old_port>\d+)\)"
     r"|\bnode -?\d+ \((?P<node_host>[^/\s()]*)/(?P<ip>[^()\s]+?):(?P<node_port>\d+)\)"
 )
@@ -102,7 +105,7 @@ FAILURES = {
     "missing": r"does not exist|UnknownTopicOrPartition|GroupIdNotFound|NoNode|not found|does not have a leader|no leader|LeaderNotAvailable",
     "refused": r"Invalid\w*Exception|UnsupportedVersion|already exists|GroupNotEmpty|still active|not supported|IllegalArgument|UnrecognizedOption",
 }
-FAILURE = {name: re.compile(pattern) for name, pattern in FAILURES.items()}
+FAILURE = {name: linear.for_lines(pattern) for name, pattern in FAILURES.items()}
 
 
 def error_of(text: str, is_tool: bool) -> re.Match[str] | None:
@@ -157,5 +160,5 @@ def tool_in_trace(text: str) -> str | None:
 
 def tool_of_command(text: str, named: str | None) -> str | None:
     """The tool of a command line, which may run its class (`kafka-run-class.sh kafka.tools.GetOffsetShell`)."""
-    classes = re.findall(r"\b(?:kafka|org\.apache\.kafka)\.[\w.]*?(\w+)(?=\s|$)", text)
+    classes = TOOL_CLASS.findall(text)
     return next((TOOL_OF_CLASS[name] for name in classes if name in TOOL_OF_CLASS), named)

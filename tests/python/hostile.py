@@ -24,11 +24,11 @@ from ingestion.captures import _metrics
 from ingestion.envelope import REWRITTEN, envelopes
 from ingestion.recognise import catalogue
 
-# These meet what we wrote ourselves, what a user types, or what our own tools print.
+# These meet what we wrote ourselves, what a user types, what our own tools print, or Kafka's sources.
 OUR_OWN = (
     "alerts", "ask", "build", "check", "cli", "cli_questions", "client", "compiled", "console", "coverage", "evidence", "figures", "found",
     "guard", "jars", "java", "passwords", "publish", "questions", "report", "report_plots", "report_questions", "report_tables", "serve",
-    "session", "times", "units", "warehouse",
+    "session", "statements", "times", "units", "versions", "warehouse",
 )  # fmt: skip
 METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 SEARCHES = ("search", "sub", "split", "findall", "finditer")

@@ -68,7 +68,7 @@ def test_a_dump_of_many_settings(tmp_path: Path) -> None:
 def test_a_record_without_end_in_a_wrapped_stream_does_not_fill_the_memory() -> None:
     head = b"kafka-1  | [2020-05-15 12:00:01,123] INFO started (kafka.server.KafkaServer)\n"
     chunk = b"kafka-1  | and so on and on and on\n" * 30_000
-    streams = Streams(("docker_compose",), None, 0, False)
+    streams = Streams(("docker_compose",), None, 0, lambda: False)
     most = given = 0
     for _, lines in streams.take(iter([head + chunk, *[chunk] * 9])):
         given += len(lines)
@@ -79,7 +79,7 @@ def test_a_record_without_end_in_a_wrapped_stream_does_not_fill_the_memory() -> 
 
 def test_parts_that_never_end_are_given_out() -> None:
     line = b"2020-05-15T12:00:01.123456789Z stdout P " + b"x" * 16_000 + b"\n"
-    streams = Streams(("cri",), None, 0, False)
+    streams = Streams(("cri",), None, 0, lambda: False)
     for _ in streams.take(iter([line * 60] * 10)):
         pass
     assert all(stream.size_of_parts <= LONGEST_RECORD + len(line) for stream in streams.streams.values())

@@ -111,12 +111,15 @@ def test_a_last_record_that_was_held_back_is_read_when_the_file_has_settled(logs
     assert run(logs, tmp_path / "w", settled_after=0).records == 0
 
 
-def test_a_file_that_ended_in_a_line_is_looked_at_again(logs: Path, tmp_path: Path, opened: list[str]) -> None:
-    put(logs / "1/server.log", (LINE * 3).format(1, 1, 2, 1, 3, 1)[:-9])
+@pytest.mark.parametrize(("days_ago", "again"), [(0, {"1/server.log"}), (1, set())])
+def test_a_file_that_ended_in_a_line_is_looked_at_again_until_it_has_settled(
+    logs: Path, tmp_path: Path, opened: list[str], days_ago: int, again: set[str]
+) -> None:
+    put(logs / "1/server.log", (LINE * 3).format(1, 1, 2, 1, 3, 1)[:-9], days_ago=days_ago)
     run(logs, tmp_path / "w")
     opened.clear()
     run(logs, tmp_path / "w")
-    assert set(opened) == {"1/server.log"}
+    assert set(opened) == again
 
 
 def test_other_content_of_the_same_size_and_time_is_seen(logs: Path, tmp_path: Path) -> None:
