@@ -33,7 +33,8 @@ windows as (
         min_by(previous_leader_id, leader_epoch) as last_leader_id,
         slice(flatten(collect_list(evidence)), 1, 10) as evidence,
         sum(evidence_count) as evidence_count,
-        min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known
+        min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known,
+        coalesce(min_by(best_rank, leader_epoch) = 6, false) as is_derived
     from marked
     where leader_id = -1
     group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, window_number

@@ -26,7 +26,8 @@ final as (
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
-                'the epoch before is missing': 'not coalesce(is_start_known, false)'
+                'the epoch before is missing': 'not coalesce(is_start_known, false)',
+                'derived: the leader was alone in sync when it lost what it led': 'is_derived'
             })
         }} as warnings
     from windows

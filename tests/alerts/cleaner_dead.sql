@@ -12,7 +12,7 @@ select
     log_cleaner_outage_key as key,
     'the log cleaner of node ' || cast(node_id as string) || ' stopped'
     || coalesce(
-        if(extent = 'partition', ' for ', ' while it cleaned ')
+        case when extent = 'partition' then ' for ' else ' while it cleaned ' end
         || topic_name || '-' || cast(partition_id as string),
         ''
     )

@@ -108,8 +108,8 @@ def test_bad_input_is_told_and_listed_and_the_rest_is_loaded(lab: Lab) -> None:
     }
     assert all(row.reason for row in rows.values() if row.outcome != "read")
     assert (rows["server.log"].records, rows["server.log"].recognised) == (2001, 2001)
-    # 311 whole lines of 87 bytes; the last of them waits, with the four bytes that follow it.
-    assert rows["cut.log"].records == 310
+    # 311 whole lines of 87 bytes, the last of them with the four bytes that follow it: nobody has written to the file for years.
+    assert rows["cut.log"].records == 311
     assert 500 < rows["cut.log.gz"].records < 2000
 
 
@@ -149,7 +149,9 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_p
     assert beside == facts(lab, neighbour)
     for number, path in enumerate(logs):
         path.write_bytes(full[path] if not number % 2 else full[path][: len(full[path]) * 2 // 5])
-        os.utime(path, (1_600_000_000, 1_600_000_000))
+        if not number % 2:
+            # What is cut is still being written: its last line waits.
+            os.utime(path, (1_600_000_000, 1_600_000_000))
     other.load(cluster, pieces)
     for number, path in enumerate(logs):
         path.write_bytes(full[path])
