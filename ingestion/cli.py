@@ -13,7 +13,7 @@ import typer
 
 from ingestion import interrupts
 from ingestion.cli_questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
-from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption, show_step, tell, visible
+from ingestion.console import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, NEW_LINE, MemoryOption, WarehouseOption, show_step, tell, visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -146,7 +146,7 @@ def show_bytes(files: int, all_files: int, size: int, all_size: int, records: in
     """Progress of reading, on a terminal one line that renews itself."""
     if sys.stderr.isatty():
         text = f"{files}/{all_files} files  {size / 1e6:,.0f}/{all_size / 1e6:,.0f} MB  {records:,} records  {records / max(seconds, 0.1):,.0f} records/s"
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
 
 
 @app.command()

@@ -17,6 +17,8 @@ MemoryOption = Annotated[
 DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"
 
 
+# Begins a terminal's line again, empty.
+NEW_LINE = "\r\x1b[K"
 # What a terminal would take for a command, what would break the line or turn it round, and bytes of a name that are not UTF-8.
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -34,18 +36,19 @@ def escaped(character: str) -> str:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
+def line(text: str) -> str:
+    """A line for people as it is written to standard error; on a terminal it takes the place of a progress line."""
+    return f"{NEW_LINE if sys.stderr.isatty() else ''}{visible(text)}\n"
+
+
 def tell(text: str) -> None:
     """One line for people, on standard error: standard output belongs to results."""
-    text = visible(text)
-    if sys.stderr.isatty():
-        # Takes the place of a progress line.
-        text = f"\r\x1b[K{text}"
-    print(text, file=sys.stderr, flush=True)
+    print(line(text), end="", file=sys.stderr, flush=True)
 
 
 def show_step(number: int, total: int, what: str) -> None:
     """How far long work has come: one line that renews itself on a terminal, plain lines elsewhere."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
+        print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
     else:
         print(f"{number}/{total} {what}", file=sys.stderr, flush=True)

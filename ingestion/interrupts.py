@@ -8,7 +8,7 @@ import sys
 import threading
 from types import FrameType
 
-from ingestion.console import tell
+from ingestion.console import line
 
 # What a command may take to clean up behind itself; a thread that waits for a JVM that is gone would never end.
 GRACE_SECONDS = 3
@@ -40,9 +40,11 @@ def _stop(number: int, frame: FrameType | None) -> None:
     if _received is not None:
         os._exit(128 + number)
     _received = number
-    tell(f"chronicle: {LINES[signal.Signals(number)]}{'; ' + _kept if _kept else ''}")
-    # From here on only libraries would print, each that the others have ended.
+    # From here on only libraries would print, each that the others have ended.  Past Python's own buffer: a thread may be writing to it.
+    said = line(f"chronicle: {LINES[signal.Signals(number)]}{'; ' + _kept if _kept else ''}")
+    stderr = os.dup(2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.write(stderr, said.encode())
     if session := sys.modules.get("ingestion.session"):
         session.kill()
     end = threading.Timer(GRACE_SECONDS, os._exit, [128 + number])

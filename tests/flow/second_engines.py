@@ -1,7 +1,8 @@
 """What a table holds, as each engine that people use tells it: the same measures asked of Spark, DuckDB, delta-rs and Polars.
 
 A table becomes one row of measures.  Each column gives the count of its values; a number, date, time or text also its least and its greatest, a
-number and a time a checksum, a text its characters, a truth how often, an array or map its entries; the first entry of an array is measured like a column.
+number and a time a checksum, a text its characters, a truth how often, an array or map its entries; the first entry of an array, and each field of a
+struct, is measured like a column.
 """
 
 from __future__ import annotations
@@ -46,27 +47,27 @@ DELTA_RS = Dialect('"', "array_length({x})", "cardinality({x})", "({x})[1]", "{x
 
 @dataclass(frozen=True)
 class Value:
-    """A column, or the first entry of an array of one."""
+    """A column, the first entry of an array of one, or a field of a struct (`.name` in the path)."""
 
     path: tuple[str, ...]
     kind: pa.DataType
 
     @property
     def label(self) -> str:
-        return "".join((self.path[0], *(f"[0].{part}" if part else "[0]" for part in self.path[1:])))
+        return "".join((self.path[0], *(part if part[:1] == "." else f"[0].{part}" if part else "[0]" for part in self.path[1:])))
 
     def sql(self, dialect: Dialect) -> str:
         text = f"{dialect.quote}{self.path[0]}{dialect.quote}"
         for part in self.path[1:]:
-            text = dialect.first.format(x=text)
-            text = dialect.part.format(x=text, name=part) if part else text
+            text = text if part[:1] == "." else dialect.first.format(x=text)
+            text = dialect.part.format(x=text, name=part.removeprefix(".")) if part else text
         return text
 
     def polars(self) -> pl.Expr:
         found = pl.col(self.path[0])
         for part in self.path[1:]:
-            found = found.list.first()
-            found = found.struct.field(part) if part else found
+            found = found if part[:1] == "." else found.list.first()
+            found = found.struct.field(part.removeprefix(".")) if part else found
         return found
 
 
@@ -78,6 +79,9 @@ def values(schema: pa.Schema) -> Iterator[Value]:
             entry = column.type.value_type
             for part, kind in [(field.name, field.type) for field in entry] if types.is_struct(entry) else [("", entry)]:
                 yield Value((column.name, part), kind)
+        elif types.is_struct(column.type):
+            for field in column.type:
+                yield Value((column.name, f".{field.name}"), field.type)
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -100,7 +104,7 @@ def in_sql(schema: pa.Schema, dialect: Dialect) -> dict[str, str]:
             found[f"{label} entries"] = f"sum({dialect.entries.format(x=x)})"
         elif types.is_map(kind):
             found[f"{label} entries"] = f"sum({dialect.map_entries.format(x=x)})"
-        else:
+        elif not types.is_struct(kind):
             found |= {f"{label} least": f"min({x})", f"{label} greatest": f"max({x})"}
             if is_text(kind):
                 found[f"{label} characters"] = f"sum(length({x}))"
@@ -129,7 +133,7 @@ def in_polars(schema: pa.Schema) -> dict[str, pl.Expr]:
             found[f"{label} true"] = x.sum()
         elif is_list(kind) or types.is_map(kind):
             found[f"{label} entries"] = (x.map.len() if types.is_map(kind) else x.list.len()).sum()
-        else:
+        elif not types.is_struct(kind):
             found |= {f"{label} least": x.min(), f"{label} greatest": x.max()}
             if is_text(kind):
                 found[f"{label} characters"] = x.str.len_chars().sum()
