@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,9 +14,9 @@ from ingestion.envelope import REWRITTEN
 from ingestion.sources import FAILED as NOT_LOOKED_AT
 from ingestion.sources import inspect
 from ingestion.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
+from tests.python.test_records import task as plain_task
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
-NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 FOLDER = Path(tempfile.mkdtemp(prefix="chronicle-fuzz-"))
 
 
@@ -28,18 +27,9 @@ def written(data: bytes, name: str = "file") -> Path:
 
 
 def task(path: Path, **changes: object) -> Task:
-    values = {"cluster_id": "c", "source_id": "s", "path": str(path), "start": 0, "end": path.stat().st_size, "holds_last": False} | {
-        "envelope": "kafka",
-        "node_id": None,
-        "node_known_by": None,
-        "takes_nodes": True,
-        "zones": ((-(10**15), "Europe/Berlin"),),
-        "zone_known_by": "given",
-        "batch_id": 1,
-        "ingested_at": NOW,
-        "shown": path.name,
-    }
-    return Task(**(values | changes))
+    """The task of a whole file, on a clock that shows an hour twice."""
+    zones = ((-(10**15), "Europe/Berlin"),)
+    return plain_task(path, **{"end": path.stat().st_size, "zones": zones, "shown": path.name} | changes)
 
 
 def records(data: bytes) -> None:
