@@ -17,6 +17,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
+import yaml
 
 from ingestion.publish import BrokenContract, carry_over, fits, forget, publish
 from ingestion.warehouse import Warehouse, only_writer, opened, register, register_views, save_views, sweep, tables
@@ -300,7 +301,8 @@ def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: l
     if clusters is not None:
         vars |= {"clusters": clusters, "warehouse": place.root}
     return [
-        *("--vars", json.dumps(vars)),
+        # dbt reads YAML, to which JSON's two halves of a sign beyond U+FFFF are two signs.
+        *("--vars", yaml.safe_dump(vars, default_flow_style=True, width=1 << 30)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
         *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),

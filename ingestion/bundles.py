@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ingestion import linear
+from ingestion.clues import node_number
 from ingestion.forms import read_yaml
 
 MAX_MEMBERS = 200_000
@@ -483,7 +484,9 @@ def compile_layout(text: str) -> linear.ForLines:
         "**": ".*",
         "*": "[^/]*",
     }
-    return linear.for_lines("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z")
+    return linear.for_lines(
+        "".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z", re.S
+    )
 
 
 @lru_cache(maxsize=1)
@@ -515,6 +518,5 @@ def place_of(found: tuple[Bundle, str | None] | None, path: str) -> Place | None
         match = layout.match(path)
         if match:
             parts = match.groupdict()
-            node = parts.get("node")
-            return Place(bundle.name, cluster or parts.get("cluster"), int(node) if node else None, parts.get("host"))
+            return Place(bundle.name, cluster or parts.get("cluster"), node_number(parts.get("node")), parts.get("host"))
     return Place(bundle.name, cluster)

@@ -397,13 +397,14 @@ def where(
         place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
     place = place or bundles.Place("folder")
     node = options.node if options.node is not None else place.node
-    return replace(place, cluster=options.cluster or place.cluster or name_of(root), node=node)
+    return replace(place, cluster=readable(options.cluster or "") or place.cluster or name_of(root), node=node)
 
 
 @lru_cache(maxsize=64)
 def name_of(root: str) -> str:
-    """The name of a folder or archive, without what says that it is one."""
-    return re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
+    """The name of a folder or archive, without what says that it is one; no cluster has an empty name."""
+    name = os.path.basename(root)
+    return re.sub(r"(?s)(?<=.)\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)\Z", "", name) or root
 
 
 @lru_cache(maxsize=64)

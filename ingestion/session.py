@@ -106,6 +106,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.session.timeZone": "UTC",
+        # ${env:…} within a name is no variable.
+        "spark.sql.variable.substitute": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",

@@ -21,7 +21,7 @@ from typing import Any
 
 from ingestion import captures, linear, whose
 from ingestion.bundles import compile_layout
-from ingestion.clues import clock_millis, first_node, zone_between
+from ingestion.clues import clock_millis, first_node, node_number, zone_between
 from ingestion.envelope import DIGITS, REWRITTEN, Envelope, find_envelope
 from ingestion.files import BROKEN, FINGERPRINT, Expected, fault_of, open_bytes, readable, tail_hash
 from ingestion.forms import read_yaml
@@ -176,7 +176,7 @@ class Layout:
     def read(self, relative: str) -> tuple[str | None, int | None]:
         """(cluster, node) of a path relative to the folder that was given."""
         parts = self.parts(relative)
-        return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
+        return parts.get("cluster"), node_number(parts.get("node"))
 
     def parts(self, relative: str) -> dict[str, str | None]:
         """What each placeholder stands for in a path; nothing where the layout does not fit."""

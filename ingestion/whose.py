@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from ingestion.clues import node_number
 from ingestion.forms import read_yaml
 
 # (name of a word, what stands before it): names of one style count in one way.
@@ -178,7 +179,8 @@ def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True)
     members, hosts = {own} - {None}, set()
     for clue in known.members:
         for match in clue.find(text, small):
-            members.update(int(number) for number in re.findall(r"\d+", match["nodes"]))
+            numbers = map(node_number, re.findall(r"\d+", match["nodes"]))
+            members.update(number for number in numbers if number is not None)
     for clue in known.hosts:
         for match in clue.find(text, small):
             node = int(match["node"]) if "node" in clue.pattern.groupindex else own if is_of_node else None
