@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import heapq
 import os
 import re
 import zlib
@@ -572,6 +573,69 @@ def same_bytes(one: str, other: str) -> bool:
         return False
 
 
+# Up to so many bytes files that begin alike are told apart before they are compared with each other.
+PREFIXES = (*range(1024 + 64, 2048, 64), *(base << n for n in range(9) for base in (2048, 3072)))
+
+
+class Alike:
+    """Files that have been taken, by their first bytes: of many that begin alike, those with which another one may agree as far as both go.
+
+    Only files that agree in two thirds of their bytes, or in the first megabyte, are left to be compared with each other.
+    """
+
+    def __init__(self) -> None:
+        self.groups: dict[str, list[Source]] = {}
+        # Files that have not changed since they were read, by their source; they are not opened for one of their kind.
+        self.seen: dict[str, Source] = {}
+        self.has_unseen: set[str] = set()
+        self.indexed: dict[str, int] = {}
+        # Group and prefix → numbers of its files: of those that go at least so far, and of those that go no further.
+        self.reach: dict[bytes, list[int]] = {}
+        self.ends: dict[bytes, list[int]] = {}
+
+    def add(self, group: str, source: Source) -> None:
+        self.groups.setdefault(group, []).append(source)
+        if source.seen_as == source.source_id:
+            self.seen[source.source_id] = source
+        else:
+            self.has_unseen.add(group)
+
+    def find(self, group: str, source: Source) -> list[Source]:
+        """Those that have the same bytes as far as that can be said cheaply, in the order in which they were taken."""
+        taken = self.groups.get(group, [])
+        if source.seen_as and group not in self.has_unseen:
+            return [self.seen[source.seen_as]] if source.seen_as in self.seen else []
+        if not taken:
+            return []
+        for number in range(self.indexed.get(group, 0), len(taken)):
+            prefixes = prefixes_of(group, taken[number].path)
+            for prefix in prefixes:
+                self.reach.setdefault(prefix, []).append(number)
+            self.ends.setdefault(prefixes[-1], []).append(number)
+        self.indexed[group] = len(taken)
+        *shorter, longest = prefixes_of(group, source.path)
+        numbers = [*self.reach.get(longest, ()), *(number for prefix in shorter for number in self.ends.get(prefix, ()))]
+        return [taken[number] for number in sorted(numbers)]
+
+
+def prefixes_of(group: str, path: str) -> list[bytes]:
+    """A hash of the group with the first bytes of a file, for each of PREFIXES that it reaches; at least one, which says the group alone."""
+    known = hashlib.sha256(group.encode())
+    out, done = [known.digest()[:16]], 0
+    try:
+        with open_bytes(path) as file:
+            for length in PREFIXES:
+                piece = file.read(length - done)
+                known.update(piece)
+                done += len(piece)
+                if done < length:
+                    break
+                out.append(known.digest()[:16])
+    except BROKEN:
+        pass
+    return out
+
+
 def _name(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
 
@@ -581,21 +645,43 @@ def stem(path: str) -> str:
     return ROTATED.sub("", re.sub(r"\.gz$", "", os.path.basename(path)))
 
 
+class Earlier:
+    """The sources of earlier runs, by what they begin with."""
+
+    def __init__(self, known: list[Known]) -> None:
+        self.by_id = {entry.source_id: entry for entry in known}
+        self.by_path: dict[str, list[Known]] = {}
+        self.by_hash: dict[tuple[int, str], list[Known]] = {}
+        for entry in sorted(known, key=lambda entry: -entry.end):
+            self.by_path.setdefault(entry.path, []).append(entry)
+            self.by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
+        self.lengths = sorted({length for length, _ in self.by_hash})
+
+    def find(self, source: Source) -> Iterator[Known]:
+        """Those that begin as a file does, the likeliest first: what it was when it was read, what was at its path, then the longest.  Of
+        thousands that begin alike a file that is known looks at its own alone."""
+
+        def begins_alike(entry: Known) -> bool:
+            length = entry.fingerprint_length
+            return length <= len(source.head) and source.fingerprint(length) == entry.fingerprint
+
+        likely = [self.by_id[source.seen_as]] if source.seen_as in self.by_id else []
+        likely += self.by_path.get(source.shown, [])
+        yield from filter(begins_alike, likely)
+        lengths = [length for length in self.lengths if length <= len(source.head)]
+        yield from heapq.merge(
+            *(self.by_hash.get((length, source.fingerprint(length)), ()) for length in lengths), key=lambda entry: -entry.end
+        )
+
+
 def identify(sources: list[Source], known: list[Known]) -> list[Source]:
     """Give every readable source its id and the byte from which it is new; mark those that repeat another one.
 
     A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
     run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
     """
-    by_hash: dict[tuple[int, str], list[Known]] = {}
-    for entry in known:
-        by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
-    lengths = sorted({length for length, _ in by_hash})
-    taken: dict[str, str] = {}
-    names: dict[str, str] = {}
-    nodes: dict[str, int | None] = {}
-    groups: dict[str, list[str]] = {}
-    seen: dict[str, str] = {}
+    earlier = Earlier(known)
+    alike = Alike()
     ids: set[str] = set()
     used = {entry.source_id for entry in known}
     out: dict[int, Source] = {}
@@ -605,18 +691,15 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
         if source.outcome != TO_READ:
             out[n] = source
             continue
-        candidates = [
-            entry for length in lengths if length <= len(source.head) for entry in by_hash.get((length, source.fingerprint(length)), [])
-        ]
-        candidates.sort(key=lambda entry: (entry.source_id != source.seen_as, entry.path != source.shown, -entry.end))
         match = next(
-            (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
+            (entry for entry in earlier.find(source) if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)),
+            None,
         )
         print_of_group = source.fingerprint()
-        twins = (path for path in groups.get(print_of_group, []) if not is_of_other(source, names[path], nodes[path]))
-        twin = next((path for path in twins if are_twins(path, source, seen)), None)
+        twins = (other for other in alike.find(print_of_group, source) if not is_of_other(source, other.shown, other.node_id))
+        twin = next((other for other in twins if are_twins(other, source)), None)
         if twin is not None:
-            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {names[twin]}", source_id=taken[twin])
+            out[n] = replace(source, outcome=COPY, reason=f"the same bytes as {twin.shown}", source_id=twin.source_id)
             continue
         if match is not None and match.source_id not in ids:
             # A log goes on with the node that wrote it last; a capture's node is as it is known now.
@@ -630,12 +713,9 @@ def identify(sources: list[Source], known: list[Known]) -> list[Source]:
             source = replace(
                 source, source_id=next((name for name in (_name(*parts) for parts in choices) if name not in used), _name(*choices[-1], n))
             )
-        taken[source.path], names[source.path], nodes[source.path] = source.source_id, source.shown, source.node_id
         ids.add(source.source_id)
         used.add(source.source_id)
-        if source.seen_as == source.source_id:
-            seen[source.path] = source.source_id
-        groups.setdefault(print_of_group, []).append(source.path)
+        alike.add(print_of_group, source)
         out[n] = source
     return [out[n] for n in range(len(sources))]
 
@@ -645,11 +725,11 @@ def is_of_other(source: Source, path: str, node: int | None) -> bool:
     return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
 
 
-def are_twins(path: str, source: Source, seen: dict[str, str]) -> bool:
-    """Whether a file that is taken already and another one agree.  `seen`: the source of files that have not changed since they were read."""
-    if source.seen_as and path in seen:
-        return seen[path] == source.seen_as
-    return same_bytes(path, source.path)
+def are_twins(taken: Source, source: Source) -> bool:
+    """Whether a file that is taken already and another one agree; of two that have not changed since they were read, their sources say so."""
+    if source.seen_as and taken.seen_as == taken.source_id:
+        return taken.source_id == source.seen_as
+    return same_bytes(taken.path, source.path)
 
 
 def continues(source: Source, entry: Known) -> bool:

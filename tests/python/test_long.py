@@ -6,9 +6,13 @@ import datetime as dt
 import time
 from pathlib import Path
 
+import pytest
+
 from ingestion import capture
 from ingestion.bronze import Task
 from ingestion.capture import Text
+from ingestion.captures import Line
+from ingestion.captures._documents import documents
 from ingestion.envelope import envelope_named
 from ingestion.recognise import catalogue
 from ingestion.records import LONGEST_RECORD
@@ -93,3 +97,13 @@ def test_a_million_brackets_are_read_in_seconds(tmp_path: Path) -> None:
         for module in captures.modules():
             module.kind_of(text[: 64 << 10], "x")
         assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("line", ["[", "{", '{"a":', "{]"])
+def test_lines_of_brackets_are_not_read_again_from_each(line: str) -> None:
+    many = 40_000
+    began = time.process_time()
+    found = list(documents(Line(number * (len(line) + 1), line) for number in range(many)))
+    assert time.process_time() - began < 2.5
+    assert found[0].offset <= len(line) + 1 and all(document.warning for document in found)
+    assert sum(document.text.count(line) for document in found) >= many // 2 - 1
