@@ -37,6 +37,8 @@ MOST_ELEMENTS = 10_000_000
 IDLE_ANSWER_SECONDS = 600
 FUNCTIONS = Path(__file__).with_name("functions.yml")
 WATCH_SECONDS = 2.0
+# How long the server and its session may each take to stop.
+STOP_SECONDS = 10.0
 # Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
 JAVA_OPTIONS = ("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100")
 # What `models/` says of a key that is made by us.
@@ -200,9 +202,11 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
                     raise CannotServe("Java has ended; its reason stands above")
                 if shown:
                     shown.renew()
-            server.stop()
+            with session.killed_after(STOP_SECONDS):
+                server.stop()
         finally:
-            session.stop()
+            with session.killed_after(STOP_SECONDS):
+                session.stop()
     tell("stopped")
 
 

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from ingestion import jars, java
@@ -289,6 +290,24 @@ def stop(seconds: float = 10) -> None:
         except subprocess.TimeoutExpired:
             _jvm.kill()
             _jvm.wait()
+
+
+@contextlib.contextmanager
+def killed_after(seconds: float) -> Iterator[None]:
+    """Where Java has not done by then what it is asked for, it is killed: a statement that heeds nothing would keep a server for ever."""
+    from py4j.protocol import Py4JError
+
+    timer = Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (Py4JError, OSError):
+        # Java that was killed cannot answer.
+        if is_up():
+            raise
+    finally:
+        timer.cancel()
 
 
 def kill() -> None:
