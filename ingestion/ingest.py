@@ -22,14 +22,18 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ingestion import bundles, earlier, write
-from ingestion.bronze import COLUMNS, Cache, Counted, Task, read_tasks
-from ingestion.capture import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
+from ingestion.bronze import write
+from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS, read_capture
+from ingestion.bronze.log_records import COLUMNS, Cache, Counted, Task, read_tasks
+from ingestion.bronze.write import TIME, Added, Columns, schema_of
 from ingestion.captures import is_of_node
-from ingestion.files import fault_of, readable
-from ingestion.patterns import compile_pattern
-from ingestion.seen import Seen
-from ingestion.sources import (
+from ingestion.reading.files import fault_of, readable
+from ingestion.reading.zones import zone_of
+from ingestion.records.patterns import compile_pattern
+from ingestion.sources import archives, earlier
+from ingestion.sources.owners import layout_for
+from ingestion.sources.seen import Seen
+from ingestion.sources.sources import (
     BINARY,
     COPY,
     EMPTY,
@@ -48,11 +52,8 @@ from ingestion.sources import (
     resolve_nodes,
     resolve_zones,
 )
-from ingestion.sources import replace as with_changes
+from ingestion.sources.sources import replace as with_changes
 from ingestion.warehouse import Warehouse, only_writer
-from ingestion.whose import layout_for
-from ingestion.write import TIME, Added, Columns, schema_of
-from ingestion.zones import zone_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -339,12 +340,12 @@ def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | No
     for given_root in options.paths:
         root = readable(os.path.realpath(given_root))
         files = [(path, below(path, given_root)) for path in find_files(given_root, warehouse)]
-        known = bundles.bundle_of(relative for _, relative in files)
+        known = archives.bundle_of(relative for _, relative in files)
         for path, relative in files:
             place = where(relative, root, options, layout, known)
             given = (folder_of(os.path.dirname(path)), place.cluster, place.node, options.pattern)
             source = seen.find(path, given)
-            if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and bundles.is_bundle(path):
+            if source is None and os.path.isfile(path) and os.access(path, os.R_OK) and archives.is_bundle(path):
                 sources += look_into(path, root, options, layout, spool)
                 continue
             sources.append(placed(source or seen.note(path, given, inspect(path, *given)), root, place))
@@ -358,7 +359,7 @@ def below(path: str, root: str) -> str:
     return readable(os.path.relpath(path, root) if path != root else os.path.basename(path))
 
 
-def placed(source: Source, root: str, place: bundles.Place) -> Source:
+def placed(source: Source, root: str, place: archives.Place) -> Source:
     """A source with the path that was given, resolved, and what its place says beside cluster and node."""
     return with_changes(source, root=root, host=source.host or place.host, is_said_of_file=place.is_of_file)
 
@@ -366,19 +367,19 @@ def placed(source: Source, root: str, place: bundles.Place) -> Source:
 def look_into(archive: str, root: str, options: Options, layout: Layout | None, spool: Spool) -> list[Source]:
     """The members of an archive, inspected as files; what was refused of it says why."""
     shown = readable(os.path.realpath(archive))
-    kept: list[tuple[str, str | None, bundles.Member | bundles.Refused]] = []
+    kept: list[tuple[str, str | None, archives.Member | archives.Refused]] = []
     try:
-        for member in bundles.members(archive):
-            kept.append((readable(member.path), spool.keep(member) if isinstance(member, bundles.Member) else None, member))
+        for member in archives.members(archive):
+            kept.append((readable(member.path), spool.keep(member) if isinstance(member, archives.Member) else None, member))
     except Exception as error:  # one archive's fault must not stop the other files
-        kept.append(("", None, bundles.Refused("", fault_of(error))))
-    known = bundles.bundle_of(path for path, _, _ in kept)
+        kept.append(("", None, archives.Refused("", fault_of(error))))
+    known = archives.bundle_of(path for path, _, _ in kept)
     out = []
     for path, copy, member in kept:
         place = where(path, root, options, layout, known)
         name = f"{shown}/{path}" if path else shown
-        if copy is None or isinstance(member, bundles.Refused):
-            reason = member.reason if isinstance(member, bundles.Refused) else ""
+        if copy is None or isinstance(member, archives.Refused):
+            reason = member.reason if isinstance(member, archives.Refused) else ""
             out.append(Source(path=shown, shown=name, folder=shown, cluster_id=place.cluster, outcome=REFUSED, reason=reason))
         else:
             source = inspect(copy, os.path.dirname(name), place.cluster, place.node, options.pattern, name)
@@ -387,15 +388,15 @@ def look_into(archive: str, root: str, options: Options, layout: Layout | None, 
 
 
 def where(
-    relative: str, root: str, options: Options, layout: Layout | None, known: tuple[bundles.Bundle, str | None] | None
-) -> bundles.Place:
+    relative: str, root: str, options: Options, layout: Layout | None, known: tuple[archives.Bundle, str | None] | None
+) -> archives.Place:
     """Cluster, node and host of a path: as told, by `--layout`, by what is known of the bundle, else the cluster by the folder's or
     archive's name."""
-    place = bundles.place_of(known, relative) if layout is None else None
+    place = archives.place_of(known, relative) if layout is None else None
     if layout is not None:
         cluster, node = layout.read(relative)
-        place = bundles.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
-    place = place or bundles.Place("folder")
+        place = archives.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
+    place = place or archives.Place("folder")
     node = options.node if options.node is not None else place.node
     return replace(place, cluster=options.cluster or place.cluster or name_of(root), node=node)
 
@@ -423,7 +424,7 @@ class Spool:
         shutil.rmtree(self.folder, ignore_errors=True)
         return self
 
-    def keep(self, member: bundles.Member) -> str:
+    def keep(self, member: archives.Member) -> str:
         """Where the bytes of a member lie now."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.count += 1

@@ -14,11 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from ingestion.bronze import read_tasks
+from chronicle.spark.session import peak_memory_bytes, start
+from ingestion.bronze.log_records import read_tasks
 from ingestion.ingest import Options, Spool, ingest, look, task_of
-from ingestion.recognise import catalogue
-from ingestion.session import peak_memory_bytes, start
-from ingestion.sources import identify
+from ingestion.recognition.recognise import catalogue
+from ingestion.sources.sources import identify
 
 LEAST = 200 << 20
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
-from ingestion.bronze import Counted, Task
-from ingestion.capture import HELD_BYTES, UNREAD, read_capture
+from ingestion.bronze.capture_rows import HELD_BYTES, UNREAD, read_capture
+from ingestion.bronze.log_records import Counted, Task
 from ingestion.ingest import task_of
-from ingestion.sources import identify, inspect, resolve_nodes, resolve_zones
+from ingestion.sources.sources import identify, inspect, resolve_nodes, resolve_zones
 
 PAUSE = "[2026-11-21T09:34:{:02}.048+0530][gc] GC({}) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.250ms\n"
 

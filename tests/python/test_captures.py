@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
-from ingestion.sources import inspect
+from ingestion.sources.sources import inspect
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())

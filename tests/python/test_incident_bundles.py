@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingestion.bronze import Counted
+from ingestion.bronze.log_records import Counted
 from ingestion.ingest import Options, Spool, look, read_all, task_of
 
 INCIDENTS = Path(__file__).parents[1] / "incidents"

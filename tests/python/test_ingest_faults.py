@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from ingestion import cli, sources
+from chronicle.cli import main
 from ingestion import ingest as ingesting
+from ingestion.sources import sources
 from tests import rotations
 from tests.python.test_records import line
 from tests.rotations import Here
@@ -94,8 +95,8 @@ def test_a_fault_of_ours_is_named_with_its_place_and_ends_with_1(folder: Path, m
     failed, reason = outcomes(folder)["odd.log"]
     assert failed == "failed" and reason is not None
     assert reason.startswith("KeyError: 'no such thing' at ") and "sources.py:" in reason
-    monkeypatch.setattr("ingestion.session.start", lambda warehouse, memory: Here())
-    assert cli.execute(["ingest", str(folder / "logs"), "--warehouse", str(folder / "other"), "--cluster", "c"]) == 1
+    monkeypatch.setattr("chronicle.spark.session.start", lambda warehouse, memory: Here())
+    assert main.execute(["ingest", str(folder / "logs"), "--warehouse", str(folder / "other"), "--cluster", "c"]) == 1
     monkeypatch.setattr(sources, "find_envelope", look)
     assert (load(folder).records, outcomes(folder)["odd.log"]) == (1, ("read", None))
 

@@ -10,7 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.sources import Known, Layout, Source, find_files, identify, inspect, may_grow, resolve_nodes, resolve_zones, tail_hash
+from ingestion.sources.sources import (
+    Known,
+    Layout,
+    Source,
+    find_files,
+    identify,
+    inspect,
+    may_grow,
+    resolve_nodes,
+    resolve_zones,
+    tail_hash,
+)
 
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ingestion import captures, earlier, whose
-from ingestion.bronze import Counted
+from ingestion import captures
+from ingestion.bronze.log_records import Counted
 from ingestion.ingest import Options, Spool, look, nodeless, nodeless_said, source_row
-from ingestion.sources import Layout, Source, identify
+from ingestion.sources import earlier, owners
+from ingestion.sources.sources import Layout, Source, identify
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "whose"
 CAPTURES = FIXTURES.parent / "captures"
@@ -76,34 +77,34 @@ def of(folder: Path, tmp_path: Path, **options: Any) -> dict[str, tuple[int | No
     return nodes(found(folder, tmp_path, **options), folder)
 
 
-NAMES = whose.content()["names"]
+NAMES = owners.content()["names"]
 
 
 @pytest.mark.parametrize(("word", "name", "number"), [(word, *pair) for word, entry in NAMES.items() for pair in entry["examples"].items()])
 def test_a_name_gives_the_number_behind_its_word_and_no_other(word: str, name: str, number: int) -> None:
-    said = {(candidate.word.name, candidate.number) for candidate in whose.candidates(name)}
+    said = {(candidate.word.name, candidate.number) for candidate in owners.candidates(name)}
     assert (word, number) in said
     assert {number for _, number in said} == {number}
 
 
 @pytest.mark.parametrize("name", [name for entry in NAMES.values() for name in entry["counter_examples"]])
 def test_dates_versions_sizes_and_labels_give_no_number(name: str) -> None:
-    assert whose.candidates(name) == ()
+    assert owners.candidates(name) == ()
 
 
 @pytest.mark.parametrize("section", ["members", "hosts", "own", "machines"])
 def test_each_text_tells_what_its_example_says(section: str) -> None:
-    for entry in whose.content()[section].values():
+    for entry in owners.content()[section].values():
         for text, wanted in entry["examples"].items():
             own = 99 if section == "hosts" and None in wanted.values() else None
-            told = whose.tells(text, (entry.get("kinds") or ["x"])[0], own)
+            told = owners.tells(text, (entry.get("kinds") or ["x"])[0], own)
             said = {"members": list(told.members), "hosts": dict(told.hosts), "own": told.own, "machines": told.host}[section]
             assert said == (wanted if own is None else dict.fromkeys(wanted, own)), text
 
 
 def test_of_an_address_only_the_host_is_kept() -> None:
     """What stands in bronze.sources must hold no secret."""
-    told = whose.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
+    told = owners.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
     assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import bronze
-from ingestion.bronze import read_tasks
+from ingestion.bronze import log_records
+from ingestion.bronze.log_records import read_tasks
 from ingestion.ingest import task_of
-from ingestion.sources import Source, identify, inspect, resolve_nodes, resolve_zones
+from ingestion.sources.sources import Source, identify, inspect, resolve_nodes, resolve_zones
 
 LINES = [
     "[2020-05-15 14:00:01,123] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)",
@@ -219,7 +219,7 @@ def test_chunks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     whole = key(load(path)[1])
     for size in (100, 3000):
-        monkeypatch.setattr(bronze, "CHUNK", size)
+        monkeypatch.setattr(log_records, "CHUNK", size)
         assert key(load(path)[1]) == whole
 
 
