@@ -16,9 +16,11 @@ from pathlib import Path
 
 from chronicle.spark.session import peak_memory_bytes, start
 from ingestion.bronze.log_records import read_tasks
-from ingestion.ingest import Options, Spool, ingest, look, task_of
+from ingestion.bronze.tasks import task_of
+from ingestion.ingest import ingest, look
 from ingestion.recognition.recognise import catalogue
-from ingestion.sources.sources import identify
+from ingestion.sources.discover import Options, Spool
+from ingestion.sources.identify import identify
 
 LEAST = 200 << 20
 

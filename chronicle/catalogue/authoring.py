@@ -17,10 +17,14 @@ import pyarrow as pa
 from chronicle.catalogue.check import reach
 from chronicle.project import PROJECT
 from ingestion.bronze.log_records import read_tasks
-from ingestion.ingest import task_of
+from ingestion.bronze.tasks import task_of
 from ingestion.recognition.forms import Form, release_order, short_name
 from ingestion.recognition.recognise import Catalogue
-from ingestion.sources.sources import find_files, inspect, resolve_zones
+from ingestion.sources.discover import find_files
+from ingestion.sources.identify import identify
+from ingestion.sources.inspect import inspect
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import Found
 
 SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = PROJECT / "docs" / "messages.md"
@@ -73,7 +77,7 @@ def page_text(catalogue: Catalogue) -> str:
 
 def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
     """All records of one file, recognised as ingestion would.  Raises ValueError where the file is none that it reads."""
-    (source,) = resolve_zones([inspect(path, str(Path(path).parent), cluster)], None)
+    (source,) = identify(place([inspect(Found.at(path, cluster))]))
     if source.envelope is None:
         raise ValueError(f"{path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper")
     return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from chronicle.build.build import Outcome as Built
-    from ingestion.ingest import Options, Outcome
+    from ingestion.outcome import Outcome
+    from ingestion.sources.discover import Options
 
 app = typer.Typer(
     name="chronicle",
@@ -64,7 +65,8 @@ def run(
     from chronicle.ask.run_summary import report
     from chronicle.build import build as building
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
-    from ingestion.ingest import Options, must_exist
+    from ingestion.ingest import must_exist
+    from ingestion.sources.discover import Options
 
     began = time.monotonic()
     must_exist(paths)
@@ -104,7 +106,7 @@ def ingest(
 ) -> None:
     """Read raw evidence into bronze, exactly once."""
     from chronicle.spark.session import start
-    from ingestion.ingest import Options
+    from ingestion.sources.discover import Options
 
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
     must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory)))
@@ -113,6 +115,7 @@ def ingest(
 def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
     """Ingest, and tell what became of the files."""
     from ingestion import ingest as ingesting
+    from ingestion.outcome import nodeless_said
 
     interrupts.keeps("what was committed is kept, and the next run goes on from there")
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
@@ -127,7 +130,7 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     if outcome.owned_now:
         tell(f"{outcome.owned_now} captures of earlier runs have a node that was not known then, or another one")
     if outcome.nodeless:
-        tell(ingesting.nodeless_said(outcome.nodeless))
+        tell(nodeless_said(outcome.nodeless))
     if outcome.waiting:
         tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
     return outcome

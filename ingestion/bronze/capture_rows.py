@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ingestion.bronze.log_records import Counted, Task
+from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
 from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of, unread
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash

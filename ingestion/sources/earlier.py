@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from ingestion import captures
 from ingestion.sources import owners
-from ingestion.sources.sources import GROWING, TO_READ, Known, Source, file_of, kinds_of_others
+from ingestion.sources.kinds import kinds_of_others
+from ingestion.sources.resolve import file_of
+from ingestion.sources.stages import GROWING, TO_READ, Inspected, Known, Placed, grown
 
 CUT = "cut"
 Row = dict[str, Any]
@@ -29,6 +31,7 @@ class Past:
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
 
+    @cached_property
     def written(self) -> dict[str, tuple[str, int | None]]:
         """Path → (outcome, size on disk), as last seen."""
         return {row["source_path"]: (row["outcome"], row["size_bytes"]) for row in self.rows}
@@ -66,16 +69,16 @@ class Past:
                 out[place] = together(out.get(place), file_of_row(row))
         return out
 
-    def kept(self, sources: Sequence[Source]) -> list[Source]:
+    def kept(self, sources: Sequence[Placed]) -> list[Placed]:
         """The sources with the node of each capture that the logs beside it told by time, where these logs are not looked at now."""
         return [
-            replace(source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
+            grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
             if (row := self.latest.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
             else source
             for source in sources
         ]
 
-    def has_other_owner(self, source: Source) -> bool:
+    def has_other_owner(self, source: Placed) -> bool:
         """Whether a capture has another node now than when it was last seen."""
         row = self.latest.get((source.cluster_id, source.shown))
         return bool(source.capture) and row is not None and owner_of(row) != (source.node_id, source.node_known_by, source.doubts)
@@ -126,12 +129,13 @@ def together(before: owners.File | None, now: owners.File) -> owners.File:
     )
 
 
-def from_above(source: Source, before: owners.File | None) -> Source:
-    """A source as seen from the highest folder by which it was ever given."""
-    return source if before is None else replace(source, root=min(before.root, source.root, key=len))
+def from_above(source: Inspected, files: Mapping[Place, owners.File]) -> Inspected:
+    """A file as seen from the highest folder by which it was ever given.  `files`: of earlier runs."""
+    before = files.get((source.cluster_id, source.shown))
+    return source if before is None else grown(Inspected, source, root=min(before.root, source.root, key=len))
 
 
-def clues_of(source: Source) -> Row:
+def clues_of(source: Placed) -> Row:
     """What a source and its path tell of nodes, as `bronze.sources` keeps it."""
     file = file_of(source)
     return {
@@ -146,7 +150,7 @@ def clues_of(source: Source) -> Row:
     }
 
 
-def second_look(found: Sequence[Source], past: Past) -> dict[Place, owners.Owner]:
+def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Owner]:
     """The captures of earlier runs that are not among the files found, but whose node is another now, by cluster and path."""
     here = {(source.cluster_id, source.shown) for source in found}
     touched = {source.cluster_id for source in found}

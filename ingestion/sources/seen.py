@@ -19,7 +19,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ingestion.sources.sources import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Source
+from ingestion.sources.stages import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Found, Identified, Inspected, grown
 
 # All of the package `ingestion`.
 HERE = Path(__file__).parent.parent
@@ -36,7 +36,7 @@ class Entry:
 
     mark: Mark
     given: tuple[Any, ...]
-    source: Source
+    source: Inspected
 
 
 class Seen:
@@ -49,31 +49,31 @@ class Seen:
         self.marks: dict[str, Mark] = {}
         self.found: dict[str, Entry] = {}
 
-    def find(self, path: str, given: tuple[Any, ...]) -> Source | None:
-        """What a file was found to be, where it is as it was."""
+    def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
+        """What a file was found to be, where it is as it was.  `pattern`: as it was inspected with."""
         if self.file is None:
             return None
         try:
-            status = os.stat(path)
+            status = os.stat(found.path)
         except OSError:
             return None
-        name = os.path.abspath(path)
+        name = os.path.abspath(found.path)
         self.marks[name] = mark = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         entry = self.entries.get(name)
-        if entry is None or entry.mark != mark or entry.given != given:
+        if entry is None or entry.mark != mark or entry.given != given_of(found, pattern):
             return None
         self.found[name] = entry
         # The name may be another one, by a link.
-        return entry.source if entry.source.path == path else replace(entry.source, path=path)
+        return grown(Inspected, entry.source, **vars(found))
 
-    def note(self, path: str, given: tuple[Any, ...], source: Source) -> Source:
+    def note(self, source: Inspected, pattern: str | None = None) -> Inspected:
         """Remember what a file is that `find` did not know."""
-        name = os.path.abspath(path)
+        name = os.path.abspath(source.path)
         if name in self.marks:
-            self.found[name] = Entry(self.marks[name], given, source)
+            self.found[name] = Entry(self.marks[name], given_of(source, pattern), source)
         return source
 
-    def keep(self, roots: Iterable[str], sources: Iterable[Source], held: set[str]) -> None:
+    def keep(self, roots: Iterable[str], sources: Iterable[Identified], held: set[str]) -> None:
         """Write down what may be known without opening it, after `sources` have been committed."""
         if self.file is None:
             return
@@ -86,7 +86,7 @@ class Seen:
             entry = self.found.get(name)
             if entry and source.outcome in KEPT and source.path not in held and max(entry.mark[3:]) < latest:
                 known = entry.source.seen_as == source.source_id
-                entries[name] = entry if known else replace(entry, source=replace(entry.source, seen_as=source.source_id))
+                entries[name] = entry if known else replace(entry, source=grown(Inspected, entry.source, seen_as=source.source_id))
         if entries != self.entries:
             self._write(entries)
 
@@ -113,6 +113,11 @@ class _Reader(pickle.Unpickler):
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise pickle.UnpicklingError(f"{module}.{name} has no place in it")
         return kind
+
+
+def given_of(found: Found, pattern: str | None) -> tuple[Any, ...]:
+    """How a file was asked for, as far as what it is hangs on it."""
+    return found.folder, found.cluster_id, found.path_node, pattern
 
 
 def code() -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from ingestion import captures
 from ingestion.bronze.capture_rows import read_capture
-from ingestion.bronze.log_records import FAILED, Counted, Task, read_tasks
+from ingestion.bronze.log_records import FAILED, read_tasks
+from ingestion.bronze.tasks import Counted, Task
 from ingestion.records.envelope import REWRITTEN
 from ingestion.records.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
 from ingestion.sources import archives as unpacking
-from ingestion.sources.sources import FAILED as NOT_LOOKED_AT
-from ingestion.sources.sources import inspect
+from ingestion.sources.inspect import inspect
+from ingestion.sources.stages import FAILED as NOT_LOOKED_AT
+from ingestion.sources.stages import Found
 from tests.python.test_records import task as plain_task
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -71,7 +73,7 @@ def times(data: bytes) -> None:
 def files(data: bytes) -> None:
     """A file that is looked at."""
     for name in ("server.log", "jstack-broker-2.txt", "server.log.gz"):
-        source = inspect(str(written(data, name)), str(FOLDER), "c")
+        source = inspect(Found.at(str(written(data, name)), "c"))
         assert source.outcome != NOT_LOOKED_AT, source.reason
 
 

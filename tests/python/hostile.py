@@ -25,7 +25,8 @@ from ingestion.reading import linear
 from ingestion.recognition.recognise import catalogue
 from ingestion.records import patterns, redact, unwrap
 from ingestion.records.envelope import REWRITTEN, envelopes
-from ingestion.sources import archives, sources
+from ingestion.sources import archives
+from ingestion.sources.layout import Layout
 
 # These meet what we wrote ourselves, what a user types, what our own tools print, or Kafka's sources.
 OUR_OWN = {
@@ -111,7 +112,7 @@ def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
     for bundle in archives.known_bundles():
         for pattern in (*bundle.markers, *bundle.clusters, *bundle.layouts):
             yield f"bundles.yml {bundle.name}", pattern, {"match"}
-    yield "--layout", sources.Layout("{cluster}/**/{node}/*/**").pattern, {"match"}
+    yield "--layout", Layout("{cluster}/**/{node}/*/**").pattern, {"match"}
     for pattern in patterns_in(vars(_metrics.names()) if hasattr(_metrics, "names") else ()):
         yield "metrics.yml", pattern, {"match", "fullmatch"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ingestion.bronze import capture_rows
 from ingestion.bronze.capture_rows import Text
-from ingestion.bronze.log_records import Task
 from ingestion.bronze.shapes import shape_of
+from ingestion.bronze.tasks import Task
 from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import envelope_named
 from ingestion.records.redact import HIDDEN, hide_secrets

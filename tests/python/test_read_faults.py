@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.bronze import log_records
+from ingestion.bronze import log_records, pieces
 from ingestion.bronze.capture_rows import read_capture
-from ingestion.bronze.log_records import FAILED, Counted, read_tasks
+from ingestion.bronze.log_records import FAILED, read_tasks
+from ingestion.bronze.tasks import Counted
 from ingestion.captures import UNREAD, Row
 from ingestion.reading.files import Changed, Expected, chunks
 from ingestion.records import unwrap
@@ -177,7 +178,7 @@ def test_a_file_that_is_truncated_while_it_is_read_gives_what_was_read_before(tm
 def test_the_last_record_of_a_file_that_changes_is_held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.log"
     path.write_text(LINES)
-    monkeypatch.setattr(log_records, "CHUNK", 1000)
+    monkeypatch.setattr(pieces, "CHUNK", 1000)
     whole = chunks
 
     def cut_off(*arguments: object) -> object:
@@ -186,7 +187,7 @@ def test_the_last_record_of_a_file_that_changes_is_held_back(tmp_path: Path, mon
         os.truncate(path, 0)
         yield from given
 
-    monkeypatch.setattr(log_records, "chunks", cut_off)
+    monkeypatch.setattr(pieces, "chunks", cut_off)
     counted: dict[str, Counted] = {}
     one = task(path, end=len(LINES), expected=expected(LINES.encode()))
     rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]

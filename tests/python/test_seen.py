@@ -16,8 +16,9 @@ import pytest
 
 from ingestion import ingest as ingesting
 from ingestion.bronze import write
-from ingestion.ingest import Options, Outcome
+from ingestion.outcome import Outcome
 from ingestion.sources import seen
+from ingestion.sources.discover import Options
 
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 

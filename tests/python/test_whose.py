@@ -10,10 +10,15 @@ from typing import Any
 import pytest
 
 from ingestion import captures
-from ingestion.bronze.log_records import Counted
-from ingestion.ingest import Options, Spool, look, nodeless, nodeless_said, source_row
+from ingestion.bronze.source_rows import source_row
+from ingestion.bronze.tasks import Counted, Read
+from ingestion.ingest import look
+from ingestion.outcome import nodeless, nodeless_said
 from ingestion.sources import earlier, owners
-from ingestion.sources.sources import Layout, Source, identify
+from ingestion.sources.discover import Options, Spool
+from ingestion.sources.identify import identify
+from ingestion.sources.layout import Layout
+from ingestion.sources.stages import Placed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "whose"
 CAPTURES = FIXTURES.parent / "captures"
@@ -63,13 +68,13 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Source]:
+def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Placed]:
     with Spool(tmp_path / "spool") as spool:
         given = Options([str(folder)], cluster="c", timezone="UTC", **options)
         return look(given, str(tmp_path / "warehouse"), spool, past)
 
 
-def nodes(sources: list[Source], folder: Path) -> dict[str, tuple[int | None, str | None]]:
+def nodes(sources: list[Placed], folder: Path) -> dict[str, tuple[int | None, str | None]]:
     return {str(Path(source.shown).relative_to(folder.resolve())): (source.node_id, source.node_known_by) for source in sources}
 
 
@@ -290,12 +295,12 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
     assert "'**/{kind}-broker-{node}.txt'" in nodeless_said(["/x/ss.txt"])
 
 
-def load(past: earlier.Past, sources: list[Source]) -> earlier.Past:
+def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     """The rows of `bronze.sources` after another run, as ingestion writes them."""
     batch, owners = len(past.rows) + 1, earlier.second_look(sources, past)
-    sources = identify(sources, past.known(owners))
-    counts = [Counted(records=1 if source.start == 0 else 0, end=source.size or 0) for source in sources]
-    rows = [source_row(source, count, past, past.written(), batch, NOW) for source, count in zip(sources, counts, strict=True)]
+    found = identify(sources, past.known(owners))
+    reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
+    rows = [source_row(read, past, batch, NOW) for read in reads]
     return earlier.Past([*past.rows, *(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)])
 
 
