@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ingestion import linear
+from ingestion.reading import linear
 from tests.python import hostile
 
 SMALL, LARGE = 4_000, 64_000

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from ingestion import ingest as ingesting
 from ingestion.captures import modules
-from ingestion.ingest import Outcome
-from ingestion.recognise import catalogue
-from ingestion.seen import COARSEST_SECONDS
+from ingestion.outcome import Outcome
+from ingestion.recognition.recognise import catalogue
+from ingestion.sources.seen import COARSEST_SECONDS
 from tests.rotations import Here
 
 RECORD = "[2026-11-21 {:02}:{:02}:{:02},{:03}] INFO [ReplicaManager broker=1] record {} {} (kafka.server.ReplicaManager)\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from ingestion.forms import ELLIPSIS, MARK, Form
-from ingestion.recognise import catalogue
+from ingestion.recognition.forms import ELLIPSIS, MARK, Form
+from ingestion.recognition.recognise import catalogue
 
 FIXTURE = Path(__file__).parent / "fixtures/names/names.yml"
 NAMES: dict[str, str] = {

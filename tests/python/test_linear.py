@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import linear
-from ingestion.forms import MARK
+from ingestion.reading import linear
+from ingestion.recognition.forms import MARK
 
 sys.path.insert(0, str(Path(__file__).parent))
 import hostile

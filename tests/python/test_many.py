@@ -9,22 +9,24 @@ from typing import Any
 
 import pytest
 
-from ingestion import sources
-from ingestion.sources import COPY, TO_READ, Known, Source, identify, tail_hash
+from ingestion.reading.files import tail_hash
+from ingestion.sources import identify as identifying
+from ingestion.sources.identify import identify
+from ingestion.sources.stages import COPY, TO_READ, Identified, Known, Placed
 
 HEAD = b"# HELP kafka_server_value What it is.\n" * 40
 
 
-def source_of(path: Path, **changes: Any) -> Source:
+def source_of(path: Path, **changes: Any) -> Placed:
     size = path.stat().st_size
     head = path.read_bytes()[:1024]
-    return Source(
+    return Placed(
         **{"path": str(path), "shown": str(path), "folder": str(path.parent), "cluster_id": "c", "outcome": TO_READ}
         | {"head": head, "size": size, "disk_size": size, **changes}
     )
 
 
-def known_of(source: Source) -> Known:
+def known_of(source: Identified) -> Known:
     return Known(
         source.source_id, source.path, source.fingerprint(), len(source.head), source.size or 0, tail_hash(source.path, source.size or 0),
         source.size, "read",
@@ -35,8 +37,8 @@ def known_of(source: Source) -> Known:
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The pairs of files that are compared byte by byte."""
     pairs: list[tuple[str, str]] = []
-    plain = sources.same_bytes
-    monkeypatch.setattr(sources, "same_bytes", lambda one, other: pairs.append((one, other)) or plain(one, other))
+    plain = identifying.same_bytes
+    monkeypatch.setattr(identifying, "same_bytes", lambda one, other: pairs.append((one, other)) or plain(one, other))
     return pairs
 
 
@@ -81,7 +83,7 @@ def test_a_known_file_looks_at_its_own_alone(tmp_path: Path, compared: list[Any]
 
 def test_a_second_look_at_many_that_begin_alike() -> None:
     given = [
-        Source(path=f"/x/{n}", shown=f"/x/{n}", folder="/x", cluster_id="c", outcome=TO_READ, head=HEAD[:1024], size=3000, seen_as=f"id{n}")
+        Placed(path=f"/x/{n}", shown=f"/x/{n}", folder="/x", cluster_id="c", outcome=TO_READ, head=HEAD[:1024], size=3000, seen_as=f"id{n}")
         for n in range(10_000)
     ]
     known = [Known(f"id{n}", f"/x/{n}", given[0].fingerprint(), 1024, 3000, "tail", 3000, "read") for n in range(10_000)]

@@ -23,13 +23,20 @@ import yaml
 from deltalake import DeltaTable, write_deltalake
 from rich.cells import cell_len
 
+from chronicle.ask import alerts, questions, run_summary
+from chronicle.ask.render import MACROS, compiled, render
+from chronicle.build import build
+from chronicle.build.publish import same
+from chronicle.cli import main as cli
+from chronicle.output import formats, table
+from chronicle.output.console import as_json, line
+from chronicle.output.sql_text import literal
+from chronicle.project import PROJECT
+from chronicle.report import report
 from dashboards import bundle, described, forms
-from ingestion import alerts, ask, build, cli, found, questions, report, sources, table
 from ingestion import ingest as ingesting
-from ingestion.console import as_json, line
-from ingestion.publish import same
-from ingestion.rendered import MACROS, compiled, render
-from ingestion.report_tables import literal
+from ingestion.outcome import Outcome
+from ingestion.sources import discover, layout
 from ingestion.warehouse import Warehouse
 from tests import duck, names
 from tests.names import NAMES
@@ -48,9 +55,9 @@ SOME = (
 )  # fmt: skip
 
 
-def load(root: Path, **options: Any) -> ingesting.Outcome:
+def load(root: Path, **options: Any) -> Outcome:
     given = {"timezone": "UTC", "settled_after": 0.0} | options
-    return ingesting.ingest(Here, str(root / "warehouse"), ingesting.Options([str(root / "logs")], **given), tell=lambda text: None)
+    return ingesting.ingest(Here, str(root / "warehouse"), discover.Options([str(root / "logs")], **given), tell=lambda text: None)
 
 
 def bronze(root: Path, name: str) -> list[dict[str, Any]]:
@@ -64,7 +71,7 @@ def test_the_names_are_many_and_their_file_is_plain() -> None:
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], ingesting.Outcome, Path]:
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Outcome, Path]:
     """All names where Kafka logs one, and folders with those names as clusters, read in one run."""
     root = tmp_path_factory.mktemp("names")
     names.write(root / "logs")
@@ -73,7 +80,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]]
 
 
 @pytest.mark.parametrize("held", names.HELD)
-def test_every_name_is_read_as_it_stands(held: str, read: tuple[list[dict[str, Any]], ingesting.Outcome, Path]) -> None:
+def test_every_name_is_read_as_it_stands(held: str, read: tuple[list[dict[str, Any]], Outcome, Path]) -> None:
     rows = [row for row in read[0] if row["cluster_id"] == "names" and Path(row["source_path"]).stem == held]
     by_second = {row["logged_at"]: row for row in rows}
     start = dt.datetime.fromisoformat(names.DAY).replace(tzinfo=dt.UTC)
@@ -96,7 +103,7 @@ def test_every_name_is_read_as_it_stands(held: str, read: tuple[list[dict[str, A
     assert (len(rows), len(planted)) == (2 * len(NAMES) + 1, 1)
 
 
-def test_a_folder_names_its_cluster_whatever_it_is_called(read: tuple[list[dict[str, Any]], ingesting.Outcome, Path]) -> None:
+def test_a_folder_names_its_cluster_whatever_it_is_called(read: tuple[list[dict[str, Any]], Outcome, Path]) -> None:
     rows, outcome, root = read
     wanted = set(names.as_folders().values())
     assert len(wanted) > 50
@@ -124,9 +131,9 @@ def test_no_cluster_has_an_empty_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     (folder / "server.log").write_text(names.line(0, *names.STARTED))
-    assert ingesting.name_of(str(folder)) == name
-    assert ingesting.name_of("/") == "/"
-    assert ingesting.name_of("/evidence/orders\n.zip") == "orders\n"
+    assert discover.name_of(str(folder)) == name
+    assert discover.name_of("/") == "/"
+    assert discover.name_of("/evidence/orders\n.zip") == "orders\n"
 
 
 @pytest.mark.parametrize("number", ["99999999999", "9" * 5000])
@@ -145,15 +152,15 @@ def test_a_number_that_is_no_node_stops_nothing(tmp_path: Path, number: str) -> 
 
 
 def test_a_layout_reads_folders_with_newlines() -> None:
-    layout = sources.Layout("{cluster}/{node}/**")
-    assert layout.read("a\nb/1/c\nd/server.log") == ("a\nb", 1)
-    assert layout.read("x" * 10_000 + "/1/c\nd/server.log") == ("x" * 10_000, 1)
+    found = layout.Layout("{cluster}/{node}/**")
+    assert found.read("a\nb/1/c\nd/server.log") == ("a\nb", 1)
+    assert found.read("x" * 10_000 + "/1/c\nd/server.log") == ("x" * 10_000, 1)
 
 
 def test_dbt_is_given_the_clusters_as_they_are_called(tmp_path: Path) -> None:
     from dbt.config.utils import parse_cli_vars
 
-    given = build.options(Warehouse.at(str(tmp_path)), build.PROJECT, clusters=list(NAMES.values()))
+    given = build.options(Warehouse.at(str(tmp_path)), PROJECT, clusters=list(NAMES.values()))
     assert parse_cli_vars(given[given.index("--vars") + 1])["clusters"] == list(NAMES.values())
 
 
@@ -204,7 +211,7 @@ class Terminal(io.StringIO):
 
 def test_a_table_steers_no_terminal_and_keeps_its_width(answer: pa.Table) -> None:
     out = io.StringIO()
-    ask.write(answer, "table", out)
+    formats.write(answer, "table", out)
     lines, cut = table.laid_out(answer, 100)
     assert cut > 0
     assert len(lines) == len(out.getvalue().splitlines()) == len(NAMES) + 2
@@ -225,7 +232,7 @@ def test_names_that_cannot_be_told_apart_are_written_apart() -> None:
 
 def test_json_steers_no_terminal_and_keeps_every_value(answer: pa.Table) -> None:
     out = io.StringIO()
-    ask.write(answer, "json", out)
+    formats.write(answer, "json", out)
     assert not STEERING.search(out.getvalue())
     assert [row["topic_name"] for row in json.loads(out.getvalue())] == list(NAMES.values())
     assert [row["groups"][0] for row in json.loads(out.getvalue())] == list(NAMES.values())
@@ -233,11 +240,11 @@ def test_json_steers_no_terminal_and_keeps_every_value(answer: pa.Table) -> None
 
 def test_csv_keeps_every_value_and_on_a_terminal_steers_nothing(answer: pa.Table) -> None:
     out, terminal = io.StringIO(newline=""), Terminal(newline="")
-    ask.write(answer, "csv", out)
+    formats.write(answer, "csv", out)
     rows = list(csv.reader(io.StringIO(out.getvalue(), newline="")))
     assert [row[0] for row in rows] == ["topic_name", *NAMES.values()]
     assert [json.loads(row[1])[0] for row in rows[1:]] == list(NAMES.values())
-    ask.write(answer.rename_columns(["\x1b[2J", "b", "c", "d"]), "csv", terminal)
+    formats.write(answer.rename_columns(["\x1b[2J", "b", "c", "d"]), "csv", terminal)
     assert not STEERING.search(terminal.getvalue())
 
 
@@ -245,7 +252,7 @@ def test_parquet_keeps_every_value(answer: pa.Table, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     with (tmp_path / "a.parquet").open("wb") as file:
-        ask.write(answer, "parquet", SimpleNamespace(isatty=lambda: False, buffer=file))  # type: ignore[arg-type]
+        formats.write(answer, "parquet", SimpleNamespace(isatty=lambda: False, buffer=file))  # type: ignore[arg-type]
     assert pq.read_table(tmp_path / "a.parquet").column("topic_name").to_pylist() == list(NAMES.values())
 
 
@@ -257,7 +264,7 @@ def test_lines_for_people_steer_nothing() -> None:
 
 
 def test_what_run_found_steers_nothing_and_keeps_its_width() -> None:
-    lines = list(found.table_text(["cluster_id", "node"], [[name, "1"] for name in NAMES.values()]))
+    lines = list(run_summary.table_text(["cluster_id", "node"], [[name, "1"] for name in NAMES.values()]))
     assert len(lines) == len(NAMES) + 2
     assert not any(STEERING.search(one) or "\n" in one for one in lines)
     assert max(map(cell_len, lines)) < 80

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ingestion.build import PROJECT, parse
+from chronicle.build.build import parse
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
 # What each layer reads.  An incident is made of facts, and the measures of a day of facts and incidents: their steps read marts.

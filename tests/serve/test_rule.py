@@ -11,8 +11,8 @@ import yaml
 from pyhive import hive
 from pyhive.exc import OperationalError
 
-from ingestion import serve
-from ingestion.client import connect
+from chronicle.serve import serve as serving
+from chronicle.serve.client import connect
 from tests.serve.conftest import MAX_ROWS
 from tests.served import Served
 
@@ -43,7 +43,7 @@ def test_everything_else_is_refused_with_its_reason(ask: Ask, case: dict[str, st
 def test_every_function_of_spark_is_allowed_or_refused(ask: Ask) -> None:
     """A release of Spark brings functions: somebody has to look at each before clients may call it."""
     known = {name for (name,) in ask("show functions")}
-    decided = serve.functions()
+    decided = serving.functions()
     allowed = {name for names in decided["allowed"].values() for name in names}
     assert not allowed & decided["refused"].keys()
     # SHOW FUNCTIONS also lists words of the grammar, and Delta's functions, which read tables by name or path.

@@ -1,0 +1,227 @@
+"""Which source each file is, and from which byte on it is new: placed to identified.  No Spark here.
+
+A source is known by its first bytes (decompressed), so that growth, renaming, rotation and gzip keep it (Filebeat's fingerprint does the
+same); two files that begin alike are one source only while all their common bytes agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+from collections.abc import Iterator, Sequence
+
+from ingestion.reading.files import BROKEN, open_bytes, tail_hash
+from ingestion.reading.names import ROTATED, stem
+from ingestion.sources.stages import COPY, TO_READ, Identified, Inspected, Known, Placed, grown
+
+
+def same_bytes(one: str, other: str) -> bool:
+    """Whether two files agree as far as both go."""
+    try:
+        with open_bytes(one) as left, open_bytes(other) as right:
+            while True:
+                a, b = left.read(1 << 20), right.read(1 << 20)
+                common = min(len(a), len(b))
+                if a[:common] != b[:common]:
+                    return False
+                if len(a) != len(b) or not a:
+                    return True
+    except BROKEN:
+        return False
+
+
+# Up to so many bytes files that begin alike are told apart before they are compared with each other.
+PREFIXES = (*range(1024 + 64, 2048, 64), *(base << n for n in range(9) for base in (2048, 3072)))
+
+
+class Alike:
+    """Files that have been taken, by their first bytes: of many that begin alike, those with which another one may agree as far as both go.
+
+    Only files that agree in two thirds of their bytes, or in the first megabyte, are left to be compared with each other.
+    """
+
+    def __init__(self) -> None:
+        self.groups: dict[str, list[Identified]] = {}
+        # Files that have not changed since they were read, by their source; they are not opened for one of their kind.
+        self.seen: dict[str, Identified] = {}
+        self.has_unseen: set[str] = set()
+        self.indexed: dict[str, int] = {}
+        # Group and prefix → numbers of its files: of those that go at least so far, and of those that go no further.
+        self.reach: dict[bytes, list[int]] = {}
+        self.ends: dict[bytes, list[int]] = {}
+
+    def add(self, group: str, source: Identified) -> None:
+        self.groups.setdefault(group, []).append(source)
+        if source.seen_as == source.source_id:
+            self.seen[source.source_id] = source
+        else:
+            self.has_unseen.add(group)
+
+    def find(self, group: str, source: Placed) -> list[Identified]:
+        """Those that have the same bytes as far as that can be said cheaply, in the order in which they were taken."""
+        taken = self.groups.get(group, [])
+        if source.seen_as and group not in self.has_unseen:
+            return [self.seen[source.seen_as]] if source.seen_as in self.seen else []
+        if not taken:
+            return []
+        for number in range(self.indexed.get(group, 0), len(taken)):
+            prefixes = prefixes_of(group, taken[number].path)
+            for prefix in prefixes:
+                self.reach.setdefault(prefix, []).append(number)
+            self.ends.setdefault(prefixes[-1], []).append(number)
+        self.indexed[group] = len(taken)
+        *shorter, longest = prefixes_of(group, source.path)
+        numbers = [*self.reach.get(longest, ()), *(number for prefix in shorter for number in self.ends.get(prefix, ()))]
+        return [taken[number] for number in sorted(numbers)]
+
+
+def prefixes_of(group: str, path: str) -> list[bytes]:
+    """A hash of the group with the first bytes of a file, for each of PREFIXES that it reaches; at least one, which says the group alone."""
+    known = hashlib.sha256(group.encode())
+    out, done = [known.digest()[:16]], 0
+    try:
+        with open_bytes(path) as file:
+            for length in PREFIXES:
+                piece = file.read(length - done)
+                known.update(piece)
+                done += len(piece)
+                if done < length:
+                    break
+                out.append(known.digest()[:16])
+    except BROKEN:
+        pass
+    return out
+
+
+def _name(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
+
+
+def identify(sources: Sequence[Placed], known: Sequence[Known] = ()) -> list[Identified]:
+    """Give every readable file its id and the byte from which it is new; mark those that repeat another one.
+
+    A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
+    run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
+    """
+    taken = Taken(known)
+    order = sorted(range(len(sources)), key=lambda n: (-(1 << 62 if (size := sources[n].size) is None else size), sources[n].path))
+    out = {n: taken.take(sources[n], n) if sources[n].outcome == TO_READ else unread(sources[n]) for n in order}
+    return [out[n] for n in range(len(sources))]
+
+
+def unread(source: Placed) -> Identified:
+    """A file of which nothing is to be read."""
+    return grown(Identified, source, source_id="", start=source.begin, tail_hash=None)
+
+
+def copy(source: Placed, source_id: str, name: str) -> Identified:
+    """A file that says what another one says already."""
+    return grown(Identified, unread(source), source_id=source_id, outcome=COPY, reason=f"the same bytes as {name}")
+
+
+class Earlier:
+    """The sources of earlier runs, by what they begin with."""
+
+    def __init__(self, known: Sequence[Known]) -> None:
+        self.by_id = {entry.source_id: entry for entry in known}
+        self.by_path: dict[str, list[Known]] = {}
+        self.by_hash: dict[tuple[int, str], list[Known]] = {}
+        for entry in sorted(known, key=lambda entry: -entry.end):
+            self.by_path.setdefault(entry.path, []).append(entry)
+            self.by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
+        self.lengths = sorted({length for length, _ in self.by_hash})
+
+    def find(self, source: Placed) -> Iterator[Known]:
+        """Those that begin as a file does, the likeliest first: what it was when it was read, what was at its path, then the longest.  Of
+        thousands that begin alike a file that is known looks at its own alone."""
+
+        def begins_alike(entry: Known) -> bool:
+            length = entry.fingerprint_length
+            return length <= len(source.head) and source.fingerprint(length) == entry.fingerprint
+
+        likely = [self.by_id[source.seen_as]] if source.seen_as in self.by_id else []
+        likely += self.by_path.get(source.shown, [])
+        yield from filter(begins_alike, likely)
+        lengths = [length for length in self.lengths if length <= len(source.head)]
+        yield from heapq.merge(
+            *(self.by_hash.get((length, source.fingerprint(length)), ()) for length in lengths), key=lambda entry: -entry.end
+        )
+
+
+class Taken:
+    """The sources that are known: of earlier runs, and those of this run so far."""
+
+    def __init__(self, known: Sequence[Known]) -> None:
+        self.earlier = Earlier(known)
+        self.alike = Alike()
+        # Ids that are in use, and those that a file of this run goes by.
+        self.used = {entry.source_id for entry in known}
+        self.ids: set[str] = set()
+
+    def take(self, source: Placed, number: int) -> Identified:
+        """A file as what it is: another one's copy, a known source further on, or a new one.  `number`: of the file in its run."""
+        group = source.fingerprint()
+        match = self.known_as(source)
+        twin = next((other for other in self.alike.find(group, source) if are_twins(other, source)), None)
+        if twin is not None:
+            return copy(source, twin.source_id, twin.shown)
+        if match is not None and match.source_id in self.ids:
+            return copy(source, match.source_id, match.path)
+        if match is not None:
+            # A log goes on with the node that wrote it last; a capture's node is as it is known now.
+            node = source.node_id if match.node_id is None or source.capture else match.node_id
+            one = grown(Identified, source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
+        else:
+            one = grown(Identified, unread(source), source_id=self.new_id(source, group, number))
+        self.ids.add(one.source_id)
+        self.used.add(one.source_id)
+        self.alike.add(group, one)
+        return one
+
+    def known_as(self, source: Placed) -> Known | None:
+        """The source of an earlier run that a file goes on with."""
+        candidates = self.earlier.find(source)
+        return next(
+            (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
+        )
+
+    def new_id(self, source: Placed, group: str, number: int) -> str:
+        """An id by the first bytes, which is that of no other source."""
+        choices = [(group,), (group, stem(source.shown)), (group, source.shown)]
+        return next((name for name in (_name(*parts) for parts in choices) if name not in self.used), _name(*choices[-1], number))
+
+
+def are_twins(taken: Identified, source: Placed) -> bool:
+    """Whether a file that is taken already and another one agree as far as both go; of two that have not changed since they were read,
+    their sources say so."""
+    if is_of_other(source, taken.shown, taken.node_id):
+        return False
+    if source.seen_as and taken.seen_as == taken.source_id:
+        return taken.source_id == source.seen_as
+    return same_bytes(taken.path, source.path)
+
+
+def is_of_other(source: Placed, path: str, node: int | None) -> bool:
+    """Whether a capture cannot be the one at another path, for it is of another node, though their texts are the same."""
+    return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
+
+
+def continues(source: Placed, entry: Known) -> bool:
+    """Whether a file is the same source further on: the bytes before the known end are the same."""
+    if entry.outcome == COPY:
+        return False
+    if source.seen_as == entry.source_id:
+        return True
+    if source.size is not None and source.size < entry.end:
+        return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
+    if entry.tail_hash is None:
+        return True
+    return tail_hash(source.path, entry.end) == entry.tail_hash
+
+
+def may_grow(source: Inspected, now: float, settled_after: float) -> bool:
+    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and changed within the last
+    `settled_after` seconds.  A change in the future is a clock that is wrong, and no reason to wait."""
+    is_fresh = 0 <= now - source.modified < settled_after
+    return is_fresh and not source.compressed and not source.is_whole and not ROTATED.search(source.shown)

@@ -1,0 +1,179 @@
+"""What a file is, by its content: found to inspected.  No Spark here."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import dataclass, replace
+
+from ingestion import captures
+from ingestion.reading.files import FINGERPRINT, fault_of, open_bytes
+from ingestion.records.envelope import find_envelope
+from ingestion.records.kinds import kinds_of_others
+from ingestion.records.nature import LOOK, Nature, framed, rewritten, zone_evidence
+from ingestion.records.unwrap import find_pattern
+from ingestion.sources import owners
+from ingestion.sources.stages import BINARY, EMPTY, FAILED, GROWING, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Found, Inspected, grown
+
+SAMPLE = 64 << 10
+# Prose in which captures are pasted: what nothing else knows.
+DOCUMENT = "document"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty for a gzip; `size`: None
+    for a gzip; where there is nothing to look at, `outcome` and `reason` say so."""
+
+    text: bytes = b""
+    end: bytes = b""
+    size: int | None = None
+    disk_size: int | None = None
+    modified: float = 0.0
+    compressed: bool = False
+    outcome: str = TO_READ
+    reason: str | None = None
+
+
+def inspect(found: Found, pattern: str | None = None) -> Inspected:
+    """Look at the first bytes of a file and say what it is; every fault, ours too, becomes an outcome with its reason.
+
+    `pattern`: a layout of the user's, as log4j writes it.
+    """
+    if found.refused is not None:
+        return inspected(found, Ends(), Nature(outcome=REFUSED, reason=found.refused))
+    try:
+        ends = ends_of(found.path)
+        return inspected(found, ends, nature_of(found.shown, ends, pattern))
+    except FileNotFoundError:
+        return inspected(found, Ends(), Nature(outcome=MISSING, reason="no such file or folder"))
+    except OSError as error:
+        return inspected(found, Ends(), Nature(outcome=UNREADABLE, reason=f"cannot be read: {error.strerror or error}"))
+    except Exception as error:  # one file's fault must not stop the others
+        return inspected(found, Ends(), Nature(outcome=FAILED, reason=fault_of(error)))
+
+
+def inspected(found: Found, ends: Ends, nature: Nature) -> Inspected:
+    """A file with what was seen of it."""
+    tells = tells_of(nature)
+    mentions = ((0, tells.own),) if nature.capture and tells.own is not None else nature.mentions
+    return grown(
+        Inspected,
+        found,
+        outcome=nature.outcome,
+        reason=nature.reason,
+        size=ends.size,
+        disk_size=ends.disk_size,
+        modified=ends.modified,
+        compressed=ends.compressed,
+        begin=len(BOM_UTF8) if ends.text.startswith(BOM_UTF8) else 0,
+        head=ends.text[:FINGERPRINT],
+        ends_torn=nature.ends_in_lines and bool(ends.end) and not ends.end.endswith(b"\n"),
+        kind=nature.kind,
+        layout=nature.layout,
+        envelope=nature.envelope,
+        wrappers=nature.wrappers,
+        pattern=nature.pattern,
+        capture=nature.capture,
+        mentions=mentions,
+        first_at=nature.first_at,
+        evidence=nature.evidence,
+        tells=tells,
+        host=tells.host if nature.capture else None,
+        seen_as=None,
+    )
+
+
+def tells_of(nature: Nature) -> owners.Tells:
+    """What the beginning of a file tells of nodes and hosts; a client's log tells nothing, for its cluster may be another."""
+    if not nature.text or (nature.capture is None and nature.kind in kinds_of_others()):
+        return owners.Tells()
+    is_of_node = captures.is_of_node(nature.capture) if nature.capture else True
+    nodes = {node for _, node in nature.mentions}
+    own = next(iter(nodes)) if len(nodes) == 1 else None
+    return owners.tells(nature.text.decode("utf-8", "replace").replace("\r\n", "\n"), nature.kind, own, is_of_node)
+
+
+def ends_of(path: str) -> Ends:
+    """The ends of a file.  Raises OSError."""
+    status = os.stat(path)
+    if status.st_size == 0:
+        return Ends(size=0, disk_size=0, modified=status.st_mtime, outcome=EMPTY, reason="the file is empty")
+    with open_bytes(path) as file:
+        # Of the file that was opened: the name may be another's by now.
+        status = os.fstat(file.fileno())
+        ends = Ends(size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
+        text = bytearray()
+        if not isinstance(file, gzip.GzipFile):
+            while len(text) < SAMPLE and (piece := file.read(SAMPLE)):
+                text += piece
+            file.seek(max(0, status.st_size - SAMPLE))
+            return replace(ends, text=bytes(text), end=file.read(SAMPLE))
+        try:
+            while len(text) < SAMPLE and (piece := file.read1(SAMPLE)):
+                text += piece
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            if not text:
+                return replace(ends, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
+        return replace(ends, text=bytes(text), size=None, compressed=True)
+
+
+def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
+    """What a file is, by its name and its ends."""
+    text = ends.text
+    if not text:
+        return (
+            Nature(outcome=ends.outcome, reason=ends.reason)
+            if ends.reason
+            else Nature(outcome=EMPTY, reason="the file is empty once decompressed")
+        )
+    if encoding := foreign_encoding(text):
+        return Nature("binary", BINARY, encoding)
+    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if not ends.compressed else None)
+    if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
+        if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
+            return Nature("binary", BINARY, "the file is binary")
+        found = captured(shown, text)
+        if found is None or found.kind == DOCUMENT:
+            found = rewritten(shown, text, pattern) or found
+        return found or Nature(outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
+    # The output of a tool, with warnings of its own log above it.
+    found = captured(shown, text, is_log=True)
+    if found is not None:
+        return found
+    if not envelope.begins(text.lstrip().split(b"\n", 1)[0]) and not text[:1].isspace():
+        # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is none.
+        found = captured(shown, text)
+        if found is not None and found.kind == DOCUMENT:
+            return found
+    return framed(shown, text, ends.end, envelope)
+
+
+def foreign_encoding(sample: bytes) -> str | None:
+    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
+    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
+    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
+        return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
+    if sample.count(b"\r") > 1 and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
+        return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
+    return None
+
+
+def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | None:
+    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: beside lines of a log."""
+    found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(shown), is_log=is_log)
+    if found is None:
+        return None
+    kind = found[1]
+    evidence = zone_evidence(sample[:LOOK], None)
+    return Nature(
+        kind=kind,
+        capture=kind,
+        first_at=evidence[0][0] if evidence and kind in GROWING else 0,
+        evidence=evidence,
+        text=sample,
+        # A document of JSON need not end with a line's end.
+        ends_in_lines=kind in GROWING,
+    )
