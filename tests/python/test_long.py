@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from ingestion.captures.metrics._documents import documents
 
 from ingestion.bronze import capture_rows
 from ingestion.bronze.capture_rows import Text
 from ingestion.bronze.shapes import shape_of
 from ingestion.bronze.tasks import Task
 from ingestion.captures import Line
+from ingestion.captures.metrics._documents import documents
 from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import envelope_named
 from ingestion.records.redact import HIDDEN, hide_secrets
