@@ -84,9 +84,14 @@ def test_every_layer_reads_only_the_one_before(manifest: Any) -> None:
     assert wrong == []
 
 
+def test_staging_that_staging_reads_is_called_base(manifest: Any) -> None:
+    read = {parent.name for node in models(manifest, "staging") for parent in parents(manifest, node) if layer(parent) == "staging"}
+    assert read == {node.name for node in models(manifest, "staging") if node.name.startswith("base_")}
+
+
 def test_names_say_the_layer(manifest: Any) -> None:
     forms = {
-        "staging": r"stg_[a-z]+__[a-z_]+",
+        "staging": r"(stg|base)_[a-z]+__[a-z_]+",
         "intermediate": r"int_[a-z_]+?__[a-z_]+",
         "marts": r"(dim|fct)_[a-z_]+",
         "incidents/intermediate": r"int_incidents__[a-z_]+",

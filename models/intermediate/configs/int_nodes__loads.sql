@@ -1,6 +1,6 @@
 with samples as (
     select *
-    from {{ ref('stg_metrics__samples') }}
+    from {{ ref('base_metrics__samples') }}
     where
         metric in (
             'request_queue_size',

@@ -1,5 +1,5 @@
 with samples as (
-    select * from {{ ref('stg_metrics__samples') }}
+    select * from {{ ref('base_metrics__samples') }}
     where metric = 'log_segments' and node_id is not null and value >= 0 and not isnan(value)
 ),
 

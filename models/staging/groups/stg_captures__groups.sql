@@ -1,5 +1,5 @@
 with capture_rows as (
-    select * from {{ ref('stg_captures__rows') }}
+    select * from {{ ref('base_captures__rows') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with events as (
-    select * from {{ ref('stg_logs__distinct_events') }}
+    select * from {{ ref('base_logs__distinct_events') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with samples as (
-    select * from {{ ref('stg_metrics__samples') }}
+    select * from {{ ref('base_metrics__samples') }}
 ),
 
 final as (

@@ -1,6 +1,6 @@
 {%- set path = "coalesce(" ~ field('file') ~ ", " ~ field('log_path') ~ ")" -%}
 with events as (
-    select * from {{ ref('stg_logs__distinct_events') }}
+    select * from {{ ref('base_logs__distinct_events') }}
 ),
 
 final as (

@@ -5,7 +5,7 @@ with metric_samples as (
 ),
 
 nodes as (
-    select * from {{ ref('stg_sources__nodes') }}
+    select * from {{ ref('base_sources__nodes') }}
 ),
 
 -- What a file's own text does not say of its node may have become known after it was read.

@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with events as (
-    select * from {{ ref('stg_logs__events') }}
+    select * from {{ ref('base_logs__events') }}
 ),
 
 -- Sorted, so that a reader of a few event types finds them together and skips the rest.

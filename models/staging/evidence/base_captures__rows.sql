@@ -5,7 +5,7 @@ with capture_rows as (
 ),
 
 nodes as (
-    select * from {{ ref('stg_sources__nodes') }}
+    select * from {{ ref('base_sources__nodes') }}
 ),
 
 -- Sorted, so that a reader of one kind of row finds them together and skips the rest. What a capture's own text does not say of its
