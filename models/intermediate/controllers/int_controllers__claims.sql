@@ -44,7 +44,7 @@ said as (
         2 as trust
     from controller_events
     where
-        event_type = 'controller_ready'
+        {{ has_role('controller_readiness') }}
         and controller_epoch is not null
         and controller_id is not null
     union all
@@ -62,7 +62,7 @@ said as (
     where
         quorum_epoch is not null
         and quorum_leader_id is not null
-        and event_type in ('quorum_state_changed', 'quorum_leader_observed')
+        and {{ has_role(['quorum_state', 'quorum_leader']) }}
         and coalesce(quorum_state, '') not like 'Leader%'
     union all
     -- A request names its sender, but a copy of the state in it may be older than the sender's own term.
@@ -78,7 +78,7 @@ said as (
         4 as trust
     from partition_claims
     where
-        event_type = 'partition_leader_changed'
+        {{ has_role('partition_leader_change') }}
         and controller_epoch > 0
         and controller_id is not null
 ),

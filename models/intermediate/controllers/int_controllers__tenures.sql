@@ -24,7 +24,7 @@ resignations as (
         node_id,
         logged_at
     from controller_events
-    where event_type in ('controller_resigning', 'controller_resigned')
+    where {{ has_role('controller_resignation') }}
     union all
     select
         cluster_id,
@@ -32,8 +32,8 @@ resignations as (
         logged_at
     from quorum_events
     where
-        event_type in ('controller_renounced')
-        or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
+        {{ has_role('kraft_controller_resignation') }}
+        or ({{ has_role('quorum_state') }} and quorum_state not like 'Leader%')
 ),
 
 -- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.

@@ -75,7 +75,7 @@ final as (
         released_at as started_at,
         unowned.next_ownership.owned_at as ended_at,
         case
-            when unowned.released_by = 'old_consumer_stopped' then 'consumer_stopped'
+            when {{ has_role('old_consumer_stop', 'unowned.released_by') }} then 'consumer_stopped'
             when failures.has_failure then 'rebalance_failed'
             when failures.has_expiry then 'session_expired'
             else 'rebalance'

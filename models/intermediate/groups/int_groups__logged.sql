@@ -33,34 +33,20 @@ final as (
         offsets_partition_id,
         case
             when coordinator_node is not null then {{ coordinator_of_node('coordinator_node') }}
-            when
-                event_type in (
-                    'group_rebalance_started',
-                    'group_stabilised',
-                    'group_assignment_received',
-                    'group_epoch_bumped',
-                    'group_emptied',
-                    'tombstones_append_failed',
-                    'offsets_load_started',
-                    'offsets_load_scheduled',
-                    'offsets_load_completed'
-                )
-                then node_id
+            when {{ has_role('group_coordinator_sign') }} then node_id
         end as coordinator_id,
         if(coordinator_node is not null, 'client', 'coordinator') as known_by,
-        case when event_type = 'group_emptied' then 0 else members end as members,
+        case when {{ has_role('group_emptying') }} then 0 else members end as members,
         case
             when
-                event_type = 'connect_rebalanced'
+                {{ has_role('connect_group_sign') }}
                 or protocol in ('compatible', 'sessioned', 'connect')
                 then 'connect'
             when coalesce(member_id, client_id) like '%-StreamThread-%' then 'streams'
             when coalesce(new_group_type, group_type) in ('consumer', 'classic', 'share', 'streams')
                 then coalesce(new_group_type, group_type)
-            when event_type in ('group_epoch_bumped', 'member_state_changed') then 'consumer'
-            when
-                event_type in ('group_rebalance_started', 'group_stabilised', 'group_joined')
-                then 'classic'
+            when {{ has_role('consumer_group_sign') }} then 'consumer'
+            when {{ has_role('classic_group_sign') }} then 'classic'
         end as group_kind
     from attributed
     union all

@@ -5,7 +5,7 @@ with signs as (
 
 offsets_events as (
     select * from {{ ref('stg_logs__offsets_events') }}
-    where event_type = 'segment_rolled' and node_id is not null
+    where {{ has_role('segment_roll') }} and node_id is not null
 ),
 
 -- The process was heard of in these hours, whatever it said.

@@ -10,10 +10,10 @@ turned as (
             when measured_bytes is not null
                 then struct(logged_at, source_path, byte_offset, measured_bytes as bytes)
         end as measure,
-        case event_type
-            when 'segment_rolled' then segment_bytes
-            when 'segment_deleted' then -coalesce(deleted_bytes, 0)
-            when 'cleaning_completed' then coalesce(told_bytes - cleaned_from_bytes, 0)
+        case
+            when {{ has_role('segment_roll') }} then segment_bytes
+            when {{ has_role('segment_deletion') }} then -coalesce(deleted_bytes, 0)
+            when {{ has_role('cleaning_end') }} then coalesce(told_bytes - cleaned_from_bytes, 0)
             else 0
         end as turned_bytes
     from steps
@@ -41,19 +41,19 @@ final as (
         hour_at,
         max(segment_bytes) as segment_bytes,
         max(is_segment_size_known) as is_segment_size_known,
-        count_if(event_type = 'segment_rolled') as segments_rolled,
-        count_if(event_type = 'segment_deleted') as segments_deleted,
+        count_if({{ has_role('segment_roll') }}) as segments_rolled,
+        count_if({{ has_role('segment_deletion') }}) as segments_deleted,
         sum(turned_bytes) as bytes_turned_over,
-        count_if(event_type = 'cleaning_completed') as cleaner_runs,
+        count_if({{ has_role('cleaning_end') }}) as cleaner_runs,
         max_by(reckoned_bytes, struct(logged_at, source_path, byte_offset)) as reckoned_bytes,
         min(measure).bytes as first_measured_bytes,
         max(measure).bytes as last_measured_bytes,
         count(measured_bytes) as measures,
         max(measured_bytes is not null and is_unit_concluded) as is_unit_concluded,
-        max(case when event_type = 'cleaning_completed' then logged_at end) as cleaned_at,
-        max(case when event_type = 'offsets_load_completed' then duration_ms end)
+        max(case when {{ has_role('cleaning_end') }} then logged_at end) as cleaned_at,
+        max(case when {{ has_role('coordinator_load_end') }} then duration_ms end)
             as longest_load_ms,
-        coalesce(sum(case when event_type = 'tombstones_append_failed' then tombstones end), 0)
+        coalesce(sum(case when {{ has_role('tombstone_failure') }} then tombstones end), 0)
             as failed_tombstones,
         {{ evidence() }} as evidence,
         count(*) as evidence_count

@@ -46,7 +46,7 @@ told_and_derived as (
         cast(null as int) as controller_epoch,
         cast(null as bigint) as start_offset,
         cast(null as string) as state_before,
-        'broker_stopping' as event_type,
+        'leader_loss_derived' as event_type,
         'derived' as claim_kind,
         cast(null as string) as witness,
         node_id,

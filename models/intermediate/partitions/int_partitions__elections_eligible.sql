@@ -5,7 +5,7 @@ with epochs as (
 causes as (
     select *
     from {{ ref('stg_logs__election_causes') }}
-    where event_type = 'eligible_leader_elected'
+    where {{ has_role('eligible_election') }}
 ),
 
 -- The controller says it before the new leader, which may still be starting.

@@ -25,8 +25,8 @@ preferred as (
         explode(sequence(unix_seconds(logged_at), unix_seconds(logged_at) + 5)) as elected_second
     from causes
     where
-        event_type in ('preferred_election_started')
-        or (event_type = 'election_started' and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
+        {{ has_role('preferred_election_start') }}
+        or ({{ has_role('election_start') }} and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
 ),
 
 shutdowns as (
@@ -35,7 +35,7 @@ shutdowns as (
         broker_id,
         logged_at
     from membership_events
-    where event_type in ('broker_shutdown_requested', 'broker_shutdown_asked')
+    where {{ has_role('shutdown_request') }}
 ),
 
 final as (
@@ -55,11 +55,7 @@ final as (
                 causes.cluster_id = epochs.cluster_id
                 and causes.topic_name = epochs.topic_name
                 and causes.partition_id = epochs.partition_id
-                and causes.event_type in (
-                    'unclean_leader_elected',
-                    'unclean_partition_changed',
-                    'partition_recovering_noticed'
-                )
+                and {{ has_role('unclean_election', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 2 seconds
         ) as is_unclean_told,
@@ -81,7 +77,7 @@ final as (
                 causes.cluster_id = epochs.cluster_id
                 and causes.topic_name = epochs.topic_name
                 and causes.partition_id = epochs.partition_id
-                and causes.event_type like 'reassignment%'
+                and {{ has_role('reassignment', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 1 second
         ) as is_reassigned_told,

@@ -33,7 +33,7 @@ final as (
         max(
             case
                 when
-                    state_before in ('NewPartition', 'New') or event_type = 'partition_created'
+                    state_before in ('NewPartition', 'New') or {{ has_role('partition_creation') }}
                     then 1
                 else 0
             end

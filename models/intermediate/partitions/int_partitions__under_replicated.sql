@@ -56,7 +56,7 @@ deletions as (
         collect_set(struct(logged_at, partition_id)) as deletions
     from topic_events
     where
-        event_type = 'topic_deleted' or state_after in ('NonExistentPartition', 'NotExists')
+        {{ has_role('topic_deletion') }} or state_after in ('NonExistentPartition', 'NotExists')
     group by cluster_id, topic_name
 ),
 

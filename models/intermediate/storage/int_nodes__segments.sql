@@ -19,7 +19,7 @@ releases as (
 started as (
     select
         *,
-        count_if(event_type = 'log_loading_started') over (
+        count_if({{ has_role('logs_loading_start') }}) over (
             partition by cluster_id, node_id
             order by logged_at, source_path, byte_offset
             rows between unbounded preceding and current row
@@ -31,7 +31,7 @@ started as (
 bounded as (
     select
         *,
-        min(case when event_type = 'log_loading_completed' then logged_at end) over (
+        min(case when {{ has_role('logs_loading_end') }} then logged_at end) over (
             partition by cluster_id, node_id, start_number
             order by logged_at, source_path, byte_offset
             rows between unbounded preceding and unbounded following
@@ -68,7 +68,7 @@ counted as (
         ) as line
     from bounded
     where
-        event_type = 'log_loaded'
+        {{ has_role('log_load') }}
         and segments is not null
         and coalesce(logged_at <= all_loaded_at, true)
     group by cluster_id, node_id, start_number

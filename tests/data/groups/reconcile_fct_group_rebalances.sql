@@ -15,10 +15,10 @@ begun as (
     select
         cluster_id,
         group_id,
-        generation_id + if(event_type = 'group_rebalance_started', 1, 0) as generation_id
+        generation_id + if({{ has_role('ended_generation') }}, 1, 0) as generation_id
     from group_events
     where
-        event_type in ('group_rebalance_started', 'group_epoch_bumped')
+        {{ has_role('rebalance_start') }}
         and group_id is not null
         and generation_id is not null
     group by all
@@ -28,7 +28,7 @@ begun as (
         member_id as group_id,
         cast(null as int) as generation_id
     from consumer_events
-    where event_type = 'old_consumer_rebalance_started' and attempt = 0
+    where {{ has_role('old_consumer_rebalance_start') }} and attempt = 0
 ),
 
 expected as (

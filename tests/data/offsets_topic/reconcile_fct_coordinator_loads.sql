@@ -11,10 +11,8 @@ mart_rows as (
 expected as (
     select
         cluster_id,
-        count_if(event_type in ('offsets_load_completed', 'transactions_load_read')) as completed,
-        count_if(event_type in (
-            'offsets_load_failed', 'transactions_load_failed', 'offsets_log_missing'
-        )) as failed
+        count_if({{ has_role('coordinator_load_end') }}) as completed,
+        count_if({{ has_role('coordinator_load_failure') }}) as failed
     from source_rows
     group by cluster_id
 ),

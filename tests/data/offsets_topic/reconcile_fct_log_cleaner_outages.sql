@@ -13,10 +13,10 @@ expected as (
         cluster_id,
         node_id,
         count(distinct topic_name, partition_id) as partitions_given_up,
-        count_if(event_type = 'cleaner_thread_failed') as deaths,
-        count_if(event_type = 'cleaner_stopped') as stops
+        count_if({{ has_role('cleaner_thread_failure') }}) as deaths,
+        count_if({{ has_role('cleaner_stop') }}) as stops
     from source_rows
-    where event_type in ('cleaner_thread_failed', 'partition_marked_uncleanable', 'cleaner_stopped')
+    where {{ has_role(['cleaner_thread_failure', 'uncleanable_partition', 'cleaner_stop']) }}
     group by cluster_id, node_id
 ),
 

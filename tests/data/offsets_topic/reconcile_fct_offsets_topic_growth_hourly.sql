@@ -27,9 +27,9 @@ counted as (
 expected as (
     select
         cluster_id,
-        count_if(event_type = 'segment_rolled') as segments_rolled,
-        count_if(event_type = 'segment_deleted') as segments_deleted,
-        count_if(event_type = 'cleaning_completed') as cleaner_runs,
+        count_if({{ has_role('segment_roll') }}) as segments_rolled,
+        count_if({{ has_role('segment_deletion') }}) as segments_deleted,
+        count_if({{ has_role('cleaning_end') }}) as cleaner_runs,
         count(*) as evidence_count
     from counted
     group by cluster_id
