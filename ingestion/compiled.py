@@ -39,7 +39,9 @@ class Compiled:
 
 def files(folder: Path) -> list[Path]:
     """The files that make up a catalogue, in a fixed order."""
-    return [folder / name for name in ("fields.yml", "contexts.yml", "envelopes.yml")] + sorted((folder / "messages").glob("*.yml"))
+    return [folder / name for name in ("units.yml", "fields.yml", "contexts.yml", "envelopes.yml")] + sorted(
+        (folder / "messages").glob("*.yml")
+    )
 
 
 def version_of(folder: Path) -> str:
@@ -101,6 +103,7 @@ def packed(compiled: Compiled) -> dict[str, Any]:
     return {
         "tokens": [[token.name, token.pattern, token.pick, token.parts] for token in compiled.vocabulary.tokens.values()],
         "fields": compiled.vocabulary.fields,
+        "severities": compiled.vocabulary.severities,
         "contexts": [_row(form) for form in compiled.contexts],
         "forms": [_row(form) for form in compiled.forms],
         "version": compiled.version,
@@ -111,7 +114,7 @@ def unpacked(content: dict[str, Any]) -> Compiled:
     """The reverse of `packed`.  Raises KeyError, TypeError or ValueError where the content is something else."""
     tokens = {name: Token(name, pattern, pick, tuple(parts)) for name, pattern, pick, parts in content["tokens"]}
     return Compiled(
-        Vocabulary(tokens, content["fields"]),
+        Vocabulary(tokens, content["fields"], tuple(content["severities"])),
         [_form(row) for row in content["contexts"]],
         [_form(row) for row in content["forms"]],
         content["version"],

@@ -44,10 +44,11 @@ class Token:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use (`fields.yml`)."""
+    """The tokens and fields that forms may use, and the severities of events (`fields.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
+    severities: tuple[str, ...] = ("normal",)
 
     def token_of(self, name: str) -> Token | None:
         entry = self.fields.get(name)
@@ -277,7 +278,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts) and fields (token, unit, means)."""
+    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; `units.yml` beside it has the units."""
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -292,7 +293,30 @@ def read_vocabulary(path: Path) -> Vocabulary:
             )
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"field '{name}' has no meaning", "write means: one sentence")
-    return Vocabulary(tokens, fields)
+    units = read_units(path.with_name("units.yml"))
+    for name, entry in fields.items():
+        check_unit(path, name, entry, units)
+    return Vocabulary(tokens, fields, tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__"))
+
+
+def read_units(path: Path) -> dict[str, tuple[str, ...]]:
+    """`units.yml`: every unit, with the endings of the names of fields that promise it."""
+    content = read_yaml(path)
+    measures = {name: tuple(entry.get("ends", ())) for name, entry in content["measures"].items() if name != "__line__"}
+    return measures | {unit: () for thing in content["counted"] for unit in (thing, f"{thing}_per_second")}
+
+
+def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tuple[str, ...]]) -> None:
+    """Raises CatalogueError where a field's unit is not in the vocabulary, or not the one that its name promises."""
+    unit = entry.get("unit")
+    if unit is not None and unit not in units:
+        raise CatalogueError(
+            path, entry["__line__"], f"field '{name}' has the unknown unit '{unit}'", "use one of units.yml or add it there"
+        )
+    promised = [known for known, ends in units.items() if ends and name.endswith(ends)]
+    if promised and unit not in promised:
+        found = f"has the unit '{unit}'" if unit else "has no unit"
+        raise CatalogueError(path, entry["__line__"], f"field '{name}' {found}", f"write unit: {' or '.join(promised)}, as its name says")
 
 
 def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -> list[Form]:
@@ -309,6 +333,13 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
         if unknown:
             raise CatalogueError(
                 path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms"
+            )
+        if (severity := entry.get("severity", "normal")) not in vocabulary.severities:
+            raise CatalogueError(
+                path,
+                entry["__line__"],
+                f"'{event}' has the unknown severity '{severity}'",
+                f"use one of {', '.join(vocabulary.severities)}, which fields.yml explains",
             )
         forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
     return forms
