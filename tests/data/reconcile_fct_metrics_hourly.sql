@@ -1,6 +1,6 @@
 -- All samples of bronze that have a time and say a value for the first time are in the hours, with the same total.
 with samples as (
-    select * from {{ ref('stg_metrics__samples') }}
+    select * from {{ ref('base_metrics__samples') }}
 ),
 
 hours as (

@@ -7,7 +7,7 @@ with predicates as (
 
 events as (
     select distinct event_type
-    from {{ ref('stg_logs__distinct_events') }}
+    from {{ ref('base_logs__distinct_events') }}
     where node_id is not null
 ),
 
