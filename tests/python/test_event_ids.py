@@ -113,7 +113,7 @@ def test_every_event_id_in_seeds_is_in_the_catalogue() -> None:
         "where event_type not in ('node_started', 'node_stopped')",
         "case event_type when 'node_started' then case when x = 'y' then 'z' end when 'node_stopped' then 1 end",
         "case events.event_type when 'node_stopped' then 1 end",
-        "where event_type like 'node\\_startd%'",
+        "where event_type like 'node\\_stopped%'",
         "where event_type like any ('node%', 'node_stopped')",
         "select 'node_stopped' as event_type, 'thing' as kind",
         "max_by(first_event_type = 'node_stopped', at)",
