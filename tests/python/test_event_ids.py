@@ -83,9 +83,19 @@ def test_sql_names_no_event() -> None:
     assert {path: ids for path, ids in named.items() if ids} == {}
 
 
+def roles_in(sql: str) -> set[str]:
+    return {role for call in ROLES.findall(sql) for role in re.findall(r"\w+", call)}
+
+
 def test_sql_asks_for_every_role_and_for_no_other() -> None:
-    calls = {role for sql in sql_files().values() for call in ROLES.findall(sql) for role in re.findall(r"\w+", call)}
-    assert calls == set(catalogue().vocabulary.roles)
+    assert set().union(*map(roles_in, sql_files().values())) == set(catalogue().vocabulary.roles)
+
+
+def test_staging_takes_every_role_that_is_asked_for_later() -> None:
+    """Otherwise an event that has that role alone would not reach the step that asks for it."""
+    staged = set().union(*(roles_in(sql) for path, sql in sql_files().items() if path.startswith("models/staging/")))
+    later = {path: sorted(roles_in(sql) - staged) for path, sql in sql_files().items()}
+    assert {path: roles for path, roles in later.items() if roles} == {}
 
 
 def test_evidence_of_known_issues_has_their_role() -> None:
