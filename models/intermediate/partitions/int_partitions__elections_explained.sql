@@ -1,4 +1,10 @@
-with epochs as (
+with eligible_elections as (
+    select *
+    from {{ ref('stg_logs__election_causes') }}
+    where {{ has_role('eligible_election') }}
+),
+
+epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
@@ -14,8 +20,28 @@ in_sync as (
     select * from {{ ref('int_partitions__elections_in_sync') }}
 ),
 
+-- One row per election of a replica that was not in sync but eligible: it has all that was
+-- acknowledged (KIP-966).
+-- The controller says it before the new leader, which may still be starting.
 eligible as (
-    select * from {{ ref('int_partitions__elections_eligible') }}
+    select
+        epochs.cluster_id,
+        epochs.cluster_incarnation,
+        epochs.topic_name,
+        epochs.partition_id,
+        epochs.topic_life,
+        epochs.leader_epoch,
+        count(*) > 0 as is_eligible_told
+    from epochs
+    inner join eligible_elections
+        on
+            epochs.cluster_id = eligible_elections.cluster_id
+            and epochs.topic_id = eligible_elections.topic_id
+            and epochs.partition_id = eligible_elections.partition_id
+            and epochs.leader_id = eligible_elections.leader_id
+            and eligible_elections.logged_at >= epochs.elected_at - interval 10 seconds
+            and eligible_elections.logged_at <= epochs.elected_at + interval 2 seconds
+    group by all
 ),
 
 -- The seconds in which an election can be its consequence.

@@ -1,5 +1,7 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with tellings as (
-    select * from {{ ref('int_partitions__isr_tellings') }}
+    select * from {{ ref('int_partitions__isr_statements') }}
 ),
 
 -- A version names a state. Where none is printed, a leader's line is a state of its own, and the controller writes one
@@ -40,8 +42,10 @@ candidates as (
     group by all
 ),
 
+-- One row per state of a partition of which a record lists the in-sync replicas: per version
+-- where records print it, else per leader epoch and per line of a leader.
 -- Where lines differ on a state, the leader's own words hold, then for a version the latest controller's, then the first.
-final as (
+states as (
     {{
         latest_per(
             'candidates',
@@ -49,6 +53,59 @@ final as (
             ['is_told_by_leader desc', 'version_controller_epoch desc', 'told_at', 'isr_members']
         )
     }}
+),
+
+-- A state is not younger than those with a higher version, whenever a line first speaks of it.
+timed as (
+    select
+        *,
+        case
+            when partition_epoch is null then told_at
+            else min(told_at) over (
+                partition by
+                    cluster_id,
+                    cluster_incarnation,
+                    topic_name,
+                    partition_id,
+                    topic_life,
+                    partition_epoch is null
+                order by partition_epoch
+                rows between current row and unbounded following
+            )
+        end as changed_at
+    from states
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        row_number() over (life) as state_number,
+        changed_at,
+        told_at,
+        changed_at < told_at as is_told_late,
+        lead(changed_at) over (life) as next_changed_at,
+        first_told.node_id,
+        leader_epoch,
+        partition_epoch,
+        is_told_by_leader,
+        is_emptied,
+        first_told.isr,
+        isr_members,
+        array_sort(isr_before) as stated_before,
+        isr_before,
+        lag(isr_members) over (life) as previous_members,
+        lag(first_told.isr) over (life) as previous_isr,
+        evidence,
+        evidence_count
+    from timed
+    window life as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        order by changed_at, coalesce(partition_epoch, -1), state_name
+    )
 )
 
 select * from final
