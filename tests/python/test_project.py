@@ -220,9 +220,30 @@ def test_marts_and_reports_have_a_contract_an_owner_and_a_key(manifest: Any) -> 
     assert lacking == []
 
 
-def test_every_mart_is_counted_against_the_layer_before(manifest: Any) -> None:
-    counted = {parent for node in manifest.nodes.values() if node.name.startswith("reconcile_") for parent in node.depends_on.nodes}
-    assert [node.name for node in marts(manifest) if node.unique_id not in counted] == []
+def reconciled(manifest: Any) -> Iterator[tuple[Any, set[str]]]:
+    """Each model that is reconciled, with all that it is compared with."""
+    for node in manifest.nodes.values():
+        metadata = getattr(node, "test_metadata", None)
+        if metadata is not None and metadata.name == "reconciles_with":
+            yield manifest.nodes[node.attached_node], set(node.depends_on.nodes) - {node.attached_node}
+        elif str(node.resource_type) == "test" and node.name.startswith("reconcile_"):
+            model = next(found for found in models(manifest) if found.name == node.name.removeprefix("reconcile_"))
+            yield model, set(node.depends_on.nodes) - {model.unique_id}
+
+
+def test_every_mart_is_reconciled(manifest: Any) -> None:
+    found = {model.unique_id for model, _ in reconciled(manifest)}
+    assert [node.name for node in marts(manifest) if node.unique_id not in found] == []
+
+
+def test_no_fact_is_reconciled_with_its_own_parent_alone(manifest: Any) -> None:
+    """That could only show that the last step lost or doubled rows. A seed is the source itself."""
+    wrong = []
+    for model, compared in reconciled(manifest):
+        independent = {key for key in compared if key not in model.depends_on.nodes or key.startswith("seed.")}
+        if model.name.startswith(("fct_", "dim_")) and not independent:
+            wrong.append(model.name)
+    assert wrong == []
 
 
 def test_facts_hold_the_columns_that_all_facts_share(manifest: Any) -> None:
