@@ -43,11 +43,21 @@ class Token:
 
 
 @dataclass(frozen=True)
+class Role:
+    """What an event can mean for the facts.  `needs` are the fields that its lines have to deliver, each with its alternatives."""
+
+    name: str
+    means: str
+    needs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use, and the severities of events (`fields.yml`)."""
+    """The tokens and fields that forms may use, the severities of events (`fields.yml`), and the roles that they may have (`roles.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
+    roles: dict[str, Role] = field(default_factory=dict)
     severities: tuple[str, ...] = ("normal",)
 
     def token_of(self, name: str) -> Token | None:
@@ -83,6 +93,7 @@ class Form:
     severity: str = "normal"
     noise: bool = False
     continues: str | None = None
+    roles: tuple[str, ...] = ()
     picks: dict[str, re.Pattern[bytes]] = field(default_factory=dict)
 
     @cached_property
@@ -235,6 +246,7 @@ def compile_form(
         severity=entry.get("severity", "normal"),
         noise=bool(entry.get("noise", False)),
         continues=form.get("continues"),
+        roles=tuple(entry.get("roles", ())),
         picks={name: re.compile(expression.encode()) for name, expression in picks.items()},
     )
 
@@ -278,7 +290,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; `units.yml` beside it has the units."""
+    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; beside it `units.yml` and `roles.yml`.
+
+    Raises CatalogueError.
+    """
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -296,7 +311,9 @@ def read_vocabulary(path: Path) -> Vocabulary:
     units = read_units(path.with_name("units.yml"))
     for name, entry in fields.items():
         check_unit(path, name, entry, units)
-    return Vocabulary(tokens, fields, tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__"))
+    severities = tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__")
+    known = set(fields) | {part for token in tokens.values() for part in token.parts}
+    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known), severities)
 
 
 def read_units(path: Path) -> dict[str, tuple[str, ...]]:
@@ -319,6 +336,42 @@ def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tu
         raise CatalogueError(path, entry["__line__"], f"field '{name}' {found}", f"write unit: {' or '.join(promised)}, as its name says")
 
 
+def read_roles(path: Path, fields: set[str]) -> dict[str, Role]:
+    """`roles.yml`: what events can mean for the facts (means), and the fields that this takes (needs; `a|b` is either)."""
+    roles = {}
+    for name, entry in read_yaml(path).items():
+        if not entry.get("means"):
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' has no meaning", "write means: one sentence")
+        needs = tuple(tuple(need.split("|")) for need in entry.get("needs", ()))
+        unknown = sorted({name for need in needs for name in need} - fields)
+        if unknown:
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' needs the unknown field {unknown[0]}", "add it to fields.yml")
+        roles[name] = Role(name, entry["means"], needs)
+    return roles
+
+
+def check_roles(event: str, entry: dict[str, Any], forms: list[Form], vocabulary: Vocabulary, path: Path) -> None:
+    """Raise CatalogueError where an event has a role that does not exist, or a form lacks a field that its role needs."""
+    roles, line = entry.get("roles", ()), entry["__line__"]
+    if not isinstance(roles, list | tuple):
+        raise CatalogueError(path, line, f"the roles of '{event}' are not a list", "write roles: [name, …]")
+    for name in roles:
+        role = vocabulary.roles.get(name)
+        if role is None:
+            raise CatalogueError(path, line, f"'{event}' has the unknown role '{name}'", "use one of roles.yml, or add it there")
+        if entry.get("noise"):
+            raise CatalogueError(path, line, f"'{event}' is noise and has the role '{name}'", "facts do not see noise: drop one of them")
+        for form in forms:
+            for need in role.needs:
+                if set(need).isdisjoint(form.names):
+                    raise CatalogueError(
+                        path,
+                        form.at_line,
+                        f"a form of '{event}' lacks {' or '.join(need)}, which the role '{name}' needs",
+                        "mark it in the line",
+                    )
+
+
 def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -> list[Form]:
     """All forms of a file of entries (`messages/*.yml`; of `contexts.yml` as prefixes), compiled.  Raises CatalogueError."""
     forms: list[Form] = []
@@ -329,10 +382,10 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no meaning", "write means: one sentence")
         if not entry.get("forms"):
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no forms", "write forms: with at least one line")
-        unknown = set(entry) - {"means", "forms", "noise", "severity", "__line__"}
+        unknown = set(entry) - {"means", "forms", "noise", "severity", "roles", "__line__"}
         if unknown:
             raise CatalogueError(
-                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms"
+                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, roles, forms"
             )
         if (severity := entry.get("severity", "normal")) not in vocabulary.severities:
             raise CatalogueError(
@@ -341,5 +394,7 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
                 f"'{event}' has the unknown severity '{severity}'",
                 f"use one of {', '.join(vocabulary.severities)}, which fields.yml explains",
             )
-        forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        compiled = [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        check_roles(event, entry, compiled, vocabulary, path)
+        forms += compiled
     return forms

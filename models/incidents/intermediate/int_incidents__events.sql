@@ -1,11 +1,47 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with facts as (
-    select * from {{ ref('int_incidents__facts') }}
+with process_facts as (
+    select * from {{ ref('int_incidents__process_facts') }}
+),
+
+controller_facts as (
+    select * from {{ ref('int_incidents__controller_facts') }}
+),
+
+partition_facts as (
+    select * from {{ ref('int_incidents__partition_facts') }}
+),
+
+replica_facts as (
+    select * from {{ ref('int_incidents__replica_facts') }}
+),
+
+storage_facts as (
+    select * from {{ ref('int_incidents__storage_facts') }}
+),
+
+request_facts as (
+    select * from {{ ref('int_incidents__request_facts') }}
 ),
 
 kinds as (
     select * from {{ ref('incident_kinds') }}
+),
+
+-- One row per fact that may be part of an incident: all facts that an incident may hold, from
+-- the models of each family.
+facts as (
+    select * from process_facts
+    union all
+    select * from controller_facts
+    union all
+    select * from partition_facts
+    union all
+    select * from replica_facts
+    union all
+    select * from storage_facts
+    union all
+    select * from request_facts
 ),
 
 spaced as (

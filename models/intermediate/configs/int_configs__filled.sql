@@ -1,10 +1,14 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with configs as (
+with owned as (
+    select * from {{ ref('int_configs__owned') }}
+),
+
+configs as (
     select * from {{ ref('int_configs__of_nodes') }}
 ),
 
-seed_defaults as (
+every_default as (
     select * from {{ ref('config_defaults') }}
 ),
 
@@ -16,22 +20,61 @@ node_facts as (
     select * from {{ ref('int_nodes__facts') }}
 ),
 
+releases as (
+    select distinct
+        owner_kind,
+        kafka_version,
+        {{ release_numbers('kafka_version') }} as release_numbers
+    from owned
+),
+
+-- One row per kind of owner and release of int_configs__owned, with the defaults that hold
+-- there (seed config_defaults).
+-- Without a release only what was never another default counts.
+release_defaults as (
+    select
+        releases.owner_kind,
+        releases.kafka_version,
+        map_from_entries(
+            collect_list(struct(every_default.setting, every_default.default_value))
+        ) as values,
+        map_from_entries(
+            collect_list(struct(every_default.setting, every_default.default_setting))
+        ) as as_settings
+    from releases
+    inner join every_default
+        on
+            releases.owner_kind = every_default.applies_to
+            and case
+                when releases.release_numbers is null
+                    then every_default.since is null and every_default.until is null
+                else
+                    coalesce(
+                        releases.release_numbers
+                        >= {{ release_numbers('every_default.since') }},
+                        true
+                    )
+                    and coalesce(
+                        releases.release_numbers
+                        < {{ release_numbers('every_default.until') }},
+                        true
+                    )
+            end
+    group by releases.owner_kind, releases.kafka_version
+),
+
 -- Only settings that a rule speaks of: then most configurations are the same as the one before.
 names as (
     select explode(array(left_setting, times_setting, right_setting)) as setting
     from terms
     union all
     select default_setting as setting
-    from seed_defaults
+    from every_default
 ),
 
 named as (
     select collect_set(setting) as settings
     from names
-),
-
-release_defaults as (
-    select * from {{ ref('int_configs__defaults') }}
 ),
 
 final as (

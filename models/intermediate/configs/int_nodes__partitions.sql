@@ -13,7 +13,7 @@ topic_partitions as (
 
 recovery_events as (
     select * from {{ ref('stg_logs__recovery_events') }}
-    where event_type = 'log_loading_completed' and logs is not null
+    where {{ has_role('logs_loading_end') }} and logs is not null
 ),
 
 segments as (

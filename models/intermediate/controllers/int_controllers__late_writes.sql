@@ -24,9 +24,7 @@ final as (
             and terms.controller_id = claims.node_id
             and terms.controller_epoch = claims.controller_epoch
             and terms.superseded_at < claims.logged_at
-            and claims.event_type in (
-                'partition_leader_changed', 'isr_reduced_by_controller', 'leader_and_isr_sent'
-            )
+            and {{ has_role('controller_write', 'claims.event_type') }}
     group by
         terms.cluster_id,
         terms.cluster_incarnation,

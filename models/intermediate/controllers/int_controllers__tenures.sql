@@ -1,4 +1,8 @@
-with terms as (
+with runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+terms as (
     select * from {{ ref('int_controllers__terms') }}
 ),
 
@@ -14,8 +18,32 @@ late as (
     select * from {{ ref('int_controllers__late_writes') }}
 ),
 
+-- One row per term with the run of the node that was elected.
+-- The run of the elected node that was the last to have begun.
 led as (
-    select * from {{ ref('int_controllers__runs') }}
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.epoch_kind,
+        terms.controller_epoch,
+        max(struct(
+            runs.run_number,
+            runs.stopping_at,
+            runs.stopped_at,
+            runs.last_seen_at,
+            runs.next_started_at
+        )) as run
+    from terms
+    inner join runs
+        on
+            terms.cluster_id = runs.cluster_id
+            and terms.controller_id = runs.node_id
+            and terms.elected_at >= runs.first_seen_at
+    group by
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.epoch_kind,
+        terms.controller_epoch
 ),
 
 resignations as (
@@ -24,7 +52,7 @@ resignations as (
         node_id,
         logged_at
     from controller_events
-    where event_type in ('controller_resigning', 'controller_resigned')
+    where {{ has_role('controller_resignation') }}
     union all
     select
         cluster_id,
@@ -32,8 +60,8 @@ resignations as (
         logged_at
     from quorum_events
     where
-        event_type in ('controller_renounced')
-        or (event_type = 'quorum_state_changed' and quorum_state not like 'Leader%')
+        {{ has_role('kraft_controller_resignation') }}
+        or ({{ has_role('quorum_state') }} and quorum_state not like 'Leader%')
 ),
 
 -- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.

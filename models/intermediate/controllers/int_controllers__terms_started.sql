@@ -21,7 +21,7 @@ said as (
     where
         controller_epoch is not null
         and controller_id is not null
-        and event_type in ('controller_elected', 'controller_epoch_incremented')
+        and {{ has_role('controller_election') }}
     union all
     select
         cluster_id,
@@ -37,8 +37,8 @@ said as (
         quorum_epoch is not null
         and quorum_leader_id is not null
         and (
-            event_type = 'controller_activated'
-            or (event_type = 'quorum_state_changed' and quorum_state like 'Leader%')
+            {{ has_role('kraft_controller_activation') }}
+            or ({{ has_role('quorum_state') }} and quorum_state like 'Leader%')
         )
 ),
 

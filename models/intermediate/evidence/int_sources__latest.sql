@@ -12,7 +12,7 @@ versions as (
         source_id,
         max_by(kafka_version, struct(logged_at, byte_offset)) as kafka_version
     from lifecycle_events
-    where event_type = 'kafka_version_logged'
+    where {{ has_role('kafka_version') }}
     group by cluster_id, source_id
 ),
 

@@ -12,7 +12,7 @@ followed as (
         *,
         first_value(
             case
-                when event_type in ('old_consumer_rebalance_started', 'old_consumer_stopped')
+                when {{ has_role(['old_consumer_rebalance_start', 'old_consumer_stop']) }}
                     then told
             end,
             true
@@ -23,7 +23,7 @@ followed as (
         ) as turn,
         first_value(
             case
-                when event_type = 'old_consumer_partitions_released'
+                when {{ has_role('old_consumer_release') }}
                     then told
             end,
             true
@@ -40,7 +40,7 @@ released as (
     select
         *,
         if(
-            turn.event_type = 'old_consumer_rebalance_started'
+            {{ has_role('old_consumer_rebalance_start', 'turn.event_type') }}
             and letting_go.rebalance_number = turn.rebalance_number,
             letting_go,
             turn
@@ -68,7 +68,7 @@ final as (
         end as released_line
     from released
     where
-        event_type = 'old_consumer_partition_owned'
+        {{ has_role('old_consumer_ownership') }}
         and topic_name is not null
         and partition_id is not null
 )

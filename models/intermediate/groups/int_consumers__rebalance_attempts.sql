@@ -14,20 +14,20 @@ placed as (
 final as (
     select
         *,
-        event_type in (
-            'old_consumer_rebalance_started',
-            'old_consumer_rebalance_ended',
-            'old_consumer_rebalance_failed',
-            'old_consumer_owner_awaited'
-        )
+        {{ has_role([
+            'old_consumer_rebalance_start',
+            'old_consumer_rebalance_end',
+            'old_consumer_rebalance_failure',
+            'old_consumer_wait',
+        ]) }}
         or is_given_up as is_of_rebalance,
-        sum(if(event_type = 'old_consumer_rebalance_started' and attempt = 0, 1, 0))
+        sum(if({{ has_role('old_consumer_rebalance_start') }} and attempt = 0, 1, 0))
             over (
                 partition by cluster_id, cluster_incarnation, member_id
                 order by logged_at, source_path, byte_offset
                 rows between unbounded preceding and current row
             ) as rebalance_number,
-        max(case when event_type = 'old_consumer_session_expired' then logged_at end)
+        max(case when {{ has_role('old_consumer_expiry') }} then logged_at end)
             over (
                 partition by cluster_id, cluster_incarnation, member_id
                 order by logged_at, source_path, byte_offset

@@ -9,19 +9,20 @@ grouped as (
         {{ group_of_member('member_id') }} as group_id,
         member_id,
         rebalance_number,
-        min(logged_at) filter (where event_type = 'old_consumer_rebalance_started') as started_at,
-        max(logged_at) filter (where event_type = 'old_consumer_rebalance_ended') as ended_at,
-        max(logged_at) filter (where event_type = 'old_consumer_rebalance_failed' or is_given_up)
-            as failed_at,
-        max(attempt) filter (where event_type = 'old_consumer_rebalance_started') as retries,
-        count(*) filter (where event_type = 'old_consumer_owner_awaited') as partitions_awaited,
+        min(logged_at) filter (where {{ has_role('old_consumer_rebalance_start') }}) as started_at,
+        max(logged_at) filter (where {{ has_role('old_consumer_rebalance_end') }}) as ended_at,
+        max(logged_at) filter (
+            where {{ has_role('old_consumer_rebalance_failure') }} or is_given_up
+        ) as failed_at,
+        max(attempt) filter (where {{ has_role('old_consumer_rebalance_start') }}) as retries,
+        count(*) filter (where {{ has_role('old_consumer_wait') }}) as partitions_awaited,
         count(distinct topic_name, partition_id) filter (
-            where event_type = 'old_consumer_partition_owned'
+            where {{ has_role('old_consumer_ownership') }}
         ) as partitions_owned,
         max(if(is_given_up, exception_message, null)) as given_up_because,
         bool_or(is_given_up) as is_given_up,
         min(session_expired_at) filter (
-            where event_type = 'old_consumer_rebalance_started'
+            where {{ has_role('old_consumer_rebalance_start') }}
         ) as session_expired_at,
         {{ evidence('is_of_rebalance') }} as evidence,
         count_if(is_of_rebalance) as evidence_count

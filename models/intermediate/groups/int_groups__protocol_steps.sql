@@ -20,29 +20,26 @@ steps as (
         reason,
         -- A rebalance belongs to the generation that comes out of it.
         case
-            when event_type in ('group_rebalance_started', 'group_unloaded') then generation_id + 1
-            when event_type not in ('member_joined', 'member_left', 'member_failed')
+            when {{ has_role('ended_generation') }} then generation_id + 1
+            when not {{ has_role(['member_join', 'member_departure', 'member_failure']) }}
                 then generation_id
         end as generation_id,
-        event_type in ('group_joined', 'group_synced', 'connect_rebalanced') as is_client
+        {{ has_role(['group_join', 'group_sync']) }} as is_client
     from group_events
     where
         group_id is not null
-        and event_type in (
-            'group_rebalance_started',
-            'group_stabilised',
-            'group_assignment_received',
-            'group_emptied',
-            'group_unloaded',
-            'group_epoch_bumped',
-            'group_assignment_computed',
-            'group_joined',
-            'group_synced',
-            'connect_rebalanced',
-            'member_joined',
-            'member_left',
-            'member_failed'
-        )
+        and {{ has_role([
+            'rebalance_start',
+            'group_stabilisation',
+            'group_assignment',
+            'group_emptying',
+            'group_unload',
+            'group_join',
+            'group_sync',
+            'member_join',
+            'member_departure',
+            'member_failure',
+        ]) }}
 ),
 
 placed as (
@@ -78,7 +75,7 @@ final as (
         cast(
             1 + sum(
                 if(
-                    event_type in ('group_rebalance_started', 'group_epoch_bumped')
+                    {{ has_role('rebalance_start') }}
                     and generation_id = 1
                     and previous_step.generation_id >= 1
                     and previous_step <> struct(event_type, generation_id),

@@ -56,8 +56,9 @@ final as (
                 then 'group_new'
             when told_kind is not null then told_kind
             when cause.reason is not null then 'unknown'
-            when cause.event_before = 'member_failed' then 'member_expired'
-            when cause.event_before in ('member_joined', 'member_left') then cause.event_before
+            when {{ has_role('member_failure', 'cause.event_before') }} then 'member_expired'
+            when {{ has_role('member_join', 'cause.event_before') }} then 'member_joined'
+            when {{ has_role('member_departure', 'cause.event_before') }} then 'member_left'
             else 'unknown'
         end as reason_kind
     from judged

@@ -37,14 +37,14 @@ told as (
         case
             when
                 count_if(
-                    lifecycle_events.event_type in ('quorum_state_changed', 'controller_activated')
+                    {{ has_role('kraft_cluster_sign', 'lifecycle_events.event_type') }}
                 )
                 > 0
                 then 'kraft'
             when
                 count_if(lifecycle_events.zookeeper_connect is not null) > 0
                 or count_if(
-                    lifecycle_events.event_type in ('controller_elected', 'session_established')
+                    {{ has_role('zookeeper_cluster_sign', 'lifecycle_events.event_type') }}
                 )
                 > 0
                 then 'zookeeper'

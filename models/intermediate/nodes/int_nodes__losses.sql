@@ -19,7 +19,7 @@ shared as (
 final as (
     select
         *,
-        is_shared or event_type = 'client_disconnected' as is_abrupt
+        is_shared or {{ has_role('client_disconnection') }} as is_abrupt
     from shared
 )
 

@@ -47,7 +47,7 @@ replaced as (
     inner join stall_events
         on
             terms.cluster_id = stall_events.cluster_id
-            and stall_events.event_type = 'quorum_fetch_timed_out'
+            and {{ has_role('quorum_fetch_timeout', 'stall_events.event_type') }}
             and terms.controller_id <> stall_events.node_id
             and terms.elected_at <= stall_events.logged_at
             and terms.superseded_at >= stall_events.logged_at

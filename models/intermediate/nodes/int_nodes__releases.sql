@@ -16,7 +16,7 @@ told as (
         run_number,
         min(struct(logged_at, source_path, byte_offset, kafka_version)) as line
     from starts
-    where event_type = 'kafka_version_logged' and kafka_version is not null
+    where {{ has_role('kafka_version') }} and kafka_version is not null
     group by cluster_id, node_id, run_number
 ),
 

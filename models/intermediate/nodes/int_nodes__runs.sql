@@ -26,13 +26,11 @@ told as (
         cluster_id,
         node_id,
         run_number,
-        max(kafka_version) filter (where event_type = 'kafka_version_logged') as kafka_version,
+        max(kafka_version) filter (where {{ has_role('kafka_version') }}) as kafka_version,
         max(process_roles) as process_roles,
         max(zookeeper_connect) as zookeeper_connect,
         max(
-            event_type in (
-                'broker_starting', 'shared_server_starting', 'broker_incarnation_started'
-            )
+            {{ has_role('kraft_node_sign') }}
         ) as is_kraft,
         min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
         min(case when lifecycle_step = 'started' then logged_at end) as ready_at,

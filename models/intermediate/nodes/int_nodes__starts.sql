@@ -19,7 +19,7 @@ prefaced as (
         * except (lifecycle_step, next_start_at),
         case
             when
-                event_type in ('kafka_config_logged', 'property_overridden')
+                {{ has_role(['node_config', 'config_override']) }}
                 and next_start_at <= logged_at + interval 10 seconds
                 then 'starting'
             else lifecycle_step

@@ -40,7 +40,7 @@ final as (
             and late_words.logged_at <= ended_holes.resumed_at + interval 300 milliseconds
             and ended_holes.hole_ms >= late_words.late_ms * 0.9
     where
-        late_words.event_type <> 'zookeeper_pause_detected'
+        not {{ has_role('zookeeper_pause', 'late_words.event_type') }}
         and late_words.late_ms >= 100
         and (
             late_words.late_ms >= {{ var('stall_ms') }}

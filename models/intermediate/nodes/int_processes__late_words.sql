@@ -19,11 +19,11 @@ abandoned as (
     inner join stall_events as followers
         on
             losses.cluster_id = followers.cluster_id
-            and followers.event_type = 'quorum_fetch_timed_out'
+            and {{ has_role('quorum_fetch_timeout', 'followers.event_type') }}
             and losses.node_id <> followers.node_id
             and losses.logged_at > followers.logged_at
             and followers.logged_at > losses.logged_at - interval 1 minute
-    where losses.event_type = 'quorum_majority_lost'
+    where {{ has_role('quorum_majority_loss', 'losses.event_type') }}
     group by losses.cluster_id, losses.source_id, losses.byte_offset
 ),
 
@@ -39,7 +39,7 @@ timed as (
         stall_events.allowed_ms,
         owners.timeout_ms,
         case
-            when stall_events.event_type = 'quorum_majority_lost'
+            when {{ has_role('quorum_majority_loss', 'stall_events.event_type') }}
                 then
                     unix_millis(stall_events.logged_at)
                     - unix_millis(abandoned.given_up_at)
@@ -57,9 +57,11 @@ timed as (
             and stall_events.source_id = abandoned.source_id
             and stall_events.byte_offset = abandoned.byte_offset
     where
-        stall_events.event_type not in (
-            'session_expired', 'session_socket_closed', 'quorum_fetch_timed_out'
-        )
+        not {{ has_role([
+            'session_expiry',
+            'socket_closure',
+            'quorum_fetch_timeout',
+        ], 'stall_events.event_type') }}
 ),
 
 final as (
@@ -72,18 +74,18 @@ final as (
         source_path,
         byte_offset,
         waited_ms,
-        case event_type
+        case
             -- The client looks after two thirds of the timeout; while it connects, after the whole of it.
-            when 'session_timed_out'
+            when {{ has_role('session_timeout') }}
                 then
                     case
                         when waited_ms between timeout_ms and timeout_ms + 100 then 0
                         else waited_ms - timeout_ms * 2 div 3
                     end
             -- A client without work looks at its requests as seldom as they may take.
-            when 'client_request_cancelled'
+            when {{ has_role('request_cancellation') }}
                 then if(waited_ms > allowed_ms * 2 + 100, waited_ms - allowed_ms, 0)
-            when 'quorum_majority_lost' then waited_ms - allowed_ms
+            when {{ has_role('quorum_majority_loss') }} then waited_ms - allowed_ms
             else waited_ms
         end as late_ms
     from timed

@@ -41,7 +41,7 @@ noticed as (
         'late_tick' as found_by,
         cast(null as bigint) as cpu_ms
     from late_words
-    where event_type = 'zookeeper_pause_detected'
+    where {{ has_role('zookeeper_pause') }}
     union all
     select
         cluster_id,

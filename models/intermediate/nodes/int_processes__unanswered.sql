@@ -33,8 +33,8 @@ answers as (
         on
             clients.cluster_id = servers.cluster_id
             and clients.session_id = servers.session_id
-            and clients.event_type = 'session_timed_out'
-            and servers.event_type in ('session_expired', 'session_socket_closed')
+            and {{ has_role('session_timeout', 'clients.event_type') }}
+            and {{ has_role(['session_expiry', 'socket_closure'], 'servers.event_type') }}
             and clients.logged_at <= servers.logged_at
             and servers.logged_at < clients.logged_at + interval 10 minutes
 ),
@@ -59,7 +59,7 @@ late as (
     where
         answers.place = 1
         and (
-            answers.event_type = 'session_socket_closed'
+            {{ has_role('socket_closure', 'answers.event_type') }}
             or unix_millis(answers.logged_at) - unix_millis(answers.last_contact_at)
             > owners.timeout_ms * 1.5
         )

@@ -12,17 +12,16 @@ told as (
         node_id,
         logged_at as signed_at,
         case
-            when event_type = 'cleaner_started' then 'restarted'
-            when event_type = 'cleaner_stopped' then 'stopping'
-            when event_type in ('cleaner_thread_failed', 'cleaner_thread_stopped') then 'dead'
-            when event_type = 'partition_marked_uncleanable' then 'uncleanable'
-            when event_type = 'cleaning_horizon_set' then 'at_work'
+            when {{ has_role('cleaner_start') }} then 'restarted'
+            when {{ has_role('cleaner_stop') }} then 'stopping'
+            when {{ has_role('cleaner_thread_end') }} then 'dead'
+            when {{ has_role('uncleanable_partition') }} then 'uncleanable'
+            when {{ has_role('cleaning_horizon') }} then 'at_work'
             else 'alive'
         end as sign,
-        case event_type
-            when 'cleaning_started' then 'cleaning_begun'
-            when 'cleaning_horizon_set' then 'cleaning_begun'
-            when 'cleaning_completed' then 'cleaning'
+        case
+            when {{ has_role(['cleaning_start', 'cleaning_horizon']) }} then 'cleaning_begun'
+            when {{ has_role('cleaning_end') }} then 'cleaning'
             else 'thread_error'
         end as witness,
         cleaner_thread,

@@ -36,18 +36,12 @@ stepped as (
             lives.told_end_at, case when lives.next_seen_at is not null then lives.last_seen_at end
         ) as process_ended_at,
         case
-            when placed_events.event_type = 'offsets_unload_scheduled' then 'leaving'
-            when
-                placed_events.event_type
-                like any ('%unload_completed', '%unloaded', '%load_cancelled', '%resigned')
-                then 'cancelled'
-            when
-                placed_events.event_type in ('offsets_load_completed', 'transactions_load_read')
-                then 'completed'
-            when placed_events.event_type = 'transactions_load_completed' then 'confirmed'
-            when placed_events.event_type = 'offsets_load_skipped' then 'skipped'
-            when placed_events.event_type like any ('%load_failed', 'offsets_log_missing')
-                then 'failed'
+            when {{ has_role('coordinator_unload_order') }} then 'leaving'
+            when {{ has_role('coordinator_load_cancellation') }} then 'cancelled'
+            when {{ has_role('coordinator_load_end') }} then 'completed'
+            when {{ has_role('coordinator_load_confirmation') }} then 'confirmed'
+            when {{ has_role('coordinator_load_skip') }} then 'skipped'
+            when {{ has_role('coordinator_load_failure') }} then 'failed'
             else 'started'
         end as step
     from placed_events

@@ -1,11 +1,71 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with hours as (
-    select * from {{ ref('int_offsets__hours') }}
+with steps as (
+    select * from {{ ref('int_offsets__steps') }}
 ),
 
 node_events as (
     select * from {{ ref('stg_logs__node_events') }}
+),
+
+-- Of a partition whose size was never told only the growth is known.
+turned as (
+    select
+        *,
+        case
+            when measured_bytes is not null
+                then struct(logged_at, source_path, byte_offset, measured_bytes as bytes)
+        end as measure,
+        case
+            when {{ has_role('segment_roll') }} then segment_bytes
+            when {{ has_role('segment_deletion') }} then -coalesce(deleted_bytes, 0)
+            when {{ has_role('cleaning_end') }} then coalesce(told_bytes - cleaned_from_bytes, 0)
+            else 0
+        end as turned_bytes
+    from steps
+),
+
+reckoned as (
+    select
+        *,
+        max(told_bytes) over (so_far)
+        + sum(if(told_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
+    from turned
+    window so_far as (
+        partition by cluster_id, cluster_incarnation, node_id, partition_id, told_number
+        order by logged_at, source_path, byte_offset
+        rows between unbounded preceding and current row
+    )
+),
+
+-- One row per node, offsets partition and hour of which a record speaks.
+hours as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
+        max(segment_bytes) as segment_bytes,
+        max(is_segment_size_known) as is_segment_size_known,
+        count_if({{ has_role('segment_roll') }}) as segments_rolled,
+        count_if({{ has_role('segment_deletion') }}) as segments_deleted,
+        sum(turned_bytes) as bytes_turned_over,
+        count_if({{ has_role('cleaning_end') }}) as cleaner_runs,
+        max_by(reckoned_bytes, struct(logged_at, source_path, byte_offset)) as reckoned_bytes,
+        min(measure).bytes as first_measured_bytes,
+        max(measure).bytes as last_measured_bytes,
+        count(measured_bytes) as measures,
+        max(measured_bytes is not null and is_unit_concluded) as is_unit_concluded,
+        max(case when {{ has_role('cleaning_end') }} then logged_at end) as cleaned_at,
+        max(case when {{ has_role('coordinator_load_end') }} then duration_ms end)
+            as longest_load_ms,
+        coalesce(sum(case when {{ has_role('tombstone_failure') }} then tombstones end), 0)
+            as failed_tombstones,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from reckoned
+    group by cluster_id, cluster_incarnation, node_id, partition_id, hour_at
 ),
 
 heard as (

@@ -35,12 +35,11 @@ told as (
         segment_bytes as deleted_bytes,
         duration_ms,
         cast({{ megabytes('start_size_mb') }} * 1048576 as bigint) as cleaned_from_bytes,
-        case event_type
-            when 'cleaning_completed'
+        case
+            when {{ has_role('cleaning_end') }}
                 then cast({{ megabytes('end_size_mb') }} * 1048576 as bigint)
-            when 'offsets_load_completed' then bytes_loaded
-            when 'log_created' then 0
-            when 'log_deleted' then 0
+            when {{ has_role('coordinator_load_end') }} then bytes_loaded
+            when {{ has_role(['log_creation', 'log_deletion']) }} then 0
         end as told_bytes,
         cast(null as bigint) as measured_bytes,
         false as is_unit_concluded

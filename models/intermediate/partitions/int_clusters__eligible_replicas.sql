@@ -26,7 +26,7 @@ told as (
         true as is_kept,
         true as is_kept_before
     from election_causes
-    where event_type = 'eligible_leader_elected'
+    where {{ has_role('eligible_election') }}
 ),
 
 placed as (

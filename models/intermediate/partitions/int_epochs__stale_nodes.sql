@@ -10,14 +10,17 @@ incarnations as (
 judged as (
     select
         cluster_id,
-        if(event_type like '%old\\_controller', 'controller', 'leader') as epoch_kind,
+        if({{ has_role('old_controller_rejection') }}, 'controller', 'leader') as epoch_kind,
         topic_name,
         partition_id,
         node_id,
         if(
-            event_type like '%old\\_controller', latest_controller_epoch, current_leader_epoch
+            {{ has_role('old_controller_rejection') }},
+            latest_controller_epoch,
+            current_leader_epoch
         ) as expected_epoch,
-        if(event_type like '%old\\_controller', controller_epoch, leader_epoch) as found_epoch,
+        if({{ has_role('old_controller_rejection') }}, controller_epoch, leader_epoch)
+            as found_epoch,
         logged_at,
         source_path,
         byte_offset

@@ -1,4 +1,10 @@
-with epochs as (
+with eligible_elections as (
+    select *
+    from {{ ref('stg_logs__election_causes') }}
+    where {{ has_role('eligible_election') }}
+),
+
+epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
@@ -14,8 +20,28 @@ in_sync as (
     select * from {{ ref('int_partitions__elections_in_sync') }}
 ),
 
+-- One row per election of a replica that was not in sync but eligible: it has all that was
+-- acknowledged (KIP-966).
+-- The controller says it before the new leader, which may still be starting.
 eligible as (
-    select * from {{ ref('int_partitions__elections_eligible') }}
+    select
+        epochs.cluster_id,
+        epochs.cluster_incarnation,
+        epochs.topic_name,
+        epochs.partition_id,
+        epochs.topic_life,
+        epochs.leader_epoch,
+        count(*) > 0 as is_eligible_told
+    from epochs
+    inner join eligible_elections
+        on
+            epochs.cluster_id = eligible_elections.cluster_id
+            and epochs.topic_id = eligible_elections.topic_id
+            and epochs.partition_id = eligible_elections.partition_id
+            and epochs.leader_id = eligible_elections.leader_id
+            and eligible_elections.logged_at >= epochs.elected_at - interval 10 seconds
+            and eligible_elections.logged_at <= epochs.elected_at + interval 2 seconds
+    group by all
 ),
 
 -- The seconds in which an election can be its consequence.
@@ -25,8 +51,8 @@ preferred as (
         explode(sequence(unix_seconds(logged_at), unix_seconds(logged_at) + 5)) as elected_second
     from causes
     where
-        event_type in ('preferred_election_started')
-        or (event_type = 'election_started' and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
+        {{ has_role('preferred_election_start') }}
+        or ({{ has_role('election_start') }} and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
 ),
 
 shutdowns as (
@@ -35,7 +61,7 @@ shutdowns as (
         broker_id,
         logged_at
     from membership_events
-    where event_type in ('broker_shutdown_requested', 'broker_shutdown_asked')
+    where {{ has_role('shutdown_request') }}
 ),
 
 final as (
@@ -55,11 +81,7 @@ final as (
                 causes.cluster_id = epochs.cluster_id
                 and causes.topic_name = epochs.topic_name
                 and causes.partition_id = epochs.partition_id
-                and causes.event_type in (
-                    'unclean_leader_elected',
-                    'unclean_partition_changed',
-                    'partition_recovering_noticed'
-                )
+                and {{ has_role('unclean_election', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 2 seconds
         ) as is_unclean_told,
@@ -81,7 +103,7 @@ final as (
                 causes.cluster_id = epochs.cluster_id
                 and causes.topic_name = epochs.topic_name
                 and causes.partition_id = epochs.partition_id
-                and causes.event_type like 'reassignment%'
+                and {{ has_role('reassignment', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 1 second
         ) as is_reassigned_told,

@@ -1,11 +1,49 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with told as (
-    select * from {{ ref('int_partitions__epochs_emptied') }}
+    select * from {{ ref('int_partitions__epochs_told') }}
 ),
 
+eligible_replicas as (
+    select * from {{ ref('int_clusters__eligible_replicas') }}
+),
+
+topic_partitions as (
+    select * from {{ ref('stg_captures__topic_partitions') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- One row per topic, partition and leader epoch that a record names.
+-- Where a cluster keeps eligible leader replicas, the last one in sync leaves the set too when it goes; else it stays in it.
+emptied as (
+    select
+        told.* except (isr),
+        if(eligible_replicas.cluster_id is null, told.isr, cast(array() as array<int>)) as isr,
+        eligible_replicas.cluster_id is not null and not coalesce(size(told.isr) = 0, false)
+            as is_isr_emptied
+    from told
+    left join eligible_replicas
+        on
+            told.leader_id = -1
+            and told.cluster_id = eligible_replicas.cluster_id
+            and told.cluster_incarnation = eligible_replicas.cluster_incarnation
+            and told.elected_at >= eligible_replicas.kept_from
+            and told.elected_at < eligible_replicas.kept_until
+),
+
+-- A describe that has no time cannot be laid beside an epoch.
+dated as (
+    select *
+    from topic_partitions
+    where captured_at is not null and topic_name is not null and leader_id is not null
+),
+
+-- One row per partition and describe.
 described as (
-    select * from {{ ref('int_partitions__described') }}
+    {{ placed('dated', at='captured_at') }}
 ),
 
 followed as (
@@ -19,7 +57,7 @@ followed as (
         lag(replica_lists > 1) over (life) as was_moving,
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(elected_at) over (life) as held_until
-    from told
+    from emptied
     window life as (
         partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
         order by leader_epoch

@@ -7,20 +7,13 @@ words as (
     select
         *,
         case
-            when
-                event_type in (
-                    'partition_leader_changed',
-                    'isr_reduced_by_controller',
-                    'leader_and_isr_sent',
-                    'update_metadata_sent'
-                )
-                then controller_epoch
+            when {{ has_role('controller_statement') }} then controller_epoch
         end as term_epoch
     from claims
     where
         node_id is not null
         and witness in ('controller_log', 'state_change_log', 'broker_log', 'metadata_cache')
-        and event_type <> 'partition_created'
+        and not {{ has_role('partition_creation') }}
         and (witness <> 'controller_log' or controller_epoch is not null)
 ),
 

@@ -19,7 +19,7 @@ followed as (
         min(
             case
                 when
-                    event_type in ('isr_updated', 'isr_updated_under_minimum')
+                    {{ has_role('isr_update') }}
                     and partition_epoch is not null
                     then logged_at
             end

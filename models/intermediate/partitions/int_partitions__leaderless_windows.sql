@@ -61,7 +61,7 @@ deletions as (
             and topic_events.logged_at >= windows.started_at - interval 1 minute
             and topic_events.logged_at <= windows.started_at + interval 1 minute
             and (
-                topic_events.event_type = 'topic_deleted'
+                {{ has_role('topic_deletion', 'topic_events.event_type') }}
                 or topic_events.state_after in ('NonExistentPartition', 'NotExists')
             )
     where windows.ended_at is null

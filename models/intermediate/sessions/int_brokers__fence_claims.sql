@@ -12,7 +12,7 @@ terms as (
 
 placed as (
     {{ placed('registration_events') }}
-    where registration_events.event_type = 'broker_fenced'
+    where {{ has_role('fencing_claim', 'registration_events.event_type') }}
 ),
 
 claims as (

@@ -9,7 +9,7 @@ left_since as (
             partition by cluster_id, cluster_incarnation, broker_id, broker_epoch
         ) as leaving_at
     from records
-    where event_type <> 'broker_unfencing_granted'
+    where not {{ has_role('unfencing_grant') }}
 ),
 
 compared as (

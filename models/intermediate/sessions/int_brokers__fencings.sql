@@ -14,7 +14,7 @@ registration_records as (
 telling as (
     select distinct cluster_id
     from registration_records
-    where event_type <> 'broker_unfencing_granted'
+    where not {{ has_role('unfencing_grant') }}
 ),
 
 spaced as (
@@ -64,7 +64,7 @@ final as (
         min(case
             when
                 registration_records.is_unfencing
-                or registration_records.event_type = 'broker_unfencing_granted'
+                or {{ has_role('unfencing_grant', 'registration_records.event_type') }}
                 then registration_records.logged_at
         end) as unfenced_at
     from fencings

@@ -19,26 +19,30 @@ incarnations as (
 placed as (
     {{ placed('registration_events') }}
     where
-        registration_events.event_type in (
-            'broker_shutdown_asked',
-            'broker_shutdown_granted',
-            'broker_controlled_shutdown_started',
-            'broker_controlled_shutdown_granted'
-        )
+        {{ has_role([
+            'kraft_shutdown_request',
+            'kraft_shutdown_grant',
+            'own_shutdown_request',
+            'own_shutdown_grant',
+        ], 'registration_events.event_type') }}
 ),
 
 -- The broker itself says that it asks, again when it may stop; what it is not granted takes nothing.
 answered as (
     select
         *,
-        event_type = 'broker_controlled_shutdown_started'
-        and coalesce(
-            lead(event_type) over (
-                partition by cluster_id, cluster_incarnation, node_id, event_type like 'broker_c%'
+        {{ has_role('own_shutdown_request') }}
+        and not coalesce(
+            lead({{ has_role('own_shutdown_grant') }}) over (
+                partition by
+                    cluster_id,
+                    cluster_incarnation,
+                    node_id,
+                    {{ has_role(['own_shutdown_request', 'own_shutdown_grant']) }}
                 order by logged_at, byte_offset
             ),
-            ''
-        ) <> 'broker_controlled_shutdown_granted' as is_in_vain
+            false
+        ) as is_in_vain
     from placed
 ),
 
@@ -52,7 +56,7 @@ cut_off as (
         on
             runs.cluster_id = placed.cluster_id
             and runs.node_id = placed.node_id
-            and placed.event_type = 'broker_controlled_shutdown_started'
+            and {{ has_role('own_shutdown_request', 'placed.event_type') }}
             and placed.logged_at >= runs.stopping_at - interval 10 seconds
             and placed.logged_at <= runs.stopping_at + interval 1 minute
 ),

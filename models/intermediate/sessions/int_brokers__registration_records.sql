@@ -13,12 +13,7 @@ runs as (
 placed as (
     {{ placed('registration_events') }}
     where
-        registration_events.event_type in (
-            'broker_registration_changed',
-            'broker_fenced_record',
-            'broker_unfenced_record',
-            'broker_unfencing_granted'
-        )
+        {{ has_role(['registration_record', 'unfencing_grant'], 'registration_events.event_type') }}
 ),
 
 -- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long past.
@@ -37,7 +32,7 @@ final as (
         placed.is_unfencing,
         placed.is_leaving,
         coalesce(
-            placed.event_type <> 'broker_unfencing_granted'
+            not {{ has_role('unfencing_grant', 'placed.event_type') }}
             and placed.logged_at < coalesce(runs.ready_at, runs.started_at + interval 1 minute),
             false
         ) as is_starting

@@ -72,7 +72,7 @@ unheard as (
         cluster_id,
         session_id
     from session_events
-    where event_type = 'session_timed_out'
+    where {{ has_role('session_timeout') }}
     group by cluster_id, session_id
 ),
 

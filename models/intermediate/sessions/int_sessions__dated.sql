@@ -14,7 +14,7 @@ removals as (
         explode(brokers_deleted) as broker_id,
         logged_at
     from membership_events
-    where event_type = 'brokers_changed'
+    where {{ has_role('live_brokers') }}
 ),
 
 removed as (

@@ -21,8 +21,8 @@ noticed as (
     where
         node_id is not null
         and (
-            event_type in ('session_expired_noticed', 'broker_reregistering')
-            or (event_type = 'zookeeper_state_changed' and session_state = 'Expired')
+            {{ has_role('session_expiry_notice') }}
+            or ({{ has_role('session_state') }} and session_state = 'Expired')
         )
 ),
 

@@ -23,8 +23,8 @@ owned as (
             struct(node_id is null, startswith(process_name, owner), process_name)
         ) filter (where process_name is not null) as writer,
         max(timeout_ms) as timeout_ms,
-        min(case when event_type = 'session_established' then logged_at end) as established_at,
-        max(case when event_type = 'znode_created' then 1 else 0 end) = 1 as has_znode
+        min(case when {{ has_role('session_start') }} then logged_at end) as established_at,
+        max(case when {{ has_role('session_znode') }} then 1 else 0 end) = 1 as has_znode
     from writers
     group by cluster_id, session_id
 ),
@@ -69,7 +69,7 @@ final as (
         on
             followed.cluster_id = registrations.cluster_id
             and followed.node_id = registrations.node_id
-            and registrations.event_type = 'broker_registered'
+            and {{ has_role('broker_znode', 'registrations.event_type') }}
     group by
         followed.cluster_id,
         followed.session_id,

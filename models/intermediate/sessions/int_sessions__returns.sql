@@ -23,7 +23,7 @@ brokers as (
         on
             ended.cluster_id = session_events.cluster_id
             and ended.node_id = session_events.node_id
-            and session_events.event_type in ('session_established', 'broker_registered')
+            and {{ has_role(['session_start', 'broker_znode'], 'session_events.event_type') }}
             and ended.expired_at < session_events.logged_at
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
     where ended.session_kind = 'zookeeper_broker'

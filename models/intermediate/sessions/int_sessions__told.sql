@@ -11,19 +11,19 @@ by_session as (
     select
         cluster_id,
         session_id,
-        min(case when event_type = 'session_expired' then logged_at end) as expired_at,
-        min(case when event_type = 'session_lost' then logged_at end) as lost_at,
+        min(case when {{ has_role('session_expiry') }} then logged_at end) as expired_at,
+        min(case when {{ has_role('session_loss') }} then logged_at end) as lost_at,
         max(
             case
                 when
-                    event_type = 'session_timed_out'
+                    {{ has_role('session_timeout') }}
                     then logged_at - make_dt_interval(0, 0, 0, elapsed_ms / 1000.0)
             end
         ) as last_contact_at,
         max(timeout_ms) as timeout_ms,
-        {{ evidence("event_type in ('session_expired', 'session_lost', 'session_timed_out')") }}
+        {{ evidence(has_role(['session_expiry', 'session_loss', 'session_timeout'])) }}
             as evidence,
-        count_if(event_type in ('session_expired', 'session_lost', 'session_timed_out'))
+        count_if({{ has_role(['session_expiry', 'session_loss', 'session_timeout']) }})
             as evidence_count
     from session_events
     where session_id is not null

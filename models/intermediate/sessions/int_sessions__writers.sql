@@ -11,17 +11,20 @@ named as (
     select
         cluster_id,
         session_id,
-        coalesce(case when event_type = 'znode_created' then broker_id end, node_id) as node_id,
-        case when event_type <> 'znode_created' then process_name end as process_name,
+        coalesce(case when {{ has_role('session_znode') }} then broker_id end, node_id) as node_id,
+        case when not {{ has_role('session_znode') }} then process_name end as process_name,
         timeout_ms,
         logged_at,
         event_type
     from session_events
     where
         session_id is not null
-        and event_type in (
-            'session_established', 'session_timed_out', 'session_lost', 'znode_created'
-        )
+        and {{ has_role([
+            'session_start',
+            'session_timeout',
+            'session_loss',
+            'session_znode',
+        ]) }}
 ),
 
 final as (

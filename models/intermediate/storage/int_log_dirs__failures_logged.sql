@@ -34,8 +34,8 @@ marked as (
             when lag(logged_at) over (directory) >= logged_at - interval 1 minute then 0
             -- A node that stops names directories that may have failed long before.
             when
-                event_type = 'node_stopped_for_disk'
-                and lag(event_type) over (directory) <> 'node_stopped_for_disk'
+                {{ has_role('disk_stop') }}
+                and not lag({{ has_role('disk_stop') }}) over (directory)
                 then 0
             else 1
         end as is_first_line
@@ -80,8 +80,8 @@ final as (
         filter (where exception_message is not null) as cause,
         array_sort(array_distinct(flatten(collect_list(partitions)))) as partitions,
         coalesce(max(exception_message like '%No space left on device%'), false) as is_disk_full,
-        max(event_type = 'log_dir_failed') as is_dir_left,
-        max(event_type = 'node_stopped_for_disk') as is_node_stopped,
+        max({{ has_role('log_dir_failure') }}) as is_dir_left,
+        max({{ has_role('disk_stop') }}) as is_node_stopped,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from placed

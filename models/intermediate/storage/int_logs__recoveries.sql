@@ -6,14 +6,14 @@ with events as (
 followed as (
     select
         *,
-        min(case when event_type = 'log_loaded' then logged_at end) over (
+        min(case when {{ has_role('log_load') }} then logged_at end) over (
             partition by cluster_id, node_id, topic_name, partition_id
             order by logged_at, source_path, byte_offset
             rows between 1 following and unbounded following
         ) as loaded_at,
         min(
             case
-                when event_type in ('log_loading_started', 'log_loading_completed')
+                when {{ has_role(['logs_loading_start', 'logs_loading_end']) }}
                     then logged_at
             end
         ) over (
@@ -34,7 +34,7 @@ final as (
         min(logged_at) as begun_at,
         least(loaded_at, all_ended_at) as ended_at
     from followed
-    where event_type = 'segment_recovered' and topic_name is not null
+    where {{ has_role('segment_recovery') }} and topic_name is not null
     group by cluster_id, node_id, topic_name, partition_id, least(loaded_at, all_ended_at)
 )
 

@@ -46,12 +46,14 @@ truncations as (
             as from_offset,
         max(case when is_reasoned then reason.leader_epoch end) as leader_epoch,
         max(
-            is_reasoned and reason.event_type = 'follower_truncated' and reason.leader_epoch is null
+            is_reasoned
+            and {{ has_role('follower_truncation', 'reason.event_type') }}
+            and reason.leader_epoch is null
         ) as is_to_high_watermark,
         max(is_reasoned) as is_reasoned,
-        max(event_type = 'segment_corruption_found') as is_recovery,
+        max({{ has_role('segment_corruption') }}) as is_recovery,
         max(telling_kind = 'reset') as is_reset,
-        max(coalesce(is_full_start, false) or event_type = 'log_restarted') as is_full_start,
+        max(coalesce(is_full_start, false) or {{ has_role('log_restart') }}) as is_full_start,
         max(high_watermark) as high_watermark,
         {{ evidence() }} as evidence,
         count(*) as evidence_count

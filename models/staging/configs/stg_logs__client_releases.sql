@@ -7,7 +7,7 @@ final as (
         {{ event_columns() }},
         {{ field('kafka_version') }} as kafka_version
     from events
-    where event_type = 'kafka_version_logged' and node_id is null
+    where {{ has_role('kafka_version') }} and node_id is null
 )
 
 select * from final

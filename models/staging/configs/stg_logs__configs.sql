@@ -8,7 +8,7 @@ final as (
         coalesce({{ field('config_class') }}, 'KafkaConfig') as config_class,
         fields as settings
     from events
-    where event_type in ('kafka_config_logged', 'client_config_logged')
+    where {{ has_role(['node_config', 'client_config']) }}
 )
 
 select * from final

@@ -8,7 +8,7 @@ final as (
         {{ field('setting') }} as setting,
         {{ field('setting_value') }} as setting_value
     from events
-    where event_type = 'property_overridden'
+    where {{ has_role('config_override') }}
 )
 
 select * from final

@@ -9,15 +9,12 @@ final as (
         {{ field('controller_epoch', 'int') }} as controller_epoch
     from events
     where
-        event_type in (
-            'controller_elected',
-            'controller_epoch_incremented',
-            'controller_ready',
-            'controller_resigning',
-            'controller_resigned',
-            'controller_moved',
-            'controller_session_expired'
-        )
+        {{ has_role([
+            'controller_election',
+            'controller_readiness',
+            'controller_resignation',
+            'controller_loss',
+        ]) }}
 )
 
 select * from final

@@ -9,7 +9,7 @@ final as (
         {{ field('quorum_epoch', 'int') }} as quorum_epoch,
         {{ field('new_quorum_epoch', 'int') }} as new_quorum_epoch,
         case
-            when event_type = 'controller_activated' then node_id
+            when {{ has_role('kraft_controller_activation') }} then node_id
             -- A leader prints its own id; a release that does not still writes the line itself.
             when
                 {{ field('quorum_state') }} like 'Leader%'
@@ -18,13 +18,13 @@ final as (
         end as quorum_leader_id
     from events
     where
-        event_type in (
-            'quorum_state_changed',
-            'controller_activated',
-            'quorum_leader_observed',
-            'controller_renounced',
-            'controller_still_leader'
-        )
+        {{ has_role([
+            'quorum_state',
+            'quorum_leader',
+            'kraft_controller_activation',
+            'kraft_controller_resignation',
+            'kraft_controller_renewal',
+        ]) }}
 )
 
 select * from final

@@ -19,8 +19,8 @@ named as (
             {{ field('member_id') }}
         ) as prefix_id,
         case
-            when event_type = 'client_config_logged' then {{ field('client.id') }}
-            when event_type = 'property_overridden' and {{ field('setting') }} = 'client.id'
+            when {{ has_role('client_config') }} then {{ field('client.id') }}
+            when {{ has_role('config_override') }} and {{ field('setting') }} = 'client.id'
                 then {{ field('setting_value') }}
         end as configured_id,
         context,

@@ -20,41 +20,29 @@ final as (
         {{ field('protocol') }} as protocol
     from events
     where
-        event_type in (
-            'group_rebalance_started',
-            'group_stabilised',
-            'group_assignment_received',
-            'group_assignment_computed',
-            'group_epoch_bumped',
-            'group_emptied',
-            'group_dead',
-            'group_loaded',
-            'group_unloaded',
-            'group_rebalance_failed',
-            'group_protocol_converted',
-            'group_metadata_write_failed',
-            'member_joined',
-            'member_left',
-            'member_failed',
-            'member_state_changed',
-            'group_coordinator_found',
-            'group_coordinator_lost',
-            'group_joined',
-            'group_synced',
-            'connect_rebalanced',
-            'tombstones_append_failed',
-            'offset_commit_failed',
-            'group_join_failed',
-            'offsets_load_started',
-            'offsets_load_scheduled',
-            'offsets_load_completed'
-        )
+        {{ has_role([
+            'rebalance_start',
+            'group_stabilisation',
+            'group_assignment',
+            'group_emptying',
+            'group_unload',
+            'member_join',
+            'member_departure',
+            'member_failure',
+            'group_join',
+            'group_sync',
+            'consumer_group_sign',
+            'coordinator_address',
+            'tombstone_failure',
+            'group_load',
+            'group_sighting',
+        ]) }}
         and (
             fields['group_id'] is not null
             -- In 0.9 a client names the coordinator that it gives up, and not the group.
-            or event_type in ('group_coordinator_found', 'group_coordinator_lost')
+            or {{ has_role('coordinator_address') }}
             -- A load names a partition, with all of its groups.
-            or event_type like 'offsets\_load\_%'
+            or {{ has_role('group_load') }}
         )
 )
 

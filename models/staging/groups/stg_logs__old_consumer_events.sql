@@ -19,16 +19,16 @@ final as (
     from events
     where
         (
-            event_type in (
-                'old_consumer_rebalance_started',
-                'old_consumer_rebalance_ended',
-                'old_consumer_rebalance_failed',
-                'old_consumer_partition_owned',
-                'old_consumer_partitions_released',
-                'old_consumer_owner_awaited',
-                'old_consumer_session_expired',
-                'old_consumer_stopped'
-            )
+            {{ has_role([
+                'old_consumer_rebalance_start',
+                'old_consumer_rebalance_end',
+                'old_consumer_rebalance_failure',
+                'old_consumer_ownership',
+                'old_consumer_release',
+                'old_consumer_wait',
+                'old_consumer_expiry',
+                'old_consumer_stop',
+            ]) }}
             and fields['member_id'] is not null
         )
         or (

@@ -7,35 +7,17 @@ final as (
         {{ event_columns() }},
         -- A KRaft node says it for each of its roles, a broker once.
         case
-            when
-                event_type in (
-                    'node_starting',
-                    'broker_starting',
-                    'controller_starting',
-                    'shared_server_starting'
-                )
-                then 'starting'
+            when {{ has_role('node_start') }} then 'starting'
             -- The first word of a KRaft broker, before the server says that it starts.
-            when event_type = 'broker_role_changed' and {{ field('state_after') }} = 'STARTING'
+            when {{ has_role('broker_state') }} and {{ field('state_after') }} = 'STARTING'
                 then 'starting'
-            when event_type in ('node_started', 'broker_started') then 'started'
+            when {{ has_role('node_ready') }} then 'started'
+            when {{ has_role('node_stop') }} then 'stopping'
             when
-                event_type in (
-                    'node_stopping',
-                    'broker_stopping',
-                    'controller_stopping',
-                    'termination_signal_received'
-                )
+                {{ has_role('broker_state') }} and {{ field('state_after') }} = 'SHUTTING_DOWN'
                 then 'stopping'
-            when
-                event_type = 'broker_role_changed' and {{ field('state_after') }} = 'SHUTTING_DOWN'
-                then 'stopping'
-            when event_type in ('node_stopped', 'broker_stopped') then 'stopped'
-            when
-                event_type in (
-                    'node_start_failed', 'fatal_fault_encountered', 'node_stopped_for_disk'
-                )
-                then 'failed'
+            when {{ has_role('node_stop_end') }} then 'stopped'
+            when {{ has_role('node_failure') }} then 'failed'
         end as lifecycle_step,
         {{ field('kafka_version') }} as kafka_version,
         {{ field('kafka_cluster_id') }} as kafka_cluster_id,
@@ -43,36 +25,20 @@ final as (
         {{ field('zookeeper.connect') }} as zookeeper_connect
     from events
     where
-        event_type in (
-            'node_starting',
-            'broker_starting',
-            'controller_starting',
-            'shared_server_starting',
-            'node_started',
-            'broker_started',
-            'node_stopping',
-            'broker_stopping',
-            'controller_stopping',
-            'broker_role_changed',
-            'termination_signal_received',
-            'property_overridden',
-            'node_stopped',
-            'broker_stopped',
-            'node_start_failed',
-            'fatal_fault_encountered',
-            'node_stopped_for_disk',
-            'broker_incarnation_started',
-            'controller_created',
-            'client_cluster_id_observed',
-            'kafka_cluster_id_logged',
-            'kafka_config_logged',
-            'kafka_version_logged',
-            -- These tell whether there is ZooKeeper or a quorum.
-            'quorum_state_changed',
-            'controller_activated',
-            'controller_elected',
-            'session_established'
-        )
+        {{ has_role([
+            'node_start',
+            'node_ready',
+            'node_stop',
+            'node_stop_end',
+            'node_failure',
+            'broker_state',
+            'config_override',
+            'node_config',
+            'kafka_version',
+            'cluster_identity',
+            'kraft_cluster_sign',
+            'zookeeper_cluster_sign',
+        ]) }}
         and node_id is not null
 )
 

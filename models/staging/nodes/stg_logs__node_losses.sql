@@ -9,7 +9,7 @@ final as (
             as lost_node_id
     from events
     where
-        event_type in ('fetch_request_failed', 'fetch_session_failed', 'client_disconnected')
+        {{ has_role(['fetch_failure', 'client_disconnection']) }}
         and node_id is not null
         and node_id
         <> coalesce({{ field('fetch_leader', 'int') }}, {{ field('target_node', 'int') }})

@@ -8,9 +8,9 @@ final as (
         {{ process_name() }} as process_name,
         lower({{ field('session_id') }}) as session_id,
         case
-            when event_type = 'zookeeper_pause_detected' then {{ field('duration_ms', 'bigint') }}
-            when event_type = 'controller_event_slow' then {{ field('event_ms', 'bigint') }}
-            when event_type = 'controller_event_failed'
+            when {{ has_role('zookeeper_pause') }} then {{ field('duration_ms', 'bigint') }}
+            when {{ has_role('controller_event_delay') }} then {{ field('event_ms', 'bigint') }}
+            when {{ has_role('controller_event_failure') }}
                 then {{ field('duration_us', 'bigint') }} div 1000
             else {{ field('elapsed_ms', 'bigint') }}
         end as waited_ms,
@@ -19,17 +19,17 @@ final as (
         ) as allowed_ms
     from events
     where
-        event_type in (
-            'session_timed_out',
-            'session_expired',
-            'session_socket_closed',
-            'client_request_cancelled',
-            'controller_event_slow',
-            'controller_event_failed',
-            'quorum_fetch_timed_out',
-            'quorum_majority_lost',
-            'zookeeper_pause_detected'
-        )
+        {{ has_role([
+            'session_timeout',
+            'session_expiry',
+            'socket_closure',
+            'request_cancellation',
+            'controller_event_delay',
+            'controller_event_failure',
+            'quorum_fetch_timeout',
+            'quorum_majority_loss',
+            'zookeeper_pause',
+        ]) }}
 )
 
 select * from final

@@ -12,17 +12,16 @@ final as (
         {{ field('exception_message') }} as exception_message
     from events
     where
-        event_type in (
-            'cleaner_started',
-            'cleaner_stopped',
-            'cleaner_thread_started',
-            'cleaner_thread_failed',
-            'cleaner_thread_stopped',
-            'cleaning_started',
-            'cleaning_completed',
-            'cleaning_horizon_set',
-            'partition_marked_uncleanable'
-        )
+        {{ has_role([
+            'cleaner_start',
+            'cleaner_stop',
+            'cleaner_thread_start',
+            'cleaner_thread_end',
+            'cleaning_start',
+            'cleaning_horizon',
+            'cleaning_end',
+            'uncleanable_partition',
+        ]) }}
         and node_id is not null
 )
 

@@ -8,7 +8,7 @@ final as (
         -- The lines of the transaction coordinator's election name a partition and no topic.
         coalesce(
             topic_name,
-            case when event_type like 'transaction%' then '__transaction_state' end,
+            case when {{ has_role('transaction_coordination') }} then '__transaction_state' end,
             '__consumer_offsets'
         ) as topic_name,
         partition_id,
@@ -23,23 +23,15 @@ final as (
         coalesce({{ field('exception') }}, {{ field('error') }}) as error
     from events
     where
-        event_type in (
-            'offsets_load_scheduled',
-            'offsets_load_started',
-            'offsets_load_completed',
-            'offsets_load_failed',
-            'offsets_load_skipped',
-            'offsets_log_missing',
-            'offsets_unload_scheduled',
-            'offsets_unload_completed',
-            'transactions_load_started',
-            'transactions_load_read',
-            'transactions_load_completed',
-            'transactions_load_failed',
-            'transactions_load_cancelled',
-            'transactions_unloaded',
-            'transaction_coordinator_resigned'
-        )
+        {{ has_role([
+            'coordinator_load_start',
+            'coordinator_load_end',
+            'coordinator_load_confirmation',
+            'coordinator_load_failure',
+            'coordinator_load_skip',
+            'coordinator_load_cancellation',
+            'coordinator_unload_order',
+        ]) }}
         and node_id is not null
         and partition_id is not null
 )

@@ -15,17 +15,17 @@ final as (
     from events
     where
         topic_name = '__consumer_offsets'
-        and event_type in (
-            'log_created',
-            'log_deleted',
-            'segment_rolled',
-            'segment_deleted',
-            'segment_deletion_scheduled',
-            'cleaning_completed',
-            'offsets_load_completed',
-            'tombstones_append_failed',
-            'partition_marked_uncleanable'
-        )
+        and {{ has_role([
+            'log_creation',
+            'log_deletion',
+            'segment_roll',
+            'segment_deletion',
+            'segment_deletion_order',
+            'cleaning_end',
+            'coordinator_load_end',
+            'tombstone_failure',
+            'uncleanable_partition',
+        ]) }}
 )
 
 select * from final

@@ -9,7 +9,7 @@ final as (
         {{ field('offsets.topic.num.partitions', 'int') }} as partitions,
         {{ field('log.cleaner.enable', 'boolean') }} as is_cleaner_enabled
     from events
-    where event_type = 'kafka_config_logged' and node_id is not null
+    where {{ has_role('node_config') }} and node_id is not null
 )
 
 select * from final

@@ -12,17 +12,14 @@ final as (
         {{ field('leader', 'int') }} as leader_id
     from events
     where
-        event_type in (
-            'election_started',
-            'preferred_election_started',
-            'preferred_election_completed',
-            'unclean_leader_elected',
-            'eligible_leader_elected',
-            'unclean_partition_changed',
-            'partition_recovering_noticed',
-            'reassignment_advanced',
-            'reassignment_completed_by_kraft'
-        )
+        {{ has_role([
+            'election_start',
+            'preferred_election_start',
+            'preferred_election_end',
+            'unclean_election',
+            'eligible_election',
+            'reassignment',
+        ]) }}
 )
 
 select * from final

@@ -14,13 +14,7 @@ final as (
         {{ field('current_leader_epoch', 'int') }} as current_leader_epoch
     from events
     where
-        event_type in (
-            'leader_and_isr_rejected_old_controller',
-            'leader_and_isr_rejected_old_epoch',
-            'stop_replica_rejected_old_controller',
-            'update_metadata_rejected_old_controller',
-            'fetch_epoch_older'
-        )
+        {{ has_role(['old_controller_rejection', 'old_leader_epoch_rejection']) }}
 )
 
 select * from final

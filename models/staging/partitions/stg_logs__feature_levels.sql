@@ -8,7 +8,7 @@ final as (
         {{ field('feature') }} as feature_name,
         {{ field('feature_level') }} as feature_level
     from events
-    where event_type = 'feature_level_changed' and fields['feature'] is not null
+    where {{ has_role('feature_level') }} and fields['feature'] is not null
 )
 
 select * from final

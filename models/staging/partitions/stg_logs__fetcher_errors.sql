@@ -14,7 +14,7 @@ final as (
         coalesce({{ field('exception_message') }}, {{ field('error') }}) as exception_message
     from events
     where
-        event_type in ('fetch_request_failed', 'fetch_session_failed')
+        {{ has_role('fetch_failure') }}
         -- Old consumers fetch with other threads.
         and {{ field('fetch_leader') }} is not null
 )

@@ -9,8 +9,8 @@ final as (
         partition_id,
         -- What the leader is about to do, what was done, and that it was not.
         case
-            when event_type in ('isr_expanded', 'isr_shrunk') then 'proposed'
-            when event_type = 'isr_update_rejected_version' then 'rejected'
+            when {{ has_role('isr_proposal') }} then 'proposed'
+            when {{ has_role('isr_rejection') }} then 'rejected'
             else 'stored'
         end as telling_kind,
         {{ field('isr_before', 'array<int>') }} as isr_before,
@@ -19,14 +19,12 @@ final as (
         {{ field('partition_epoch', 'int') }} as partition_epoch
     from events
     where
-        event_type in (
-            'isr_expanded',
-            'isr_shrunk',
-            'isr_updated',
-            'isr_updated_under_minimum',
-            'isr_written',
-            'isr_update_rejected_version'
-        )
+        {{ has_role([
+            'isr_proposal',
+            'isr_update',
+            'isr_write',
+            'isr_rejection',
+        ]) }}
         and topic_name is not null
         and partition_id is not null
 )

@@ -9,30 +9,20 @@ final as (
         partition_id,
         -- The controller's own words, the leader's and the followers', requests, and what was merely cached.
         case
-            when
-                event_type in (
-                    'partition_leader_changed', 'isr_reduced_by_controller', 'partition_created'
-                )
-                then 'controller'
-            when event_type = 'leader_started' then 'leader'
-            when event_type = 'follower_started' then 'follower'
-            when event_type in ('leader_info_cached', 'update_metadata_sent') then 'metadata'
+            when {{ has_role('controller_decision') }} then 'controller'
+            when {{ has_role('leader_start') }} then 'leader'
+            when {{ has_role('follower_start') }} then 'follower'
+            when {{ has_role(['metadata_receipt', 'metadata_order']) }} then 'metadata'
             else 'request'
         end as claim_kind,
         -- What the controller says of its own orders, wherever it logs them; until 2.5 a leader speaks in server.log, and
         -- without the in-sync set that it names in state-change.log since.
         case
             when
-                event_type in (
-                    'partition_leader_changed',
-                    'isr_reduced_by_controller',
-                    'partition_created',
-                    'leader_and_isr_sent',
-                    'update_metadata_sent'
-                )
+                {{ has_role(['controller_decision', 'leader_and_isr_order', 'metadata_order']) }}
                 then 'controller_log'
-            when event_type = 'leader_info_cached' then 'metadata_cache'
-            when event_type = 'leader_started' and fields['isr'] is null then 'broker_log'
+            when {{ has_role('metadata_receipt') }} then 'metadata_cache'
+            when {{ has_role('leader_start') }} and fields['isr'] is null then 'broker_log'
             else 'state_change_log'
         end as witness,
         {{ field('topic_id') }} as topic_id,
@@ -41,7 +31,7 @@ final as (
         nullif(
             coalesce(
                 {{ field('leader', 'int') }},
-                case when event_type = 'leader_started' then node_id end
+                case when {{ has_role('leader_start') }} then node_id end
             ),
             -2
         ) as leader_id,
@@ -53,33 +43,23 @@ final as (
         nullif({{ field('controller_epoch', 'int') }}, -1) as controller_epoch,
         case
             when
-                event_type in ('leader_and_isr_received', 'leader_info_cached')
+                {{ has_role(['leader_and_isr_receipt', 'metadata_receipt']) }}
                 then {{ field('controller', 'int') }}
-            when
-                event_type in (
-                    'partition_leader_changed',
-                    'isr_reduced_by_controller',
-                    'leader_and_isr_sent',
-                    'update_metadata_sent'
-                )
-                then node_id
+            when {{ has_role('controller_statement') }} then node_id
         end as controller_id,
         {{ field('start_offset', 'bigint') }} as start_offset
     from events
     where
-        event_type in (
-            'partition_leader_changed',
-            'isr_reduced_by_controller',
-            'partition_created',
-            'leader_started',
-            'follower_started',
-            'leader_and_isr_sent',
-            'leader_and_isr_received',
-            'leader_skipped',
-            'follower_skipped',
-            'leader_info_cached',
-            'update_metadata_sent'
-        )
+        {{ has_role([
+            'controller_decision',
+            'leader_start',
+            'follower_start',
+            'leader_and_isr_order',
+            'leader_and_isr_receipt',
+            'leadership_skip',
+            'metadata_order',
+            'metadata_receipt',
+        ]) }}
         and topic_name is not null
         and partition_id is not null
 )

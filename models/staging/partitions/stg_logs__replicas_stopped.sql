@@ -10,7 +10,7 @@ final as (
         {{ field('broker', 'int') }} as broker_id
     from events
     where
-        event_type = 'replica_state_changed'
+        {{ has_role('replica_state') }}
         and fields['state_after'] = 'OfflineReplica'
         and topic_name is not null
         and partition_id is not null

@@ -12,15 +12,15 @@ final as (
         {{ field('state_after') }} as state_after
     from events
     where
-        event_type in (
-            'topic_created',
-            'topic_deleted',
-            'partition_created',
-            'partition_state_changed',
-            'partition_leader_changed',
-            'leader_started',
-            'follower_started'
-        )
+        {{ has_role([
+            'topic_creation',
+            'topic_deletion',
+            'partition_creation',
+            'partition_state',
+            'partition_leader_change',
+            'leader_start',
+            'follower_start',
+        ]) }}
 )
 
 select * from final

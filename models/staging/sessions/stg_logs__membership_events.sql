@@ -11,7 +11,7 @@ final as (
         {{ field('broker', 'int') }} as broker_id
     from events
     where
-        event_type in ('brokers_changed', 'broker_shutdown_requested', 'broker_shutdown_asked')
+        {{ has_role(['live_brokers', 'shutdown_request']) }}
 )
 
 select * from final

@@ -7,25 +7,23 @@ final as (
         {{ event_columns() }},
         {{ field('broker', 'int') }} as broker_id,
         {{ field('broker_epoch', 'bigint') }} as broker_epoch,
-        coalesce({{ field('fenced') }} = '1', false) or event_type = 'broker_fenced_record'
+        coalesce({{ field('fenced') }} = '1', false) or {{ has_role('fencing_record') }}
             as is_fencing,
-        coalesce({{ field('fenced') }} = '-1', false) or event_type = 'broker_unfenced_record'
+        coalesce({{ field('fenced') }} = '-1', false) or {{ has_role('unfencing_record') }}
             as is_unfencing,
         coalesce({{ field('in_controlled_shutdown') }} = '1', false) as is_leaving
     from events
     where
-        event_type in (
-            'broker_fenced',
-            'broker_fenced_record',
-            'broker_unfenced_record',
-            'broker_registration_changed',
-            'broker_unfencing_granted',
-            'broker_registered_with_controller',
-            'broker_shutdown_asked',
-            'broker_shutdown_granted',
-            'broker_controlled_shutdown_started',
-            'broker_controlled_shutdown_granted'
-        )
+        {{ has_role([
+            'registration_record',
+            'registration_grant',
+            'fencing_claim',
+            'unfencing_grant',
+            'kraft_shutdown_request',
+            'kraft_shutdown_grant',
+            'own_shutdown_request',
+            'own_shutdown_grant',
+        ]) }}
 )
 
 select * from final

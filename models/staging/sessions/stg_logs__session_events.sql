@@ -18,17 +18,16 @@ final as (
         {{ field('broker', 'int') }} as broker_id
     from events
     where
-        event_type in (
-            'session_established',
-            'session_expired',
-            'session_expired_noticed',
-            'session_lost',
-            'session_timed_out',
-            'zookeeper_state_changed',
-            'znode_created',
-            'broker_reregistering',
-            'broker_registered'
-        )
+        {{ has_role([
+            'session_start',
+            'session_expiry',
+            'session_expiry_notice',
+            'session_loss',
+            'session_timeout',
+            'session_state',
+            'session_znode',
+            'broker_znode',
+        ]) }}
 )
 
 select * from final

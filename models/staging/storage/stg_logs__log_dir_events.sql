@@ -25,17 +25,15 @@ final as (
         coalesce({{ field('exception_message') }}, {{ field('error') }}) as exception_message
     from events
     where
-        event_type in (
-            'disk_error_met',
-            'checkpoint_write_failed',
-            'log_dir_failed',
-            'log_dir_partitions_offline',
-            'node_stopped_for_disk',
-            'log_load_failed'
-        )
+        {{ has_role([
+            'disk_error',
+            'log_dir_failure',
+            'offline_partitions',
+            'disk_stop',
+        ]) }}
         -- Up to 0.11 a broker says it with the error of a request.
         or (
-            event_type in ('append_failed', 'fetched_records_invalid')
+            {{ has_role('request_error') }}
             and (
                 {{ field('exception') }} like '%KafkaStorageException'
                 or {{ field('exception_message') }} like '%No space left on device%'

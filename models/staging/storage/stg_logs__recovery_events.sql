@@ -12,12 +12,12 @@ final as (
         {{ field('logs', 'bigint') }} as logs
     from events
     where
-        event_type in (
-            'log_loading_started',
-            'log_loading_completed',
-            'segment_recovered',
-            'log_loaded'
-        )
+        {{ has_role([
+            'logs_loading_start',
+            'logs_loading_end',
+            'log_load',
+            'segment_recovery',
+        ]) }}
         and node_id is not null
 )
 
