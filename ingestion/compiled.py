@@ -104,8 +104,8 @@ def packed(compiled: Compiled) -> dict[str, Any]:
     return {
         "tokens": [[token.name, token.pattern, token.pick, token.parts] for token in compiled.vocabulary.tokens.values()],
         "fields": compiled.vocabulary.fields,
-        "roles": [[role.name, role.means, role.needs] for role in compiled.vocabulary.roles.values()],
         "severities": compiled.vocabulary.severities,
+        "roles": [[role.name, role.means, role.needs] for role in compiled.vocabulary.roles.values()],
         "contexts": [_row(form) for form in compiled.contexts],
         "forms": [_row(form) for form in compiled.forms],
         "version": compiled.version,
@@ -117,7 +117,7 @@ def unpacked(content: dict[str, Any]) -> Compiled:
     tokens = {name: Token(name, pattern, pick, tuple(parts)) for name, pattern, pick, parts in content["tokens"]}
     roles = {name: Role(name, means, tuple(tuple(need) for need in needs)) for name, means, needs in content["roles"]}
     return Compiled(
-        Vocabulary(tokens, content["fields"], tuple(content["severities"]), roles),
+        Vocabulary(tokens, content["fields"], roles, tuple(content["severities"])),
         [_form(row) for row in content["contexts"]],
         [_form(row) for row in content["forms"]],
         content["version"],

@@ -53,12 +53,12 @@ class Role:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use and the severities of events (`fields.yml`), and their roles (`roles.yml`)."""
+    """The tokens and fields that forms may use, the severities of events (`fields.yml`), and the roles that they may have (`roles.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
-    severities: tuple[str, ...] = ("normal",)
     roles: dict[str, Role] = field(default_factory=dict)
+    severities: tuple[str, ...] = ("normal",)
 
     def token_of(self, name: str) -> Token | None:
         entry = self.fields.get(name)
@@ -290,7 +290,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; beside it `units.yml` and `roles.yml`."""
+    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; beside it `units.yml` and `roles.yml`.
+
+    Raises CatalogueError.
+    """
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -310,7 +313,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
         check_unit(path, name, entry, units)
     severities = tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__")
     known = set(fields) | {part for token in tokens.values() for part in token.parts}
-    return Vocabulary(tokens, fields, severities, read_roles(path.with_name("roles.yml"), known))
+    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known), severities)
 
 
 def read_units(path: Path) -> dict[str, tuple[str, ...]]:
