@@ -85,7 +85,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
 @pytest.mark.parametrize(
     ("logger", "context", "body", "event", "fields"),
     [
-        # 0.8.2, the controller's request, as the reference has it.
+        # 0.8.2, the controller's request.
         (
             "state.change.logger",
             "",

@@ -118,3 +118,20 @@ def test_a_browser_goes_by_several_names(tmp_path: Path, monkeypatch: pytest.Mon
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
     assert browser() == str(program)
+
+
+def test_decisions_are_numbered_dated_and_indexed() -> None:
+    text = (PROJECT / "DECISIONS.md").read_text(encoding="utf-8")
+    index = re.findall(r"^(\d+)\. \[(.+)\]\(#.*\) \((\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
+    entries = re.findall(r"^## (\d+)\. (.+)\n\n\*(\d{4}-\d\d-\d\d)\.\* ", text, re.MULTILINE)
+    assert index == entries
+    assert [int(number) for number, _, _ in entries] == list(range(1, len(entries) + 1))
+    assert len(re.findall(r"^## (?!Index)", text, re.MULTILINE)) == len(entries)
+
+
+def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
+    """A statement rests on a release, a KIP or a file of Kafka, not on a document that only its author had."""
+    texts = [path for folder in ("chronicle", "ingestion", "models", "macros", "dbt_project") for path in (PROJECT / folder).rglob("*.*")]
+    kinds = (".py", ".yml", ".sql", ".csv", ".md", ".scala")
+    found = [path for path in texts if path.suffix in kinds and re.search(r"\(?reference:? sections? \d", path.read_text(encoding="utf-8"))]
+    assert found == []
