@@ -43,11 +43,21 @@ class Token:
 
 
 @dataclass(frozen=True)
+class Role:
+    """What an event can mean for the facts.  `needs` are the fields that its lines have to deliver, each with its alternatives."""
+
+    name: str
+    means: str
+    needs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use (`fields.yml`)."""
+    """The tokens and fields that forms may use (`fields.yml`), and the roles that events may have (`roles.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
+    roles: dict[str, Role] = field(default_factory=dict)
 
     def token_of(self, name: str) -> Token | None:
         entry = self.fields.get(name)
@@ -82,6 +92,7 @@ class Form:
     severity: str = "normal"
     noise: bool = False
     continues: str | None = None
+    roles: tuple[str, ...] = ()
     picks: dict[str, re.Pattern[bytes]] = field(default_factory=dict)
 
     @cached_property
@@ -234,6 +245,7 @@ def compile_form(
         severity=entry.get("severity", "normal"),
         noise=bool(entry.get("noise", False)),
         continues=form.get("continues"),
+        roles=tuple(entry.get("roles", ())),
         picks={name: re.compile(expression.encode()) for name, expression in picks.items()},
     )
 
@@ -277,7 +289,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts) and fields (token, unit, means)."""
+    """`fields.yml`: tokens (pattern, pick, parts) and fields (token, unit, means); beside it `roles.yml`.  Raises CatalogueError."""
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -292,7 +304,44 @@ def read_vocabulary(path: Path) -> Vocabulary:
             )
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"field '{name}' has no meaning", "write means: one sentence")
-    return Vocabulary(tokens, fields)
+    known = set(fields) | {part for token in tokens.values() for part in token.parts}
+    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known))
+
+
+def read_roles(path: Path, fields: set[str]) -> dict[str, Role]:
+    """`roles.yml`: what events can mean for the facts (means), and the fields that this takes (needs; `a|b` is either)."""
+    roles = {}
+    for name, entry in read_yaml(path).items():
+        if not entry.get("means"):
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' has no meaning", "write means: one sentence")
+        needs = tuple(tuple(need.split("|")) for need in entry.get("needs", ()))
+        unknown = sorted({name for need in needs for name in need} - fields)
+        if unknown:
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' needs the unknown field {unknown[0]}", "add it to fields.yml")
+        roles[name] = Role(name, entry["means"], needs)
+    return roles
+
+
+def check_roles(event: str, entry: dict[str, Any], forms: list[Form], vocabulary: Vocabulary, path: Path) -> None:
+    """Raise CatalogueError where an event has a role that does not exist, or a form lacks a field that its role needs."""
+    roles, line = entry.get("roles", ()), entry["__line__"]
+    if not isinstance(roles, list | tuple):
+        raise CatalogueError(path, line, f"the roles of '{event}' are not a list", "write roles: [name, …]")
+    for name in roles:
+        role = vocabulary.roles.get(name)
+        if role is None:
+            raise CatalogueError(path, line, f"'{event}' has the unknown role '{name}'", "use one of roles.yml, or add it there")
+        if entry.get("noise"):
+            raise CatalogueError(path, line, f"'{event}' is noise and has the role '{name}'", "facts do not see noise: drop one of them")
+        for form in forms:
+            for need in role.needs:
+                if set(need).isdisjoint(form.names):
+                    raise CatalogueError(
+                        path,
+                        form.at_line,
+                        f"a form of '{event}' lacks {' or '.join(need)}, which the role '{name}' needs",
+                        "mark it in the line",
+                    )
 
 
 def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -> list[Form]:
@@ -305,10 +354,12 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no meaning", "write means: one sentence")
         if not entry.get("forms"):
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no forms", "write forms: with at least one line")
-        unknown = set(entry) - {"means", "forms", "noise", "severity", "__line__"}
+        unknown = set(entry) - {"means", "forms", "noise", "severity", "roles", "__line__"}
         if unknown:
             raise CatalogueError(
-                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms"
+                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, roles, forms"
             )
-        forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        compiled = [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        check_roles(event, entry, compiled, vocabulary, path)
+        forms += compiled
     return forms

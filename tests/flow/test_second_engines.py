@@ -43,7 +43,7 @@ def in_spark(lab: Lab, folders: list[str]) -> dict[str, Measures]:
 
 
 def test_every_mart_and_report_is_a_delta_table(folders: list[str]) -> None:
-    models = {path.stem for layer in ("marts", "reports") for path in (PROJECT / "models" / layer).rglob("*.sql")}
+    models = {path.stem for name in ("dim_*", "fct_*", "rpt_*") for path in (PROJECT / "models").rglob(f"{name}.sql")}
     assert models - {Path(folder).name for folder in folders} == set()
 
 

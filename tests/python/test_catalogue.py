@@ -31,8 +31,32 @@ def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
 
 
 def test_generated_files_are_fresh() -> None:
-    assert knowledge.SEED.read_text() == knowledge.seed_text(catalogue()), "run: chronicle catalogue build"
-    assert knowledge.PAGE.read_text() == knowledge.page_text(catalogue()), "run: chronicle catalogue build"
+    made = knowledge.made_files(catalogue())
+    assert [path.name for path, text in made.items() if path.read_text() != text] == [], "run: chronicle catalogue build"
+
+
+def test_a_role_without_an_event_is_a_problem(tmp_path: Path) -> None:
+    folder = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
+    with (folder / "roles.yml").open("a") as roles:
+        roles.write("node_sleep:\n  means: A node falls asleep.\n")
+    (found,) = problems(Catalogue(folder))
+    assert found.endswith("roles.yml: role 'node_sleep' is of no event; delete it")
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("node_sleep: {needs: [node]}\n", r"roles\.yml:\d+: role 'node_sleep' has no meaning; write means"),
+        ("node_sleep: {means: x, needs: [node, bed|sofa]}\n", r"role 'node_sleep' needs the unknown field bed; add it to fields\.yml"),
+    ],
+)
+def test_a_faulty_role_is_refused(tmp_path: Path, entry: str, says: str) -> None:
+    folder = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
+    with (folder / "roles.yml").open("a") as roles:
+        roles.write(entry)
+    with pytest.raises(CatalogueError) as error:
+        Catalogue(folder)
+    assert re.search(says, str(error.value)), str(error.value)
 
 
 @pytest.fixture
@@ -66,6 +90,22 @@ def broken(tmp_path: Path):
         ('thing_done:\n  means: x\n  forms:\n    - {line: "abc", since: "2.0", until: "1.0"}\n', r"since 2\.0 is later than until 1\.0"),
         ("thing_done:\n  means: x\n  wrong: y\n  forms:\n    - line: abc\n", r"unknown key \['wrong'\]"),
         ("thing_done: [\n", r"bad\.yml:\d+: not valid YAML"),
+        (
+            "thing_done:\n  means: x\n  roles: [node_begin]\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' has the unknown role 'node_begin'; use one of roles\.yml",
+        ),
+        (
+            "thing_done:\n  means: x\n  roles: node_start\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: the roles of 'thing_done' are not a list",
+        ),
+        (
+            "thing_done:\n  means: x\n  noise: true\n  roles: [node_start]\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' is noise and has the role 'node_start'; facts do not see noise",
+        ),
+        (
+            'thing_done:\n  means: x\n  roles: [log_dir_failure]\n  forms:\n    - line: "<<log_dir=/a>> lost"\n    - line: "a disk is lost"\n',
+            r"bad\.yml:6: a form of 'thing_done' lacks log_dir, which the role 'log_dir_failure' needs; mark it in the line",
+        ),
     ],
 )
 def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) -> None:
