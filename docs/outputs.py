@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.report_tables import Tables
-from ingestion.table import laid_out
+from chronicle.ask.tables import Tables
+from chronicle.output.table import laid_out
 from ingestion.warehouse import Warehouse
 
 PROJECT = Path(__file__).parent.parent

@@ -44,9 +44,8 @@ def draw_report(chromium: str, warehouse: Path, cluster: str, picture: Path) -> 
     """The report of a cluster, from its top."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "report.html")
-        chronicle = Path(sys.executable).with_name("chronicle")
-        given = ["report", "--cluster", cluster, "--warehouse", str(warehouse), "--out", str(page)]
-        subprocess.run([chronicle, *given], check=True)
+        given = ["-m", "chronicle", "report", "--cluster", cluster, "--warehouse", str(warehouse.resolve()), "--out", str(page)]
+        subprocess.run([sys.executable, *given], check=True, cwd=PROJECT)
         page.write_text(without_place(page.read_text(encoding="utf-8"), warehouse), encoding="utf-8")
         subprocess.run(command(chromium, page, picture, REPORT_SIZE), check=True, capture_output=True)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from chronicle.ask.tables import Tables
 from docs.outputs import answered, pages, queries
 from docs.pictures.make import CLUSTER, browser, draw_report
-from ingestion.report_tables import Tables
 from ingestion.warehouse import Warehouse
 from tests.lab import Lab
 
