@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ingestion import build as building
+    from chronicle.build import build as building
     from ingestion import ingest as ingesting
 
 ARCHIVES = Path(__file__).parent / "fixtures/lab"
@@ -51,8 +51,9 @@ class Lab:
 
     @property
     def spark(self) -> SparkSession:
-        from ingestion.session import start
-        from ingestion.warehouse import Warehouse, register
+        from chronicle.spark.catalog import register
+        from chronicle.spark.session import start
+        from ingestion.warehouse import Warehouse
 
         session = start(self.warehouse)
         register(session, Warehouse.at(self.warehouse))
@@ -78,7 +79,7 @@ class Lab:
         return outcome
 
     def build(self, **options: Any) -> building.Outcome:
-        from ingestion import build as building
+        from chronicle.build import build as building
 
         return building.build(self.spark, self.warehouse, **options)
 

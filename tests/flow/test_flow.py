@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from ingestion.evidence import evidence
+from chronicle.ask.evidence import evidence
 from ingestion.warehouse import Warehouse
 from tests.lab import INCIDENTS, SECRET, Lab
 

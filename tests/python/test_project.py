@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ingestion.build import PROJECT, parse
+from chronicle.build.build import parse
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests import architecture
 

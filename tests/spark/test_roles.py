@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ingestion import build as building
+from chronicle.build import build as building
+from chronicle.catalogue import authoring
+from chronicle.spark.catalog import register
 from ingestion import ingest as ingesting
-from ingestion import knowledge, recognise
-from ingestion.warehouse import Warehouse, register
+from ingestion.bronze import shares as reading
+from ingestion.bronze.tasks import Task
+from ingestion.recognition import recognise
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,7 +65,7 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     shared = [building.PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
     shared += [path for folder in ("macros", "dbt_project") for path in (building.PROJECT / folder).rglob("*") if path.is_file()]
     shared += (building.PROJECT / "models").rglob("_*.md")
-    texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | knowledge.made_files(catalogue)
+    texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | authoring.made_files(catalogue)
     for path, text in texts.items():
         copy = tmp_path / "project" / path.relative_to(building.PROJECT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -70,13 +74,13 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
 
 
 def test_an_entry_with_a_role_is_a_fact(spark: SparkSession, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read_here(spark: SparkSession, warehouse: str, shares: list[list[ingesting.Task]], progress: object) -> object:
+    def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: object) -> object:
         """In this process, for a worker knows the shipped catalogue alone."""
         (tasks,) = shares
-        added, counted = ingesting.write_share(tasks, f"{warehouse}/bronze", SimpleNamespace(tell=lambda *told: None))
+        added, counted = reading.write_share(tasks, f"{warehouse}/bronze", SimpleNamespace(tell=lambda *told: None))
         return {table: [file] for table, file in added.items()}, counted
 
-    monkeypatch.setattr(ingesting, "read_shares", read_here)
+    monkeypatch.setattr(reading, "read_shares", read_here)
     warehouse, logs = str(tmp_path / "warehouse"), tmp_path / "logs"
     logs.mkdir()
     (logs / "server.log").write_text(LOG)
