@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run test test-lab test-facts test-serve test-parts lint fuzz rotations hostile limits bench bench-serve superset superset-look clean
+.PHONY: setup run test test-lab test-facts test-serve test-parts lint check fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -79,6 +79,16 @@ superset:
 # Pictures of every dashboard of that Superset, for all clusters and for each, in .cache/superset/pictures; fails on errors.
 superset-look:
 	@PYTHONPATH=. .venv-superset/bin/python -m dashboards.look
+
+# The site of docs/, in .cache/site; broken links fail. Its packages have an environment of their own.
+docs:
+	@test -x .cache/docs/bin/mkdocs || python3 -m venv .cache/docs
+	@.cache/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
+	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet
+
+# The pictures of README and docs, from the warehouse of the tests and from a running Superset.
+pictures: setup
+	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
 	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache .mypy_cache *.egg-info

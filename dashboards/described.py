@@ -204,8 +204,8 @@ def dbt_models() -> dict[str, tuple[str, str, dict[str, Column]]]:
     for path in sorted((PROJECT / "models").rglob("*.md")):
         docs |= dict(re.findall(r"{%\s*docs (\w+)\s*%}(.*?){%\s*enddocs\s*%}", path.read_text(), re.DOTALL))
     models = {}
-    for schema in ("marts", "reports"):
-        for path in sorted((PROJECT / "models" / schema).glob("*.yml")):
+    for schema, names in {"marts": "dim_* fct_*", "reports": "rpt_*"}.items():
+        for path in sorted(path for name in names.split() for path in (PROJECT / "models").rglob(f"{name}.yml")):
             for model in _yaml(path).get("models", []):
                 columns = {
                     column["name"]: Column(column["name"], column["data_type"], _resolved(column["description"], docs))

@@ -1,5 +1,5 @@
 {#-
-The columns of int_incidents__facts for the rows of one fact; what an argument leaves out is null. Arguments are SQL:
+The columns of int_incidents__events for the rows of one fact; what an argument leaves out is null. Arguments are SQL:
 `at` and `until` its times (until null: it still lasts), `nodes` whom it befell, `other` the node it speaks of beside them,
 `amount` what the sentence counts, `burst` what else belongs to the same event within `burst_ms`.
 -#}

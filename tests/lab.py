@@ -25,7 +25,8 @@ SECRET = "correct-horse-battery"
 SAID = "said.pickle"
 # Each asks a view, and so all that lies beneath it, once more: four minutes of two cores. What they would find shows in the keys
 # and counts of marts; CHRONICLE_KEYS=1 runs them too.
-KEYS_OF_STEPS = "test_name:unique_key,path:models/staging test_name:unique_key,path:models/intermediate"
+STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
+KEYS_OF_STEPS = " ".join(f"test_name:unique_key,path:models/{folder}" for folder in STEPS)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from ingestion.sources.stages import Found
 
 SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = PROJECT / "docs" / "messages.md"
+MACRO = PROJECT / "macros" / "event_roles.sql"
 VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|(?<![A-Za-z])-?\d+(?:[.,]\d+)*")
 
 
@@ -50,12 +51,31 @@ def seed_text(catalogue: Catalogue) -> str:
     return out.getvalue()
 
 
+def events_of_roles(catalogue: Catalogue) -> dict[str, list[str]]:
+    """The event types that have each role, both in the order of the alphabet."""
+    roles: dict[str, list[str]] = {role: [] for role in sorted(catalogue.vocabulary.roles)}
+    for event, forms in sorted(by_event(catalogue).items()):
+        for role in forms[0].roles:
+            roles[role].append(event)
+    return roles
+
+
+def macro_text(catalogue: Catalogue) -> str:
+    """`macros/event_roles.sql`: the event types of each role, for the macro `has_role`."""
+    rows = "".join(f"    '{role}': {events!r},\n" for role, events in events_of_roles(catalogue).items())
+    return (
+        "{#- Made by `chronicle catalogue build` from the roles in ingestion/catalogue/messages/. -#}\n"
+        "{% macro event_roles() -%}\n{{ return({\n" + rows + "}) }}\n{%- endmacro %}\n"
+    )
+
+
 def page_text(catalogue: Catalogue) -> str:
-    """`docs/messages.md`: every event with its meaning, fields and wordings."""
+    """`docs/messages.md`: every event with its meaning, roles, fields and wordings, and at the end every role with its events."""
     lines = [
         "# Messages",
         "",
         "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
+        "After its name stands how grave it is, if not normal: `notice`, `degraded` or `failed`; `noise` carries nothing for the facts.",
         "",
     ]
     area = None
@@ -63,16 +83,29 @@ def page_text(catalogue: Catalogue) -> str:
         if Path(forms[0].path).stem != area:
             area = Path(forms[0].path).stem
             lines += [f"## {area}", ""]
-        noise = " *(noise)*" if forms[0].noise else ""
-        lines += [f"### {event}{noise}", "", forms[0].means, ""]
+        mark = "noise" if forms[0].noise else forms[0].severity
+        lines += [f"### {event}" + (f" *({mark})*" if mark != "normal" else ""), "", forms[0].means, ""]
         fields = sorted({name for form in forms for name in form.names})
+        if forms[0].roles:
+            lines += ["Roles: " + ", ".join(f"`{role}`" for role in forms[0].roles), ""]
         if fields:
             lines += ["Fields: " + ", ".join(f"`{name}`" for name in fields), ""]
         for form in sorted(forms, key=lambda form: release_order(form.since or "0")):
             text = form.example.replace("\n", "⏎").replace("`", "'")
             lines.append(f"- {form.since or 'always'} – {form.until or ''} `{text}`")
         lines.append("")
+    lines += ["## Roles", "", "What an event can mean for the facts; models ask for events by role.", ""]
+    lines += ["| role | meaning | fields that its lines need | events |", "|---|---|---|---|"]
+    for role, events in events_of_roles(catalogue).items():
+        known = catalogue.vocabulary.roles[role]
+        needs = ", ".join(" or ".join(f"`{name}`" for name in need) for need in known.needs)
+        lines.append(f"| `{role}` | {known.means} | {needs} | {', '.join(f'`{event}`' for event in events)} |")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def made_files(catalogue: Catalogue) -> dict[Path, str]:
+    """The files that `catalogue build` writes, with their texts."""
+    return {SEED: seed_text(catalogue), MACRO: macro_text(catalogue), PAGE: page_text(catalogue)}
 
 
 def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:

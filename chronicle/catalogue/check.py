@@ -85,6 +85,12 @@ def problems(catalogue: Catalogue) -> list[str]:
                 f"{form.path}:{form.at_line}: {form.event}: it stands in {home.path}:{home.at_line} too; put its forms into one entry"
             )
             homes[form.event] = form
+    given = {role for form in catalogue.forms for role in form.roles}
+    out += [
+        f"{catalogue.folder / 'roles.yml'}: role '{role}' is of no event; delete it"
+        for role in catalogue.vocabulary.roles
+        if role not in given
+    ]
     used = {mark[1] for form in catalogue.forms + catalogue.contexts for mark in MARK.finditer(form.text)}
     used |= {part for name in used for part in catalogue.vocabulary.tokens[catalogue.vocabulary.fields[name]["token"]].parts}
     for name, entry in catalogue.vocabulary.fields.items():

@@ -264,12 +264,12 @@ def coverage(
 
 @catalogue_app.command("build")
 def build_catalogue() -> None:
-    """Write what is made from the catalogue: the seed of event types and the page of messages."""
+    """Write what is made from the catalogue: the seed of event types, the macro of their roles and the page of messages."""
     from chronicle.catalogue import authoring
     from ingestion.recognition.recognise import Catalogue
 
     catalogue = Catalogue()
-    for path, text in ((authoring.SEED, authoring.seed_text(catalogue)), (authoring.PAGE, authoring.page_text(catalogue))):
+    for path, text in authoring.made_files(catalogue).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         tell(f"wrote {path}")

@@ -18,7 +18,7 @@ from typing import Any
 
 from ingestion.reading import catalogue_files
 from ingestion.recognition import forms as forms_module
-from ingestion.recognition.forms import Form, Token, Vocabulary, read_forms, read_vocabulary
+from ingestion.recognition.forms import Form, Role, Token, Vocabulary, read_forms, read_vocabulary
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Files of former states of the catalogue that are left in place, for other checkouts and versions.
@@ -26,6 +26,7 @@ KEPT = 3
 # A form as a row: everything but the expressions, which are kept apart as text.
 COLUMNS = [column.name for column in fields(Form) if column.name != "picks"]
 AS_BYTES = ("pattern_text", "literal", "words")
+AS_TUPLES = ("loggers", "names", "roles")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Compiled:
 
 def files(folder: Path) -> list[Path]:
     """The files that make up a catalogue, in a fixed order."""
-    return [folder / name for name in ("fields.yml", "contexts.yml", "envelopes.yml")] + sorted((folder / "messages").glob("*.yml"))
+    return [folder / name for name in ("units.yml", "fields.yml", "roles.yml", "contexts.yml", "envelopes.yml")] + sorted(
+        (folder / "messages").glob("*.yml")
+    )
 
 
 def version_of(folder: Path) -> str:
@@ -102,6 +105,8 @@ def packed(compiled: Compiled) -> dict[str, Any]:
     return {
         "tokens": [[token.name, token.pattern, token.pick, token.parts] for token in compiled.vocabulary.tokens.values()],
         "fields": compiled.vocabulary.fields,
+        "severities": compiled.vocabulary.severities,
+        "roles": [[role.name, role.means, role.needs] for role in compiled.vocabulary.roles.values()],
         "contexts": [_row(form) for form in compiled.contexts],
         "forms": [_row(form) for form in compiled.forms],
         "version": compiled.version,
@@ -111,8 +116,9 @@ def packed(compiled: Compiled) -> dict[str, Any]:
 def unpacked(content: dict[str, Any]) -> Compiled:
     """The reverse of `packed`.  Raises KeyError, TypeError or ValueError where the content is something else."""
     tokens = {name: Token(name, pattern, pick, tuple(parts)) for name, pattern, pick, parts in content["tokens"]}
+    roles = {name: Role(name, means, tuple(tuple(need) for need in needs)) for name, means, needs in content["roles"]}
     return Compiled(
-        Vocabulary(tokens, content["fields"]),
+        Vocabulary(tokens, content["fields"], roles, tuple(content["severities"])),
         [_form(row) for row in content["contexts"]],
         [_form(row) for row in content["forms"]],
         content["version"],
@@ -129,5 +135,6 @@ def _form(row: list[Any]) -> Form:
     values = dict(zip(COLUMNS, row[:-1], strict=True))
     for name in AS_BYTES:
         values[name] = values[name].encode()
-    values["loggers"], values["names"] = tuple(values["loggers"]), tuple(values["names"])
+    for name in AS_TUPLES:
+        values[name] = tuple(values[name])
     return Form(**values, picks={name: re.compile(pick.encode()) for name, pick in row[-1].items()})

@@ -35,11 +35,22 @@ class Token:
 
 
 @dataclass(frozen=True)
+class Role:
+    """What an event can mean for the facts.  `needs` are the fields that its lines have to deliver, each with its alternatives."""
+
+    name: str
+    means: str
+    needs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use (`fields.yml`)."""
+    """The tokens and fields that forms may use, the severities of events (`fields.yml`), and the roles that they may have (`roles.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
+    roles: dict[str, Role] = field(default_factory=dict)
+    severities: tuple[str, ...] = ("normal",)
 
     def token_of(self, name: str) -> Token | None:
         entry = self.fields.get(name)
@@ -74,6 +85,7 @@ class Form:
     severity: str = "normal"
     noise: bool = False
     continues: str | None = None
+    roles: tuple[str, ...] = ()
     picks: dict[str, re.Pattern[bytes]] = field(default_factory=dict)
 
     @cached_property
@@ -226,6 +238,7 @@ def compile_form(
         severity=entry.get("severity", "normal"),
         noise=bool(entry.get("noise", False)),
         continues=form.get("continues"),
+        roles=tuple(entry.get("roles", ())),
         picks={name: re.compile(expression.encode()) for name, expression in picks.items()},
     )
 
@@ -236,7 +249,10 @@ def release_order(release: str) -> tuple[int, ...]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts) and fields (token, unit, means)."""
+    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; beside it `units.yml` and `roles.yml`.
+
+    Raises CatalogueError.
+    """
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -251,7 +267,68 @@ def read_vocabulary(path: Path) -> Vocabulary:
             )
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"field '{name}' has no meaning", "write means: one sentence")
-    return Vocabulary(tokens, fields)
+    units = read_units(path.with_name("units.yml"))
+    for name, entry in fields.items():
+        check_unit(path, name, entry, units)
+    severities = tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__")
+    known = set(fields) | {part for token in tokens.values() for part in token.parts}
+    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known), severities)
+
+
+def read_units(path: Path) -> dict[str, tuple[str, ...]]:
+    """`units.yml`: every unit, with the endings of the names of fields that promise it."""
+    content = read_yaml(path)
+    measures = {name: tuple(entry.get("ends", ())) for name, entry in content["measures"].items() if name != "__line__"}
+    return measures | {unit: () for thing in content["counted"] for unit in (thing, f"{thing}_per_second")}
+
+
+def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tuple[str, ...]]) -> None:
+    """Raises CatalogueError where a field's unit is not in the vocabulary, or not the one that its name promises."""
+    unit = entry.get("unit")
+    if unit is not None and unit not in units:
+        raise CatalogueError(
+            path, entry["__line__"], f"field '{name}' has the unknown unit '{unit}'", "use one of units.yml or add it there"
+        )
+    promised = [known for known, ends in units.items() if ends and name.endswith(ends)]
+    if promised and unit not in promised:
+        found = f"has the unit '{unit}'" if unit else "has no unit"
+        raise CatalogueError(path, entry["__line__"], f"field '{name}' {found}", f"write unit: {' or '.join(promised)}, as its name says")
+
+
+def read_roles(path: Path, fields: set[str]) -> dict[str, Role]:
+    """`roles.yml`: what events can mean for the facts (means), and the fields that this takes (needs; `a|b` is either)."""
+    roles = {}
+    for name, entry in read_yaml(path).items():
+        if not entry.get("means"):
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' has no meaning", "write means: one sentence")
+        needs = tuple(tuple(need.split("|")) for need in entry.get("needs", ()))
+        unknown = sorted({name for need in needs for name in need} - fields)
+        if unknown:
+            raise CatalogueError(path, entry["__line__"], f"role '{name}' needs the unknown field {unknown[0]}", "add it to fields.yml")
+        roles[name] = Role(name, entry["means"], needs)
+    return roles
+
+
+def check_roles(event: str, entry: dict[str, Any], forms: list[Form], vocabulary: Vocabulary, path: Path) -> None:
+    """Raise CatalogueError where an event has a role that does not exist, or a form lacks a field that its role needs."""
+    roles, line = entry.get("roles", ()), entry["__line__"]
+    if not isinstance(roles, list | tuple):
+        raise CatalogueError(path, line, f"the roles of '{event}' are not a list", "write roles: [name, …]")
+    for name in roles:
+        role = vocabulary.roles.get(name)
+        if role is None:
+            raise CatalogueError(path, line, f"'{event}' has the unknown role '{name}'", "use one of roles.yml, or add it there")
+        if entry.get("noise"):
+            raise CatalogueError(path, line, f"'{event}' is noise and has the role '{name}'", "facts do not see noise: drop one of them")
+        for form in forms:
+            for need in role.needs:
+                if set(need).isdisjoint(form.names):
+                    raise CatalogueError(
+                        path,
+                        form.at_line,
+                        f"a form of '{event}' lacks {' or '.join(need)}, which the role '{name}' needs",
+                        "mark it in the line",
+                    )
 
 
 def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -> list[Form]:
@@ -264,10 +341,19 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no meaning", "write means: one sentence")
         if not entry.get("forms"):
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no forms", "write forms: with at least one line")
-        unknown = set(entry) - {"means", "forms", "noise", "severity", "__line__"}
+        unknown = set(entry) - {"means", "forms", "noise", "severity", "roles", "__line__"}
         if unknown:
             raise CatalogueError(
-                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, forms"
+                path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, roles, forms"
             )
-        forms += [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        if (severity := entry.get("severity", "normal")) not in vocabulary.severities:
+            raise CatalogueError(
+                path,
+                entry["__line__"],
+                f"'{event}' has the unknown severity '{severity}'",
+                f"use one of {', '.join(vocabulary.severities)}, which fields.yml explains",
+            )
+        compiled = [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
+        check_roles(event, entry, compiled, vocabulary, path)
+        forms += compiled
     return forms

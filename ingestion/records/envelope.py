@@ -1,6 +1,6 @@
 """Layouts of log lines: found once per file, then every record is cut by the same frame.
 
-Source of the layouts: `catalogue/envelopes.yml` (reference sections 1.1, 1.4, 1.5).
+Source of the layouts: `catalogue/envelopes.yml`.
 """
 
 from __future__ import annotations

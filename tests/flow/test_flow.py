@@ -114,7 +114,7 @@ def test_bad_input_is_told_and_listed_and_the_rest_is_loaded(lab: Lab) -> None:
 
 
 def test_no_secret_reaches_a_table(lab: Lab) -> None:
-    for table in ("bronze.log_records", "staging.stg_logs__events"):
+    for table in ("bronze.log_records", "staging.base_logs__events"):
         assert lab.rows(f"select count(*) as n from {table} where to_json(struct(*)) like '%{SECRET}%'")[0].n == 0
 
 
@@ -165,10 +165,10 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_p
     assert other.load(cluster, pieces).records == 0
     built = other.build()
     assert built.clusters == [cluster]
-    assert built.days["stg_logs__events"] == built.days["fct_leader_elections"] == 1
+    assert built.days["base_logs__events"] == built.days["fct_leader_elections"] == 1
     assert built.days["rpt_fleet_daily"] == 1
     assert facts(other, neighbour) == beside
-    events = "select cluster_id, count(*) as n from staging.stg_logs__distinct_events group by cluster_id order by cluster_id"
+    events = "select cluster_id, count(*) as n from staging.base_logs__distinct_events group by cluster_id order by cluster_id"
     assert [tuple(row) for row in other.rows(events)] == [tuple(row) for row in lab.rows(events) if row.cluster_id in (cluster, neighbour)]
     pieced = facts(other, cluster)
     assert set(pieced) == set(whole)

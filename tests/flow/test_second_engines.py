@@ -44,7 +44,7 @@ def in_spark(lab: Lab, folders: list[str]) -> dict[str, Measures]:
 
 
 def test_every_mart_and_report_is_a_delta_table(folders: list[str]) -> None:
-    models = {path.stem for layer in ("marts", "reports") for path in (PROJECT / "models" / layer).rglob("*.sql")}
+    models = {path.stem for name in ("dim_*", "fct_*", "rpt_*") for path in (PROJECT / "models").rglob(f"{name}.sql")}
     assert models - {Path(folder).name for folder in folders} == set()
 
 
@@ -91,17 +91,17 @@ def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> No
         assert measure(str(tmp_path / column)) != measure(str(tmp_path / "whole"))
 
 
-def test_the_notebook_in_the_readme_runs(
+def test_the_notebook_in_the_docs_runs(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each piece of Python in the README prints, of another warehouse, the columns that stand beneath it there."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    """Each piece of Python in docs/other-engines.md prints, of another warehouse, the columns that stand beneath it there."""
+    text = (PROJECT / "docs/other-engines.md").read_text(encoding="utf-8")
     pieces = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL)
     assert len(pieces) == 2
     (tmp_path / "warehouse").symlink_to(lab.warehouse)
     monkeypatch.chdir(tmp_path)
     for code, said in pieces:
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, "other-engines.md", "exec"), {})
         printed = capsys.readouterr().out
         heading = said.splitlines()[1] if said.startswith("┌") else said.splitlines()[0]
         assert [name for name in re.findall(r"[\w%]+", heading) if name not in printed] == []

@@ -31,8 +31,32 @@ def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
 
 
 def test_generated_files_are_fresh() -> None:
-    assert authoring.SEED.read_text() == authoring.seed_text(catalogue()), "run: chronicle catalogue build"
-    assert authoring.PAGE.read_text() == authoring.page_text(catalogue()), "run: chronicle catalogue build"
+    made = authoring.made_files(catalogue())
+    assert [path.name for path, text in made.items() if path.read_text() != text] == [], "run: chronicle catalogue build"
+
+
+def test_a_role_without_an_event_is_a_problem(tmp_path: Path) -> None:
+    folder = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
+    with (folder / "roles.yml").open("a") as roles:
+        roles.write("node_sleep:\n  means: A node falls asleep.\n")
+    (found,) = problems(Catalogue(folder))
+    assert found.endswith("roles.yml: role 'node_sleep' is of no event; delete it")
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("node_sleep: {needs: [node]}\n", r"roles\.yml:\d+: role 'node_sleep' has no meaning; write means"),
+        ("node_sleep: {means: x, needs: [node, bed|sofa]}\n", r"role 'node_sleep' needs the unknown field bed; add it to fields\.yml"),
+    ],
+)
+def test_a_faulty_role_is_refused(tmp_path: Path, entry: str, says: str) -> None:
+    folder = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
+    with (folder / "roles.yml").open("a") as roles:
+        roles.write(entry)
+    with pytest.raises(CatalogueError) as error:
+        Catalogue(folder)
+    assert re.search(says, str(error.value)), str(error.value)
 
 
 @pytest.fixture
@@ -65,13 +89,49 @@ def broken(tmp_path: Path):
         ('thing_done:\n  means: x\n  forms:\n    - line: "<<leader=2>>"\n', r"nothing in .* is fixed text"),
         ('thing_done:\n  means: x\n  forms:\n    - {line: "abc", since: "2.0", until: "1.0"}\n', r"since 2\.0 is later than until 1\.0"),
         ("thing_done:\n  means: x\n  wrong: y\n  forms:\n    - line: abc\n", r"unknown key \['wrong'\]"),
+        (
+            "thing_done:\n  means: x\n  severity: warning\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' has the unknown severity 'warning'; use one of normal, notice, degraded, failed",
+        ),
         ("thing_done: [\n", r"bad\.yml:\d+: not valid YAML"),
+        (
+            "thing_done:\n  means: x\n  roles: [node_begin]\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' has the unknown role 'node_begin'; use one of roles\.yml",
+        ),
+        (
+            "thing_done:\n  means: x\n  roles: node_start\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: the roles of 'thing_done' are not a list",
+        ),
+        (
+            "thing_done:\n  means: x\n  noise: true\n  roles: [node_start]\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' is noise and has the role 'node_start'; facts do not see noise",
+        ),
+        (
+            'thing_done:\n  means: x\n  roles: [log_dir_failure]\n  forms:\n    - line: "<<log_dir=/a>> lost"\n    - line: "a disk is lost"\n',
+            r"bad\.yml:6: a form of 'thing_done' lacks log_dir, which the role 'log_dir_failure' needs; mark it in the line",
+        ),
     ],
 )
 def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) -> None:
     with pytest.raises(CatalogueError) as error:
         Catalogue(broken(text))
     assert re.search(says, str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("{token: int, unit: hours, means: x}", r"fields\.yml:\d+: field 'wait_ms' has the unknown unit 'hours'; use one of units\.yml"),
+        ("{token: int, means: x}", r"fields\.yml:\d+: field 'wait_ms' has no unit; write unit: ms or epoch_ms, as its name says"),
+        ("{token: int, unit: seconds, means: x}", r"field 'wait_ms' has the unit 'seconds'; write unit: ms or epoch_ms"),
+    ],
+)
+def test_a_unit_is_one_of_the_vocabulary_and_the_one_of_the_name(broken, field: str, says: str) -> None:
+    folder = broken("thing_done:\n  means: x\n  forms:\n    - line: abc\n")
+    with (folder / "fields.yml").open("a") as fields:
+        fields.write(f"  wait_ms: {field}\n")
+    with pytest.raises(CatalogueError, match=says):
+        Catalogue(folder)
 
 
 def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
@@ -85,7 +145,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
 @pytest.mark.parametrize(
     ("logger", "context", "body", "event", "fields"),
     [
-        # 0.8.2, the controller's request, as the reference has it.
+        # 0.8.2, the controller's request.
         (
             "state.change.logger",
             "",

@@ -46,7 +46,7 @@ def test_a_changed_catalogue_is_compiled_anew(folder: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[1, 2]", b'{"tokens": [], "fields": {}, "contexts": [], "forms": [[1]], "version": "x"}', b"\xff"]
+    "content", [b"", b"{", b"[1, 2]", b'{"tokens": [], "fields": {}, "roles": [], "contexts": [], "forms": [[1]], "version": "x"}', b"\xff"]
 )
 def test_a_damaged_file_is_as_none(folder: Path, tmp_path: Path, content: bytes) -> None:
     cache = tmp_path / "cache"

@@ -30,7 +30,8 @@ SAID = [
 
 def values(model: str, column: str) -> list[str]:
     """The values that a column of a mart may have."""
-    described = yaml.safe_load((PROJECT / f"models/marts/{model}.yml").read_text(encoding="utf-8"))["models"][0]["columns"]
+    (place,) = (PROJECT / "models").rglob(f"{model}.yml")
+    described = yaml.safe_load(place.read_text(encoding="utf-8"))["models"][0]["columns"]
     tests = next(one["data_tests"] for one in described if one["name"] == column)
     return next(test["accepted_values"]["arguments"]["values"] for test in tests if "accepted_values" in test)
 

@@ -44,9 +44,9 @@ def rows(result: Any, *columns: str) -> list[tuple[Any, ...]]:
 def documented() -> dict[tuple[str, str], dict[str, Any]]:
     """(schema, model): its YAML, of marts and reports."""
     found = {}
-    for schema in ("marts", "reports"):
-        for path in (MODELS / schema).glob("*.yml"):
-            for model in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("models", []):
+    for name, schema in {"dim_*": "marts", "fct_*": "marts", "rpt_*": "reports"}.items():
+        for path in MODELS.rglob(f"{name}.yml"):
+            for model in yaml.safe_load(path.read_text(encoding="utf-8"))["models"]:
                 found[schema, model["name"]] = model
     return found
 

@@ -167,7 +167,7 @@ def test_a_node_that_a_later_log_tells_reaches_the_rows_of_earlier_captures(spar
     assert read("in_turn", logs).owned_now == 2
     assert read("in_turn", captured, logs).rows_written == 0
     read("at_once", captured, logs)
-    building.build(spark, warehouse, select="stg_captures__rows stg_metrics__samples event_types")
-    for table in ("stg_captures__rows", "stg_metrics__samples"):
+    building.build(spark, warehouse, select="base_captures__rows base_metrics__samples event_types")
+    for table in ("base_captures__rows", "base_metrics__samples"):
         found = spark.table(f"staging.{table}").where("cluster_id in ('in_turn', 'at_once')").select("cluster_id", "node_id").distinct()
         assert {(row.cluster_id, row.node_id) for row in found.collect()} == {("in_turn", 3), ("at_once", 3)}, table

@@ -239,7 +239,7 @@ def test_a_chain_of_causes_is_followed_to_its_beginning_however_long_it_is(proje
     steps.mkdir(exist_ok=True)
     (steps / "int_incidents__events.sql").write_text(table + events)
     (steps / "int_incidents__causes.sql").write_text(table + causes)
-    shutil.copy(ROOT / "models/intermediate/int_incidents__roots.sql", steps)
+    shutil.copy(ROOT / "models/incidents/intermediate/int_incidents__roots.sql", steps)
     project.build(select="+int_incidents__roots")
     found = dict(project.rows("select event_key, root_event_key from intermediate.int_incidents__roots"))
     assert found == {str(n): "0" for n in range(150)} | {name: name for name in ("alone", "one", "other")}

@@ -1,0 +1,104 @@
+with consumer_groups as (
+    select * from {{ ref('dim_groups') }}
+),
+
+members as (
+    select * from {{ ref('int_incidents__members') }}
+),
+
+under_min_isr as (
+    select * from {{ ref('int_incidents__under_min_isr') }}
+),
+
+unserved as (
+    select
+        incident_key,
+        cluster_id,
+        cluster_incarnation,
+        explode(partitions) as partition_name
+    from members
+    where event_kind in ('leaderless', 'load_unfinished')
+),
+
+-- A group hangs on its partition of the offsets topic, whether a line says that it hung or not.
+hung as (
+    select
+        unserved.incident_key,
+        consumer_groups.group_id
+    from unserved
+    inner join consumer_groups
+        on
+            unserved.cluster_id = consumer_groups.cluster_id
+            and unserved.cluster_incarnation = consumer_groups.cluster_incarnation
+            and unserved.partition_name
+            = concat('__consumer_offsets-', consumer_groups.offsets_partition_id)
+    union
+    select
+        incident_key,
+        explode(group_ids) as group_id
+    from members
+),
+
+-- One row per incident that kept groups from working: those that its events name, and those
+-- whose offsets partition had no leader or was not loaded.
+incident_groups as (
+    select
+        incident_key,
+        array_sort(collect_list(group_id)) as groups
+    from hung
+    group by incident_key
+),
+
+counted as (
+    select
+        *,
+        if(event_kind = 'leaderless', partitions, array()) as partitions_leaderless,
+        if(event_kind = 'leaderless', duration_total_ms, 0) as leaderless_ms,
+        if(event_kind = 'leaderless', duration_most_ms, null) as leaderless_most_ms,
+        if(event_kind = 'controlled_stop', node_ids, array()) as nodes_stopped
+    from members
+),
+
+summed as (
+    select
+        incident_key,
+        max(cluster_id) as cluster_id,
+        max(cluster_incarnation) as cluster_incarnation,
+        max(is_planned) filter (where is_root) as is_maintenance,
+        -- An hour of growth begins before what it shows.
+        min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
+        case
+            when count_if(until_at is null and (is_harm or is_planned)) = 0
+                then
+                    max(coalesce(until_at, started_at)) filter (where is_harm or is_planned)
+        end as ended_at,
+        max(root_cause_kind) filter (where is_root) as root_cause_kind,
+        max(event_kind) filter (where is_root) as root_event_kind,
+        max(fact_key) filter (where is_root) as root_cause_key,
+        max(said) filter (where is_root) as root_said,
+        max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
+        filter (where is_harm) as severity,
+        array_sort(array_distinct(flatten(collect_list(node_ids)))) as nodes,
+        size(array_distinct(flatten(collect_list(nodes_stopped)))) as nodes_stopped,
+        size(array_distinct(flatten(collect_list(partitions)))) as partitions_affected,
+        sum(coalesce(leaderless_ms, 0)) as leaderless_ms,
+        max(leaderless_most_ms) as leaderless_most_ms,
+        size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
+        count_if(event_kind = 'leaderless' and until_at is null) as leaderless_open,
+        max_by(evidence, is_root) as evidence,
+        max_by(evidence_count, is_root) as evidence_count
+    from counted
+    group by incident_key
+),
+
+final as (
+    select
+        summed.*,
+        coalesce(incident_groups.groups, array()) as groups,
+        coalesce(under_min_isr.under_min_isr_ms, 0) as under_min_isr_ms
+    from summed
+    left join incident_groups on summed.incident_key = incident_groups.incident_key
+    left join under_min_isr on summed.incident_key = under_min_isr.incident_key
+)
+
+select * from final

@@ -1,0 +1,75 @@
+with members as (
+    select * from {{ ref('int_incidents__members') }}
+),
+
+beginnings_and_ends as (
+    select
+        incident_key,
+        cluster_id,
+        cluster_incarnation,
+        event_key,
+        started_at as happened_at,
+        event_kind,
+        fact_name,
+        fact_key,
+        role,
+        said,
+        fact_rows,
+        node_ids,
+        evidence,
+        evidence_count
+    from members
+    union all
+    select
+        incident_key,
+        cluster_id,
+        cluster_incarnation,
+        event_key,
+        until_at as happened_at,
+        event_kind,
+        fact_name,
+        fact_key,
+        'recovery' as role,
+        said_recovery as said,
+        fact_rows,
+        node_ids,
+        evidence,
+        evidence_count
+    from members
+    where said_recovery is not null and until_at is not null
+),
+
+-- One row per beginning of an event of an incident, and per end that is told.
+steps as (
+    select
+        *,
+        cast(row_number() over (
+            partition by incident_key
+            order by happened_at, role = 'recovery', role <> 'cause', event_kind, event_key
+        ) as int) as sequence
+    from beginnings_and_ends
+),
+
+final as (
+    select
+        {{ row_key(['incident_key', 'event_key', "role = 'recovery'"]) }} as incident_event_key,
+        incident_key,
+        cluster_id,
+        cluster_incarnation,
+        sequence,
+        happened_at,
+        cast(happened_at as date) as happened_date,
+        event_kind,
+        fact_name,
+        fact_key,
+        fact_rows,
+        role,
+        said,
+        node_ids as nodes,
+        evidence,
+        evidence_count,
+        cast(array() as array<string>) as warnings
+    from steps
+)
+
+select * from final

@@ -1,0 +1,90 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with kinds as (
+    select * from {{ ref('int_configs__owner_kinds') }}
+),
+
+client_releases as (
+    select * from {{ ref('stg_logs__client_releases') }}
+),
+
+releases as (
+    select * from {{ ref('int_nodes__releases') }}
+),
+
+clients as (
+    select * from {{ ref('int_clients__named') }}
+),
+
+owned as (
+    select
+        * except (node_id, config_class),
+        {{ process_name() }} as process_name,
+        coalesce(
+            node_id,
+            case
+                when owner_kind = 'broker'
+                    then try_cast(coalesce(settings['node.id'], settings['broker.id']) as int)
+            end
+        ) as node_id,
+        nullif(nullif(settings['client.id'], ''), 'null') as client_id,
+        -- A client prints its settings before it has an id to print.
+        found_at + interval 5 seconds as named_at
+    from kinds
+    where owner_kind <> 'other'
+),
+
+written as (
+    {{ with_owner('owned', at='named_at') }}
+),
+
+-- The consumer of ZooKeeper has an id of its own beside its client.id, of its group and either its consumer.id or what it
+-- finds at its start.
+named as (
+    select
+        * except (client_id, owner, process_name, has_several_clients, named_at),
+        case
+            when owner_kind = 'broker' then cast(node_id as string)
+            when owner_kind = 'old_consumer'
+                then coalesce(
+                    settings['group.id'] || '_' || nullif(settings['consumer.id'], ''),
+                    if(startswith(process_name, owner), client_id, null),
+                    owner
+                )
+            else coalesce(client_id, owner)
+        end as owner
+    from written
+),
+
+source_releases as (
+    select
+        cluster_id,
+        source_id,
+        max(kafka_version) as kafka_version
+    from client_releases
+    group by cluster_id, source_id
+),
+
+final as (
+    select
+        named.*,
+        if(named.owner_kind = 'broker', releases.kafka_version, source_releases.kafka_version)
+            as kafka_version,
+        if(named.owner_kind = 'broker', releases.mode, null) as mode,
+        if(named.owner_kind = 'broker', releases.release_since, null) as release_since,
+        if(named.owner_kind = 'broker', releases.first_release, null) as first_release
+    from named
+    left join releases
+        on
+            named.cluster_id = releases.cluster_id
+            and named.node_id = releases.node_id
+            and coalesce(named.found_at, timestamp '9998-01-01 00:00:00') >= releases.valid_from
+            and coalesce(named.found_at, timestamp '9998-01-01 00:00:00') < releases.valid_to
+    left join source_releases
+        on
+            named.cluster_id = source_releases.cluster_id
+            and named.source_id = source_releases.source_id
+    where named.owner_kind <> 'broker' or named.node_id is not null
+)
+
+select * from final

@@ -1,0 +1,98 @@
+with configs as (
+    select * from {{ ref('int_configs__with_defaults') }}
+),
+
+rule_terms as (
+    select * from {{ ref('int_configs__rule_terms') }}
+),
+
+joined as (
+    select
+        configs.*,
+        {{ release_numbers('configs.kafka_version') }} as release_numbers,
+        rule_terms.*
+    from configs
+    inner join rule_terms
+        on
+            configs.owner_kind = rule_terms.applies_to
+            and coalesce(configs.mode = rule_terms.rule_mode, true)
+),
+
+valued as (
+    select
+        *,
+        {{ setting_value('left_setting') }} as left_text,
+        {{ setting_value('times_setting') }} as times_text,
+        coalesce({{ setting_value('right_setting') }}, right_text) as right_value
+    from joined
+    where
+        (release_numbers is not null or not needs_release)
+        and coalesce(release_numbers >= since, true)
+        and coalesce(release_numbers < until, true)
+),
+
+numbered as (
+    select
+        *,
+        try_cast(left_text as double) * coalesce(left_factor, 1)
+        * if(times_setting is null, 1, try_cast(times_text as double)) as left_number,
+        try_cast(right_value as double) * coalesce(right_factor, 1) as right_number
+    from valued
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        kafka_version,
+        source_id,
+        source_path,
+        byte_offset,
+        found_at,
+        offsets,
+        lines,
+        rule_id,
+        term_number,
+        alternative,
+        terms_of_alternative,
+        coalesce(
+            case operator
+                when '<' then left_number < right_number
+                when '<=' then left_number <= right_number
+                when '>' then left_number > right_number
+                when '>=' then left_number >= right_number
+                when 'even' then left_number > 0 and left_number % 2 = 0
+                when 'is' then lower(left_text) = right_text
+                when 'is not' then lower(coalesce(left_text, '-')) <> coalesce(right_text, '')
+                when 'contains' then locate(right_text, lower(left_text)) > 0
+                -- Nothing is known to be unset where no configuration is.
+                when 'unset' then left_text is null and source_path is not null
+                when 'not given' then given[left_setting] is null and source_path is not null
+                when 'older'
+                    then
+                        {{ release_numbers('left_text') }}
+                        < {{ release_numbers('right_value') }}
+            end,
+            false
+        ) as holds,
+        transform(
+            filter(
+                array(left_setting, times_setting, right_setting), setting -> setting is not null
+            ),
+            setting -> struct(
+                setting,
+                case
+                    when given[setting] is not null then given[setting]
+                    when facts[setting] is not null then concat(facts[setting], ' (measured)')
+                    when {{ setting_value('setting') }} is null then 'not set'
+                    else concat({{ setting_value('setting') }}, ' (default)')
+                end as value,
+                given[setting] is not null as is_given
+            )
+        ) as settings
+    from numbered
+)
+
+select * from final

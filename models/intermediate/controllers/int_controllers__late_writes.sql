@@ -1,0 +1,35 @@
+with terms as (
+    select * from {{ ref('int_controllers__terms') }}
+),
+
+claims as (
+    select * from {{ ref('int_partitions__claims') }}
+),
+
+-- What a controller still ordered, in the words of its own log, after the next one was elected.
+final as (
+    select
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.epoch_kind,
+        terms.controller_epoch,
+        -- The request that carries a state to each broker is no write of its own.
+        count(distinct claims.topic_name, claims.partition_id, claims.leader_epoch) as late_writes,
+        max(claims.logged_at) as last_write_at
+    from terms
+    inner join claims
+        on
+            terms.cluster_id = claims.cluster_id
+            and terms.cluster_incarnation = claims.cluster_incarnation
+            and terms.controller_id = claims.node_id
+            and terms.controller_epoch = claims.controller_epoch
+            and terms.superseded_at < claims.logged_at
+            and {{ has_role('controller_write', 'claims.event_type') }}
+    group by
+        terms.cluster_id,
+        terms.cluster_incarnation,
+        terms.epoch_kind,
+        terms.controller_epoch
+)
+
+select * from final

@@ -1,0 +1,131 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with terms as (
+    select * from {{ ref('int_controllers__terms_started') }}
+),
+
+controller_events as (
+    select * from {{ ref('stg_logs__controller_events') }}
+),
+
+quorum_events as (
+    select * from {{ ref('stg_logs__quorum_events') }}
+),
+
+partition_claims as (
+    select * from {{ ref('stg_logs__partition_claims') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- Every line that names a controller together with its epoch; those of the elected node itself come first.
+said as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        epoch_kind,
+        1 as trust
+    from terms
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        'controller' as epoch_kind,
+        2 as trust
+    from controller_events
+    where
+        {{ has_role('controller_readiness') }}
+        and controller_epoch is not null
+        and controller_id is not null
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        quorum_epoch,
+        quorum_leader_id,
+        'metadata' as epoch_kind,
+        3 as trust
+    from quorum_events
+    where
+        quorum_epoch is not null
+        and quorum_leader_id is not null
+        and {{ has_role(['quorum_state', 'quorum_leader']) }}
+        and coalesce(quorum_state, '') not like 'Leader%'
+    union all
+    -- A request names its sender, but a copy of the state in it may be older than the sender's own term.
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        'controller' as epoch_kind,
+        4 as trust
+    from partition_claims
+    where
+        {{ has_role('partition_leader_change') }}
+        and controller_epoch > 0
+        and controller_id is not null
+),
+
+-- One row per record that names a controller together with its epoch.
+claims as (
+    {{ placed('said') }}
+),
+
+-- One row per epoch: the controller that the most trusted line names, from the first line of that trust on.
+grouped as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        controller_epoch,
+        min_by(controller_id, struct(trust, logged_at, byte_offset)) as controller_id,
+        epoch_kind,
+        min(logged_at) as elected_at,
+        min(trust) as trust,
+        count(distinct case when trust <= 2 then controller_id end) as claimants,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from claims
+    group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        controller_epoch,
+        controller_id,
+        epoch_kind,
+        elected_at,
+        lead(elected_at) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as superseded_at,
+        lead(controller_id) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as superseded_by_id,
+        trust,
+        claimants,
+        evidence,
+        evidence_count
+    from grouped
+)
+
+select * from final

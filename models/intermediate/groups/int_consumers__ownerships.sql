@@ -1,0 +1,76 @@
+with events as (
+    select
+        *,
+        struct(
+            logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
+        ) as told
+    from {{ ref('int_consumers__rebalance_attempts') }}
+),
+
+followed as (
+    select
+        *,
+        first_value(
+            case
+                when {{ has_role(['old_consumer_rebalance_start', 'old_consumer_stop']) }}
+                    then told
+            end,
+            true
+        ) over (
+            partition by cluster_id, cluster_incarnation, member_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as turn,
+        first_value(
+            case
+                when {{ has_role('old_consumer_release') }}
+                    then told
+            end,
+            true
+        ) over (
+            partition by cluster_id, cluster_incarnation, member_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as letting_go
+    from events
+),
+
+-- A rebalance begins before the partitions are let go; where no line says when they are, it counts from its beginning.
+released as (
+    select
+        *,
+        if(
+            {{ has_role('old_consumer_rebalance_start', 'turn.event_type') }}
+            and letting_go.rebalance_number = turn.rebalance_number,
+            letting_go,
+            turn
+        ) as release
+    from followed
+),
+
+-- A consumer gives up all of its partitions before it divides them anew, and when it stops.
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        {{ group_of_member('member_id') }} as group_id,
+        topic_name,
+        partition_id,
+        member_id,
+        logged_at as owned_at,
+        release.logged_at as released_at,
+        release.event_type as released_by,
+        release.rebalance_number as released_in,
+        struct(node_id, source_path, byte_offset) as owned_line,
+        case
+            when release is not null
+                then struct(release.node_id, release.source_path, release.byte_offset)
+        end as released_line
+    from released
+    where
+        {{ has_role('old_consumer_ownership') }}
+        and topic_name is not null
+        and partition_id is not null
+)
+
+select * from final

@@ -1,0 +1,119 @@
+with steps as (
+    select * from {{ ref('int_groups__protocol_steps') }}
+),
+
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+reasons as (
+    select * from {{ ref('rebalance_reasons') }}
+),
+
+-- The members' own lines witness what no coordinator's log shows.
+grouped as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        group_life,
+        generation_id,
+        bool_or({{ has_role('group_epoch') }}) as is_epoch,
+        min(logged_at) filter (where {{ has_role('rebalance_start') }}) as started_at,
+        max(logged_at) filter (where {{ has_role('rebalance_start') }}) as last_started_at,
+        count(distinct node_id, logged_at) filter (where {{ has_role('rebalance_start') }})
+            as starts,
+        min(logged_at) filter (where {{ has_role('group_stabilisation') }}) as stabilised_at,
+        min(logged_at) filter (where {{ has_role('group_assignment') }}) as assigned_at,
+        min(logged_at) filter (where {{ has_role('group_emptying') }}) as emptied_at,
+        max(logged_at) filter (where {{ has_role('group_unload') }}) as unloaded_at,
+        min(logged_at) filter (where {{ has_role('group_join') }}) as joined_at,
+        min(logged_at) filter (where is_client) as told_by_members_at,
+        max(logged_at) filter (where {{ has_role('group_sync') }}) as synced_at,
+        max_by(
+            node_id, struct(not {{ has_role('ended_generation') }}, logged_at, node_id)
+        ) filter (where not is_client and not {{ has_role('group_unload') }}) as coordinator_id,
+        count(distinct node_id) filter (
+            where not is_client and not {{ has_role('group_unload') }}
+        ) as coordinators,
+        min_by(
+            struct(reason, event_before),
+            if(
+                {{ has_role('rebalance_start') }},
+                struct(logged_at, node_id, source_path, byte_offset),
+                null
+            )
+        ) as cause,
+        max(members) filter (where not is_client) as members,
+        count(distinct member_id) filter (where is_client) as members_told,
+        {{ evidence('not ' ~ has_role('group_unload')) }} as evidence,
+        count(*) filter (where not {{ has_role('group_unload') }}) as evidence_count
+    from steps
+    where generation_id is not null
+    group by cluster_id, cluster_incarnation, group_id, group_life, generation_id
+),
+
+-- One row per group, life and generation (or epoch, KIP-848): when its rebalance began, what
+-- came of it, who said so.
+rebalances as (
+    select
+        *,
+        coalesce(started_at, joined_at, stabilised_at, assigned_at, told_by_members_at, emptied_at)
+            as noticed_at,
+        lead(coalesce(cause.reason, ''))
+            over (
+                partition by cluster_id, cluster_incarnation, group_id, group_life
+                order by generation_id
+            ) as next_reason,
+        lead(coalesce(started_at, stabilised_at, assigned_at, joined_at))
+            over (
+                partition by cluster_id, cluster_incarnation, group_id, group_life
+                order by generation_id
+            ) as next_at
+    from grouped
+    where evidence_count > 0
+),
+
+patterns as (
+    select array_sort(collect_list(struct(priority, reason_pattern, reason_kind))) as patterns
+    from reasons
+),
+
+explained as (
+    select
+        rebalances.*,
+        count(rebalances.assigned_at) over (
+            partition by
+                rebalances.cluster_id, rebalances.cluster_incarnation, rebalances.group_id
+        ) > 0 as has_assignments,
+        get(
+            filter(
+                patterns.patterns, known -> lower(rebalances.cause.reason) like known.reason_pattern
+            ),
+            0
+        ).reason_kind as told_kind,
+        lower(rebalances.next_reason) like '%error when storing group assignment%' as is_not_stored,
+        runs.last_seen_at as coordinator_last_seen_at,
+        runs.run_number
+    from rebalances
+    cross join patterns
+    left join runs
+        on
+            rebalances.cluster_id = runs.cluster_id
+            and rebalances.coordinator_id = runs.node_id
+            and rebalances.last_started_at >= runs.first_seen_at
+            and rebalances.last_started_at <= runs.last_seen_at
+),
+
+-- Runs may touch in the record that ends one and begins the next.
+final as (
+    {{
+        latest_per(
+            'explained',
+            ['cluster_id', 'cluster_incarnation', 'group_id', 'group_life', 'generation_id'],
+            'run_number desc nulls last'
+        )
+    }}
+)
+
+select * from final

@@ -1,0 +1,49 @@
+with runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+fencings as (
+    select * from {{ ref('int_brokers__fencings') }}
+),
+
+timed as (
+    select * from {{ ref('int_configs__heartbeat_timeouts') }}
+),
+
+-- A broker is fenced when nothing has come from it for the time of its session: it died between its last heartbeat and the
+-- next, and the middle is nearest.
+dated as (
+    select
+        runs.cluster_id,
+        runs.node_id,
+        runs.run_number,
+        fencings.logged_at as fenced_at,
+        fencings.logged_at - make_dt_interval(
+            0, 0, 0,
+            (coalesce(timed.session_ms, 9000) - coalesce(timed.heartbeat_ms, 2000) / 2) / 1000
+        ) as beaten_at,
+        fencings.node_id as told_by,
+        fencings.source_path,
+        fencings.byte_offset
+    from runs
+    inner join fencings
+        on
+            runs.cluster_id = fencings.cluster_id
+            and runs.node_id = fencings.broker_id
+            and runs.last_seen_at < fencings.logged_at
+            and runs.next_started_at > fencings.logged_at
+    left join timed on runs.cluster_id = timed.cluster_id and runs.node_id = timed.node_id
+    where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        run_number,
+        min(struct(fenced_at, beaten_at, told_by, source_path, byte_offset)) as fencing
+    from dated
+    group by cluster_id, node_id, run_number
+)
+
+select * from final

@@ -1,0 +1,95 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+starts as (
+    select * from {{ ref('int_nodes__starts') }}
+),
+
+-- The first line of each run that prints the release.
+told as (
+    select
+        cluster_id,
+        node_id,
+        run_number,
+        min(struct(logged_at, source_path, byte_offset, kafka_version)) as line
+    from starts
+    where {{ has_role('kafka_version') }} and kafka_version is not null
+    group by cluster_id, node_id, run_number
+),
+
+-- Logs are often cut before the start of a run: where all runs of a cluster that tell print one release, it is that.
+told_by_others as (
+    select
+        cluster_id,
+        min(struct(line.logged_at, line.source_path, line.byte_offset, line.kafka_version, node_id))
+            as line
+    from told
+    group by cluster_id
+    having min(line.kafka_version) = max(line.kafka_version)
+),
+
+joined as (
+    select
+        runs.cluster_id,
+        runs.cluster_incarnation,
+        runs.node_id,
+        runs.run_number,
+        coalesce(told.line.kafka_version, told_by_others.line.kafka_version) as kafka_version,
+        told.line is null and told_by_others.line is not null as is_told_by_others,
+        runs.process_roles,
+        runs.zookeeper_connect,
+        runs.is_kraft,
+        coalesce(runs.started_at, runs.first_seen_at) as run_at,
+        runs.ready_at,
+        case
+            when told.line is not null
+                then named_struct(
+                    'node_id', runs.node_id,
+                    'source_path', told.line.source_path,
+                    'byte_offset', told.line.byte_offset
+                )
+            when told_by_others.line is not null
+                then named_struct(
+                    'node_id', told_by_others.line.node_id,
+                    'source_path', told_by_others.line.source_path,
+                    'byte_offset', told_by_others.line.byte_offset
+                )
+        end as release_line
+    from runs
+    left join told
+        on
+            runs.cluster_id = told.cluster_id
+            and runs.node_id = told.node_id
+            and runs.run_number = told.run_number
+    left join told_by_others on runs.cluster_id = told_by_others.cluster_id
+),
+
+final as (
+    select
+        * except (process_roles, zookeeper_connect, is_kraft),
+        {{ release_numbers('kafka_version') }} as release_numbers,
+        case
+            when is_kraft or process_roles is not null then 'kraft'
+            when zookeeper_connect is not null then 'zk'
+            when {{ release_numbers('kafka_version') }} >= array(4) then 'kraft'
+            when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zk'
+        end as mode,
+        -- What comes before the first record of a node, or without a time after its last, is its first or last run's.
+        case
+            when lag(run_number) over (partition by cluster_id, node_id order by run_number) is null
+                then timestamp '1970-01-01 00:00:00'
+            else run_at
+        end as valid_from,
+        coalesce(
+            lead(run_at) over (partition by cluster_id, node_id order by run_number),
+            timestamp '9999-01-01 00:00:00'
+        ) as valid_to,
+        min(run_at) over (partition by cluster_id, node_id, kafka_version) as release_since,
+        min_by(kafka_version, run_number) over (partition by cluster_id, node_id) as first_release
+    from joined
+)
+
+select * from final

@@ -1,0 +1,89 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with activity as (
+    select * from {{ ref('int_nodes__activity') }}
+),
+
+lifecycle_events as (
+    select * from {{ ref('int_nodes__starts') }}
+),
+
+seen as (
+    select
+        cluster_id,
+        min(cluster_incarnation) as cluster_incarnation,
+        node_id,
+        run_number,
+        min(first_seen_at) as first_seen_at,
+        max(last_seen_at) as last_seen_at,
+        max(last_record) as last_record
+    from activity
+    group by cluster_id, node_id, run_number
+),
+
+told as (
+    select
+        cluster_id,
+        node_id,
+        run_number,
+        max(kafka_version) filter (where {{ has_role('kafka_version') }}) as kafka_version,
+        max(process_roles) as process_roles,
+        max(zookeeper_connect) as zookeeper_connect,
+        max(
+            {{ has_role('kraft_node_sign') }}
+        ) as is_kraft,
+        min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
+        min(case when lifecycle_step = 'started' then logged_at end) as ready_at,
+        collect_set(case when lifecycle_step = 'stopping' then logged_at end) as stops,
+        max(case when lifecycle_step = 'stopped' then logged_at end) as stopped_at,
+        max(case when lifecycle_step = 'failed' then logged_at end) as failed_at,
+        {{ evidence('lifecycle_step is not null') }} as evidence,
+        count_if(lifecycle_step is not null) as evidence_count
+    from lifecycle_events
+    group by cluster_id, node_id, run_number
+),
+
+final as (
+    select
+        seen.cluster_id,
+        seen.cluster_incarnation,
+        seen.node_id,
+        seen.run_number,
+        told.kafka_version,
+        told.process_roles,
+        told.zookeeper_connect,
+        coalesce(told.is_kraft, false) as is_kraft,
+        told.started_at,
+        told.ready_at,
+        -- The roles of a process stop one after the other.
+        array_min(
+            filter(told.stops, stop -> stop >= array_max(told.stops) - interval 10 minutes)
+        ) as stopping_at,
+        told.stopped_at,
+        told.failed_at,
+        seen.first_seen_at,
+        seen.last_seen_at,
+        -- The last sign of life is evidence too: of a process that was killed it is all there is.
+        concat(
+            slice(coalesce(told.evidence, array()), 1, 9),
+            array(
+                named_struct(
+                    'node_id', seen.node_id,
+                    'source_path', seen.last_record.source_path,
+                    'byte_offset', seen.last_record.byte_offset
+                )
+            )
+        ) as evidence,
+        coalesce(told.evidence_count, 0) + 1 as evidence_count,
+        lead(told.started_at) over (
+            partition by seen.cluster_id, seen.node_id order by seen.run_number
+        ) as next_started_at
+    from seen
+    left join told
+        on
+            seen.cluster_id = told.cluster_id
+            and seen.node_id = told.node_id
+            and seen.run_number = told.run_number
+)
+
+select * from final

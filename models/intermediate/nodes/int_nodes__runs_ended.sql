@@ -1,0 +1,98 @@
+with runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+heartbeats as (
+    select * from {{ ref('int_nodes__last_heartbeats') }}
+),
+
+losses as (
+    select * from {{ ref('int_nodes__connection_losses') }}
+),
+
+-- A process that is killed says nothing; its sockets close at once, and its neighbours tell. Where a whole host is lost they
+-- notice only when their requests time out, after 30 s at the earliest. Behind a longer silence what several lose at once
+-- counts, else a connection that closes: idle ones do so, too.
+missed as (
+    select
+        runs.cluster_id,
+        runs.node_id,
+        runs.run_number,
+        min_by(
+            struct(losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset),
+            struct(
+                not losses.is_shared
+                and losses.logged_at >= runs.last_seen_at + interval 30 seconds as is_doubtful,
+                losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset
+            )
+        ) as first_loss
+    from runs
+    inner join losses
+        on
+            runs.cluster_id = losses.cluster_id
+            and runs.node_id = losses.lost_node_id
+            and runs.last_seen_at < losses.logged_at
+            and runs.next_started_at > losses.logged_at
+            and (losses.is_abrupt or losses.logged_at < runs.last_seen_at + interval 30 seconds)
+    where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null
+    group by runs.cluster_id, runs.node_id, runs.run_number
+),
+
+-- What a fencing tells is reckoned; it counts where nobody noticed the end itself.
+noticed as (
+    select
+        runs.*,
+        if(
+            missed.first_loss.logged_at
+            <= coalesce(heartbeats.fencing.fenced_at, missed.first_loss.logged_at),
+            missed.first_loss,
+            named_struct(
+                'logged_at', greatest(runs.last_seen_at, heartbeats.fencing.beaten_at),
+                'node_id', heartbeats.fencing.told_by,
+                'source_path', heartbeats.fencing.source_path,
+                'byte_offset', heartbeats.fencing.byte_offset
+            )
+        ) as sign
+    from runs
+    left join missed
+        on
+            runs.cluster_id = missed.cluster_id
+            and runs.node_id = missed.node_id
+            and runs.run_number = missed.run_number
+    left join heartbeats
+        on
+            runs.cluster_id = heartbeats.cluster_id
+            and runs.node_id = heartbeats.node_id
+            and runs.run_number = heartbeats.run_number
+),
+
+final as (
+    select
+        * except (stopped_at, evidence, evidence_count, sign),
+        coalesce(
+            stopped_at,
+            stopping_at,
+            if(sign.source_path is not null, sign.logged_at, null),
+            case when failed_at is not null or next_started_at is not null then last_seen_at end
+        ) as stopped_at,
+        case
+            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
+            when stopped_at is not null or stopping_at is not null then 'clean'
+            when failed_at is not null then 'fatal'
+            when next_started_at is not null then 'killed'
+            else 'open'
+        end as end_kind,
+        if(
+            sign.source_path is null,
+            evidence,
+            slice(
+                concat(array(struct(sign.node_id, sign.source_path, sign.byte_offset)), evidence),
+                1,
+                10
+            )
+        ) as evidence,
+        evidence_count + if(sign.source_path is null, 0, 1) as evidence_count
+    from noticed
+)
+
+select * from final

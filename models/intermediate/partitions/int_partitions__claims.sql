@@ -1,0 +1,153 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with logged as (
+    select * from {{ ref('stg_logs__partition_claims') }}
+),
+
+stored as (
+    select * from {{ ref('stg_captures__partition_states') }}
+),
+
+replayed as (
+    select * from {{ ref('int_partitions__metadata_replayed') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+-- A znode that is read again and again is one word; its time is that of its last change, where the stat is printed.
+first_read as (
+    {{
+        latest_per(
+            'stored',
+            ['cluster_id', 'topic_name', 'partition_id', 'leader_epoch', 'leader_id', 'controller_epoch'],
+            ['coalesce(modified_at, captured_at)', 'source_path', 'byte_offset', 'row_number']
+        )
+    }}
+),
+
+-- One row per record that says who leads a partition in which epoch.
+claims as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        event_type,
+        claim_kind,
+        witness,
+        topic_name,
+        partition_id,
+        topic_id,
+        state_before,
+        leader_id,
+        leader_epoch,
+        partition_epoch,
+        isr,
+        replicas,
+        controller_epoch,
+        controller_id,
+        start_offset
+    from logged
+    where leader_epoch >= 0
+    union all
+    select
+        cluster_id,
+        node_id,
+        coalesce(modified_at, captured_at) as logged_at,
+        source_path,
+        byte_offset,
+        'partition_state_read' as event_type,
+        'stored' as claim_kind,
+        'znode' as witness,
+        topic_name,
+        partition_id,
+        cast(null as string) as topic_id,
+        cast(null as string) as state_before,
+        leader_id,
+        leader_epoch,
+        cast(null as int) as partition_epoch,
+        isr,
+        cast(null as array<int>) as replicas,
+        controller_epoch,
+        cast(null as int) as controller_id,
+        cast(null as bigint) as start_offset
+    from first_read
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        lower(record_type) as event_type,
+        'stored' as claim_kind,
+        'metadata_dump' as witness,
+        topic_name,
+        partition_id,
+        topic_id,
+        cast(null as string) as state_before,
+        leader_id,
+        leader_epoch,
+        cast(null as int) as partition_epoch,
+        isr,
+        replicas,
+        cast(null as int) as controller_epoch,
+        cast(null as int) as controller_id,
+        cast(null as bigint) as start_offset
+    from replayed
+),
+
+placed as (
+    {{ placed('claims') }}
+),
+
+-- The second and later lives of a topic name begin where a new id or a new birth is told; all before is the first.
+final as (
+    select
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.topic_name,
+        placed.partition_id,
+        coalesce(lives.life_number, 1) as topic_life,
+        placed.leader_epoch,
+        placed.partition_epoch,
+        placed.node_id,
+        placed.logged_at,
+        placed.source_path,
+        placed.byte_offset,
+        placed.event_type,
+        placed.claim_kind,
+        placed.witness,
+        placed.topic_id,
+        placed.state_before,
+        placed.leader_id,
+        placed.isr,
+        placed.replicas,
+        placed.controller_epoch,
+        placed.controller_id,
+        placed.start_offset
+    from placed
+    left join lives
+        on
+            placed.cluster_id = lives.cluster_id
+            and placed.cluster_incarnation = lives.cluster_incarnation
+            and placed.topic_name = lives.topic_name
+            and lives.life_number > 1
+            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
+            and case
+                when placed.topic_id is not null and lives.topic_id is not null
+                    then placed.topic_id = lives.topic_id
+                else
+                    placed.logged_at >= lives.born_at
+                    and (lives.next_born_at is null or placed.logged_at < lives.next_born_at)
+            end
+)
+
+select * from final

@@ -1,0 +1,119 @@
+with eligible_elections as (
+    select *
+    from {{ ref('stg_logs__election_causes') }}
+    where {{ has_role('eligible_election') }}
+),
+
+epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
+causes as (
+    select * from {{ ref('stg_logs__election_causes') }}
+),
+
+membership_events as (
+    select * from {{ ref('stg_logs__membership_events') }}
+),
+
+in_sync as (
+    select * from {{ ref('int_partitions__elections_in_sync') }}
+),
+
+-- One row per election of a replica that was not in sync but eligible: it has all that was
+-- acknowledged (KIP-966).
+-- The controller says it before the new leader, which may still be starting.
+eligible as (
+    select
+        epochs.cluster_id,
+        epochs.cluster_incarnation,
+        epochs.topic_name,
+        epochs.partition_id,
+        epochs.topic_life,
+        epochs.leader_epoch,
+        count(*) > 0 as is_eligible_told
+    from epochs
+    inner join eligible_elections
+        on
+            epochs.cluster_id = eligible_elections.cluster_id
+            and epochs.topic_id = eligible_elections.topic_id
+            and epochs.partition_id = eligible_elections.partition_id
+            and epochs.leader_id = eligible_elections.leader_id
+            and eligible_elections.logged_at >= epochs.elected_at - interval 10 seconds
+            and eligible_elections.logged_at <= epochs.elected_at + interval 2 seconds
+    group by all
+),
+
+-- The seconds in which an election can be its consequence.
+preferred as (
+    select distinct
+        cluster_id,
+        explode(sequence(unix_seconds(logged_at), unix_seconds(logged_at) + 5)) as elected_second
+    from causes
+    where
+        {{ has_role('preferred_election_start') }}
+        or ({{ has_role('election_start') }} and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
+),
+
+shutdowns as (
+    select
+        cluster_id,
+        broker_id,
+        logged_at
+    from membership_events
+    where {{ has_role('shutdown_request') }}
+),
+
+final as (
+    select
+        epochs.*,
+        exists(
+            select 1
+            from preferred
+            where
+                preferred.cluster_id = epochs.cluster_id
+                and preferred.elected_second = unix_seconds(epochs.elected_at)
+        ) as is_preferred_told,
+        exists(
+            select 1
+            from causes
+            where
+                causes.cluster_id = epochs.cluster_id
+                and causes.topic_name = epochs.topic_name
+                and causes.partition_id = epochs.partition_id
+                and {{ has_role('unclean_election', 'causes.event_type') }}
+                and causes.logged_at >= epochs.elected_at - interval 2 seconds
+                and causes.logged_at <= epochs.elected_at + interval 2 seconds
+        ) as is_unclean_told,
+        exists(
+            select 1
+            from shutdowns
+            where
+                shutdowns.cluster_id = epochs.cluster_id
+                and shutdowns.broker_id = epochs.previous_leader_id
+                and shutdowns.logged_at <= epochs.elected_at
+                and shutdowns.logged_at >= epochs.elected_at - interval 30 seconds
+        ) as is_leaving_told,
+        -- The controller speaks of the move just before it writes; where it is silent, the list of replicas changes.
+        coalesce(epochs.was_moving or epochs.replicas <> epochs.previous_replicas, false)
+        or exists (
+            select 1
+            from causes
+            where
+                causes.cluster_id = epochs.cluster_id
+                and causes.topic_name = epochs.topic_name
+                and causes.partition_id = epochs.partition_id
+                and {{ has_role('reassignment', 'causes.event_type') }}
+                and causes.logged_at >= epochs.elected_at - interval 2 seconds
+                and causes.logged_at <= epochs.elected_at + interval 1 second
+        ) as is_reassigned_told,
+        coalesce(in_sync.is_in_sync_told, false) as is_in_sync_told,
+        coalesce(eligible.is_eligible_told, false) as is_eligible_told
+    from epochs
+    left join in_sync
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+    left join eligible
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+)
+
+select * from final

@@ -1,0 +1,121 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with told as (
+    select * from {{ ref('int_partitions__epochs_reported') }}
+),
+
+eligible_replicas as (
+    select * from {{ ref('int_clusters__eligible_replicas') }}
+),
+
+topic_partitions as (
+    select * from {{ ref('stg_captures__topic_partitions') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- One row per topic, partition and leader epoch that a record names.
+-- Where a cluster keeps eligible leader replicas, the last one in sync leaves the set too when it goes; else it stays in it.
+emptied as (
+    select
+        told.* except (isr),
+        if(eligible_replicas.cluster_id is null, told.isr, cast(array() as array<int>)) as isr,
+        eligible_replicas.cluster_id is not null and not coalesce(size(told.isr) = 0, false)
+            as is_isr_emptied
+    from told
+    left join eligible_replicas
+        on
+            told.leader_id = -1
+            and told.cluster_id = eligible_replicas.cluster_id
+            and told.cluster_incarnation = eligible_replicas.cluster_incarnation
+            and told.elected_at >= eligible_replicas.kept_from
+            and told.elected_at < eligible_replicas.kept_until
+),
+
+-- A describe that has no time cannot be laid beside an epoch.
+dated as (
+    select *
+    from topic_partitions
+    where captured_at is not null and topic_name is not null and leader_id is not null
+),
+
+-- One row per partition and describe.
+described as (
+    {{ placed('dated', at='captured_at') }}
+),
+
+followed as (
+    select
+        *,
+        lag(leader_epoch) over (life) as previous_leader_epoch,
+        lag(leader_id) over (life) as previous_leader_id,
+        lag(isr) over (life) as previous_isr,
+        lag(elected_at) over (life) as previous_elected_at,
+        lag(last_replicas, 1) over (life) as previous_replicas,
+        lag(replica_lists > 1) over (life) as was_moving,
+        lead(leader_epoch) over (life) as next_leader_epoch,
+        lead(elected_at) over (life) as held_until
+    from emptied
+    window life as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        order by leader_epoch
+    )
+),
+
+-- A describe names no epoch: it bears out the one that held when it was taken, by its leader. The first is enough.
+confirmed as (
+    select
+        followed.cluster_id,
+        followed.cluster_incarnation,
+        followed.topic_name,
+        followed.partition_id,
+        followed.topic_life,
+        followed.leader_epoch,
+        min(struct(
+            described.captured_at, described.node_id, described.source_path, described.byte_offset
+        )) as line
+    from followed
+    inner join described
+        on
+            followed.cluster_id = described.cluster_id
+            and followed.cluster_incarnation = described.cluster_incarnation
+            and followed.topic_name = described.topic_name
+            and followed.partition_id = described.partition_id
+            and followed.leader_id = described.leader_id
+            and followed.elected_at <= described.captured_at
+            and coalesce(followed.held_until, timestamp '9999-01-01 00:00:00')
+            > described.captured_at
+    group by all
+),
+
+final as (
+    select
+        followed.* except (evidence, evidence_count, witnesses, last_replicas, replica_lists),
+        array_sort(array_compact(
+            array_append(followed.witnesses, if(confirmed.line is null, null, 'describe'))
+        )) as witnesses,
+        slice(
+            if(
+                confirmed.line is null,
+                followed.evidence,
+                array_append(
+                    slice(followed.evidence, 1, 9),
+                    named_struct(
+                        'node_id', confirmed.line.node_id,
+                        'source_path', confirmed.line.source_path,
+                        'byte_offset', confirmed.line.byte_offset
+                    )
+                )
+            ),
+            1,
+            10
+        ) as evidence,
+        followed.evidence_count + if(confirmed.line is null, 0, 1) as evidence_count
+    from followed
+    left join confirmed
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+)
+
+select * from final

@@ -1,0 +1,184 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
+reached as (
+    select * from {{ ref('int_partitions__epochs_reached') }}
+),
+
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+-- Who follows a partition: whoever speaks of it.
+watchers as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        node_id,
+        term_epoch,
+        min(leader_epoch) as first_epoch,
+        max(leader_epoch) as last_epoch,
+        max(is_cached) as is_cached
+    from reached
+    group by all
+),
+
+assigned as (
+    select
+        *,
+        last_value(replicas, true) over (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by leader_epoch
+            rows between unbounded preceding and current row
+        ) as known_replicas
+    from epochs
+),
+
+awaited as (
+    select
+        assigned.cluster_id,
+        assigned.cluster_incarnation,
+        assigned.topic_name,
+        assigned.partition_id,
+        assigned.topic_life,
+        watchers.node_id,
+        watchers.term_epoch,
+        assigned.leader_epoch,
+        assigned.controller_epoch,
+        assigned.elected_at,
+        assigned.evidence[0] as line,
+        watchers.is_cached,
+        array_contains(assigned.known_replicas, watchers.node_id) as is_replica,
+        min(reached.reached_at) over (
+            partition by
+                assigned.cluster_id,
+                assigned.cluster_incarnation,
+                assigned.topic_name,
+                assigned.partition_id,
+                assigned.topic_life,
+                watchers.node_id,
+                watchers.term_epoch
+            order by assigned.leader_epoch
+            rows between current row and unbounded following
+        ) as reached_at
+    from watchers
+    inner join assigned
+        on
+            watchers.cluster_id = assigned.cluster_id
+            and watchers.cluster_incarnation = assigned.cluster_incarnation
+            and watchers.topic_name = assigned.topic_name
+            and watchers.partition_id = assigned.partition_id
+            and watchers.topic_life = assigned.topic_life
+            and watchers.first_epoch < assigned.leader_epoch
+            and (watchers.term_epoch is null or watchers.last_epoch >= assigned.leader_epoch)
+    left join reached
+        on
+            watchers.cluster_id = reached.cluster_id
+            and watchers.cluster_incarnation = reached.cluster_incarnation
+            and watchers.topic_name = reached.topic_name
+            and watchers.partition_id = reached.partition_id
+            and watchers.topic_life = reached.topic_life
+            and watchers.node_id = reached.node_id
+            and watchers.term_epoch <=> reached.term_epoch
+            and assigned.leader_epoch = reached.leader_epoch
+),
+
+-- One row per partition, node and leader epoch that the node got more than five seconds late,
+-- or never.
+-- Propagation is no staleness: a control request that waits for five seconds does not wait for the network. In its term a
+-- controller only misses what an older one still writes.
+late as (
+    select *
+    from awaited
+    where
+        (reached_at is null or reached_at > elected_at + interval 5 seconds)
+        and (term_epoch is null or controller_epoch < term_epoch)
+),
+
+lives as (
+    select
+        cluster_id,
+        node_id,
+        coalesce(ready_at, started_at, first_seen_at) as alive_from,
+        coalesce(
+            stopping_at,
+            stopped_at,
+            if(next_started_at is not null or failed_at is not null, last_seen_at, null)
+        ) as alive_until,
+        last_seen_at
+    from runs
+),
+
+-- A process that ends takes its cache with it. A replica may have been taken off, or its topic deleted: that it was behind
+-- is sure only where it got the epoch after all, or notes every partition.
+behind as (
+    select
+        late.*,
+        least(late.reached_at, lives.alive_until) as behind_until
+    from late
+    inner join lives
+        on
+            late.cluster_id = lives.cluster_id
+            and late.node_id = lives.node_id
+            and late.elected_at >= lives.alive_from
+            and late.elected_at + interval 5 seconds
+            < coalesce(lives.alive_until, lives.last_seen_at)
+    where
+        late.is_cached
+        or (
+            coalesce(late.is_replica, true)
+            and late.reached_at <= coalesce(lives.alive_until, late.reached_at)
+        )
+),
+
+known as (
+    select
+        behind.cluster_id,
+        behind.cluster_incarnation,
+        behind.topic_name,
+        behind.partition_id,
+        behind.topic_life,
+        behind.node_id,
+        behind.term_epoch,
+        behind.leader_epoch,
+        behind.elected_at,
+        behind.behind_until,
+        struct(
+            behind.elected_at as logged_at,
+            behind.line.node_id,
+            behind.line.source_path,
+            behind.line.byte_offset
+        ) as stored_line,
+        max(struct(reached.leader_epoch, reached.line))
+        filter (where reached.reached_at <= behind.elected_at) as had,
+        min(reached.line)
+        filter (where reached.leader_epoch >= behind.leader_epoch) as caught_up_line
+    from behind
+    inner join reached
+        on
+            behind.cluster_id = reached.cluster_id
+            and behind.cluster_incarnation = reached.cluster_incarnation
+            and behind.topic_name = reached.topic_name
+            and behind.partition_id = reached.partition_id
+            and behind.topic_life = reached.topic_life
+            and behind.node_id = reached.node_id
+            and behind.term_epoch <=> reached.term_epoch
+    group by all
+),
+
+final as (
+    select
+        * except (had),
+        had.leader_epoch as known_epoch,
+        had.line as known_line
+    from known
+    where had.leader_epoch < leader_epoch
+)
+
+select * from final

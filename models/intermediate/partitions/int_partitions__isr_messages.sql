@@ -1,0 +1,84 @@
+with isr_changes as (
+    select * from {{ ref('stg_logs__isr_changes') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+-- From 2.7 on a leader logs that the set was stored: what it proposes is then no telling of its own.
+followed as (
+    select
+        *,
+        lead(telling_kind) over (leader_lines) as next_kind,
+        lead(logged_at) over (leader_lines) as next_logged_at,
+        min(
+            case
+                when
+                    {{ has_role('isr_update') }}
+                    and partition_epoch is not null
+                    then logged_at
+            end
+        ) over (partition by cluster_id, node_id) as stored_since
+    from isr_changes
+    window leader_lines as (
+        partition by cluster_id, node_id, topic_name, partition_id
+        order by logged_at, source_path, byte_offset
+    )
+),
+
+-- Up to 2.6 the next line of a leader that was refused says so, within its request to ZooKeeper.
+stood as (
+    select *
+    from followed
+    where
+        isr is not null
+        and (
+            telling_kind = 'stored'
+            or (
+                (stored_since is null or logged_at < stored_since - interval 1 minute)
+                and not (
+                    coalesce(next_kind = 'rejected', false)
+                    and next_logged_at < logged_at + interval 30 seconds
+                )
+            )
+        )
+),
+
+placed as (
+    {{ placed('stood') }}
+),
+
+final as (
+    select
+        placed.cluster_id,
+        placed.cluster_incarnation,
+        placed.topic_name,
+        placed.partition_id,
+        coalesce(lives.life_number, 1) as topic_life,
+        placed.node_id,
+        placed.logged_at,
+        placed.source_path,
+        placed.byte_offset,
+        placed.telling_kind,
+        placed.leader_epoch,
+        placed.partition_epoch,
+        placed.isr_before,
+        placed.isr
+    from placed
+    left join lives
+        on
+            placed.cluster_id = lives.cluster_id
+            and placed.cluster_incarnation = lives.cluster_incarnation
+            and placed.topic_name = lives.topic_name
+            and lives.life_number > 1
+            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
+            and placed.logged_at >= lives.born_at
+            and (lives.next_born_at is null or placed.logged_at < lives.next_born_at)
+)
+
+select * from final

@@ -1,0 +1,189 @@
+with states as (
+    select * from {{ ref('int_partitions__isr_states') }}
+),
+
+replicas as (
+    select * from {{ ref('int_partitions__replicas') }}
+),
+
+topic_events as (
+    select * from {{ ref('stg_logs__topic_events') }}
+),
+
+-- In-sync sets and replica sets in one line of time; of what is told at the same moment the replicas come first.
+told as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        changed_at as told_at,
+        state_number,
+        isr_members,
+        stated_before,
+        cast(null as array<int>) as replicas,
+        evidence,
+        evidence_count
+    from states
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        told_at,
+        0 as state_number,
+        cast(null as array<int>) as isr_members,
+        cast(null as array<int>) as stated_before,
+        replicas,
+        evidence,
+        1 as evidence_count
+    from replicas
+),
+
+-- Before the first word on the replicas that word holds; where there is none at all, all that were ever in sync.
+carried as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        told_at,
+        row_number() over (life) as place,
+        last_value(isr_members, true) over (so_far) as isr_members,
+        coalesce(last_value(replicas, true) over (so_far), first_value(replicas, true) over (whole))
+            as replicas,
+        array_sort(
+            array_union(
+                flatten(collect_set(isr_members) over (whole)),
+                flatten(collect_set(stated_before) over (whole))
+            )
+        ) as members_ever,
+        stated_before,
+        evidence,
+        evidence_count
+    from told
+    window
+        life as (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by told_at, state_number, array_join(replicas, ',')
+        ),
+        so_far as (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by told_at, state_number, array_join(replicas, ',')
+            rows between unbounded preceding and current row
+        ),
+        whole as (
+            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            order by told_at, state_number, array_join(replicas, ',')
+            rows between unbounded preceding and unbounded following
+        )
+),
+
+-- One row per state of a partition: who holds it and who of them is in sync.
+replication as (
+    select
+        *,
+        replicas is not null as are_replicas_known,
+        lag(told_at) over (life) is null as is_first,
+        array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
+        lead(told_at) over (life) as next_told_at,
+        lead(evidence) over (life) as next_evidence,
+        lead(evidence_count) over (life) as next_evidence_count
+    from carried
+    where isr_members is not null
+    window life as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        order by place
+    )
+),
+
+lagging as (
+    select
+        *,
+        explode(out_of_sync) as replica_id
+    from replication
+),
+
+-- States that follow each other with the same replica out of sync are one stretch.
+numbered as (
+    select
+        *,
+        place - row_number() over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, replica_id
+            order by place
+        ) as stretch
+    from lagging
+),
+
+stretches as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        replica_id,
+        stretch,
+        min(place) as first_place,
+        min(told_at) as started_at,
+        min_by(is_first and not coalesce(array_contains(stated_before, replica_id), false), place)
+            as is_start_unknown,
+        max_by(next_told_at, place) as ended_at,
+        max_by(
+            struct(next_evidence as evidence, coalesce(next_evidence_count, 0) as evidence_count),
+            place
+        ) as closing,
+        min_by(struct(evidence, evidence_count), place) as opening,
+        bool_and(are_replicas_known) as are_replicas_known
+    from numbered
+    group by all
+),
+
+deletions as (
+    select
+        cluster_id,
+        topic_name,
+        collect_set(struct(logged_at, partition_id)) as deletions
+    from topic_events
+    where
+        {{ has_role('topic_deletion') }} or state_after in ('NonExistentPartition', 'NotExists')
+    group by cluster_id, topic_name
+),
+
+ended as (
+    select
+        stretches.* except (stretch, ended_at, opening, closing),
+        case
+            when stretches.ended_at is null
+                then array_min(
+                    filter(
+                        deletions.deletions,
+                        deletion -> deletion.logged_at >= started_at - interval 1 minute
+                        and coalesce(deletion.partition_id, partition_id) = partition_id
+                    )
+                ).logged_at
+        end as deleted_at,
+        stretches.ended_at as back_at,
+        slice(
+            concat(stretches.opening.evidence, coalesce(stretches.closing.evidence, array())), 1, 10
+        ) as evidence,
+        stretches.opening.evidence_count + stretches.closing.evidence_count as evidence_count
+    from stretches
+    left join deletions using (cluster_id, topic_name)
+),
+
+-- Replicas that stop because their topic is being deleted are no outage.
+final as (
+    select
+        * except (deleted_at, back_at),
+        coalesce(back_at, deleted_at) as ended_at
+    from ended
+    where deleted_at is null or deleted_at > started_at + interval 1 minute
+)
+
+select * from final

@@ -1,0 +1,87 @@
+with records as (
+    select * from {{ ref('int_brokers__fence_records') }}
+),
+
+claims as (
+    select * from {{ ref('int_brokers__fence_claims') }}
+),
+
+registration_records as (
+    select * from {{ ref('int_brokers__registration_records') }}
+),
+
+-- Releases that print the records (2.8 to 3.2, 3.6 and later) say so in at least one line of the cluster.
+telling as (
+    select distinct cluster_id
+    from registration_records
+    where not {{ has_role('unfencing_grant') }}
+),
+
+spaced as (
+    select
+        claims.*,
+        lag(claims.logged_at) over (
+            partition by claims.cluster_id, claims.cluster_incarnation, claims.broker_id
+            order by claims.logged_at, claims.byte_offset
+        ) as previous_at
+    from claims
+    left anti join telling on claims.cluster_id = telling.cluster_id
+    where claims.is_by_leader
+),
+
+fencings as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from records
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset
+    from spaced
+    where previous_at is null or logged_at > previous_at + interval 2 seconds
+),
+
+final as (
+    select
+        fencings.cluster_id,
+        fencings.cluster_incarnation,
+        fencings.broker_id,
+        fencings.node_id,
+        fencings.logged_at,
+        fencings.source_path,
+        fencings.byte_offset,
+        min(case
+            when
+                registration_records.is_unfencing
+                or {{ has_role('unfencing_grant', 'registration_records.event_type') }}
+                then registration_records.logged_at
+        end) as unfenced_at
+    from fencings
+    left join registration_records
+        on
+            fencings.cluster_id = registration_records.cluster_id
+            and fencings.broker_id = registration_records.broker_id
+            and fencings.logged_at < registration_records.logged_at
+            and not registration_records.is_starting
+    group by
+        fencings.cluster_id,
+        fencings.cluster_incarnation,
+        fencings.broker_id,
+        fencings.node_id,
+        fencings.logged_at,
+        fencings.source_path,
+        fencings.byte_offset
+)
+
+select * from final

@@ -1,0 +1,99 @@
+with registration_events as (
+    select * from {{ ref('stg_logs__registration_events') }}
+),
+
+fencings as (
+    select * from {{ ref('int_brokers__fencings') }}
+),
+
+runs as (
+    select *
+    from {{ ref('int_nodes__runs') }}
+    where is_kraft and stopping_at is not null
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+placed as (
+    {{ placed('registration_events') }}
+    where
+        {{ has_role([
+            'kraft_shutdown_request',
+            'kraft_shutdown_grant',
+            'own_shutdown_request',
+            'own_shutdown_grant',
+        ], 'registration_events.event_type') }}
+),
+
+-- The broker itself says that it asks, again when it may stop; what it is not granted takes nothing.
+answered as (
+    select
+        *,
+        {{ has_role('own_shutdown_request') }}
+        and not coalesce(
+            lead({{ has_role('own_shutdown_grant') }}) over (
+                partition by
+                    cluster_id,
+                    cluster_incarnation,
+                    node_id,
+                    {{ has_role(['own_shutdown_request', 'own_shutdown_grant']) }}
+                order by logged_at, byte_offset
+            ),
+            false
+        ) as is_in_vain
+    from placed
+),
+
+-- The logging of a process that stops may end before its roles do: then nothing speaks against a grant.
+cut_off as (
+    select
+        runs.*,
+        element_at(runs.evidence, -1) as line
+    from runs
+    left anti join placed
+        on
+            runs.cluster_id = placed.cluster_id
+            and runs.node_id = placed.node_id
+            and {{ has_role('own_shutdown_request', 'placed.event_type') }}
+            and placed.logged_at >= runs.stopping_at - interval 10 seconds
+            and placed.logged_at <= runs.stopping_at + interval 1 minute
+),
+
+-- In KRaft a broker loses its leaders when it is fenced, and in a controlled shutdown when it asks for it and when it may
+-- go: those that nobody can take then have none.
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        broker_id,
+        logged_at as taken_at,
+        node_id,
+        source_path,
+        byte_offset
+    from fencings
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        coalesce(broker_id, node_id) as broker_id,
+        logged_at as taken_at,
+        node_id,
+        source_path,
+        byte_offset
+    from answered
+    where not is_in_vain
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id as broker_id,
+        stopping_at as taken_at,
+        node_id,
+        line.source_path,
+        line.byte_offset
+    from cut_off
+)
+
+select * from final

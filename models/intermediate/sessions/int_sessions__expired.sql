@@ -1,0 +1,80 @@
+with session_events as (
+    select * from {{ ref('stg_logs__session_events') }}
+),
+
+told as (
+    select * from {{ ref('int_sessions__zookeeper_expiries') }}
+),
+
+-- Up to 0.10.2 server.log has no line of the ZooKeeper client: that the broker registers anew is then all that it says.
+noticed as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        lag(logged_at)
+            over (partition by cluster_id, node_id order by logged_at, byte_offset)
+            as previous_at
+    from session_events
+    where
+        node_id is not null
+        and (
+            {{ has_role('session_expiry_notice') }}
+            or ({{ has_role('session_state') }} and session_state = 'Expired')
+        )
+),
+
+unnamed as (
+    select
+        noticed.cluster_id,
+        noticed.node_id,
+        noticed.logged_at,
+        noticed.source_path,
+        noticed.byte_offset
+    from noticed
+    left anti join told
+        on
+            noticed.cluster_id = told.cluster_id
+            and noticed.node_id = told.node_id
+            and noticed.logged_at >= coalesce(told.expired_at, told.lost_at) - interval 10 seconds
+            and noticed.logged_at
+            <= coalesce(told.lost_at, told.expired_at + interval 10 minutes) + interval 10 seconds
+    where
+        noticed.previous_at is null or noticed.logged_at > noticed.previous_at + interval 5 seconds
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        client_id,
+        session_id,
+        timeout_ms,
+        last_contact_at,
+        expired_at,
+        lost_at,
+        is_broker,
+        evidence,
+        evidence_count
+    from told
+    union all
+    select
+        cluster_id,
+        node_id,
+        cast(null as string) as client_id,
+        cast(null as string) as session_id,
+        cast(null as bigint) as timeout_ms,
+        cast(null as timestamp) as last_contact_at,
+        cast(null as timestamp) as expired_at,
+        logged_at as lost_at,
+        true as is_broker,
+        array(
+            named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
+        ) as evidence,
+        cast(1 as bigint) as evidence_count
+    from unnamed
+)
+
+select * from final

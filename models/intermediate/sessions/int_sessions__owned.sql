@@ -1,0 +1,83 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with session_events as (
+    select * from {{ ref('stg_logs__session_events') }}
+),
+
+writers as (
+    select * from {{ ref('int_sessions__owner_records') }}
+),
+
+-- Of several files of a process, one that says whose it is comes first.
+owned as (
+    select
+        cluster_id,
+        session_id,
+        max(node_id) as node_id,
+        min_by(
+            struct(
+                process_name,
+                if(node_id is null, owner, null) as client_id,
+                has_several_clients
+            ),
+            struct(node_id is null, startswith(process_name, owner), process_name)
+        ) filter (where process_name is not null) as writer,
+        max(timeout_ms) as timeout_ms,
+        min(case when {{ has_role('session_start') }} then logged_at end) as established_at,
+        max(case when {{ has_role('session_znode') }} then 1 else 0 end) = 1 as has_znode
+    from writers
+    group by cluster_id, session_id
+),
+
+followed as (
+    select
+        *,
+        lead(established_at) over (
+            partition by cluster_id, node_id order by established_at, session_id
+        ) as next_established_at
+    from owned
+),
+
+-- A broker that finds its old znode still there waits, and may lose its new session before it has registered with it:
+-- the cluster never saw that session as the broker's.
+final as (
+    select
+        followed.cluster_id,
+        followed.session_id,
+        followed.node_id,
+        followed.writer.process_name,
+        followed.writer.client_id,
+        coalesce(followed.writer.has_several_clients, false) as has_several_clients,
+        followed.timeout_ms,
+        followed.established_at,
+        followed.node_id is not null
+        and (
+            followed.has_znode
+            or followed.established_at is null
+            or count(registrations.logged_at) = 0
+            or count_if(
+                registrations.logged_at >= followed.established_at
+                and (
+                    followed.next_established_at is null
+                    or registrations.logged_at < followed.next_established_at
+                )
+            )
+            > 0
+        ) as is_broker
+    from followed
+    left join session_events as registrations
+        on
+            followed.cluster_id = registrations.cluster_id
+            and followed.node_id = registrations.node_id
+            and {{ has_role('broker_znode', 'registrations.event_type') }}
+    group by
+        followed.cluster_id,
+        followed.session_id,
+        followed.node_id,
+        followed.writer,
+        followed.timeout_ms,
+        followed.established_at,
+        followed.has_znode
+)
+
+select * from final

@@ -1,0 +1,66 @@
+with ended as (
+    select * from {{ ref('int_sessions__ended') }}
+),
+
+session_events as (
+    select * from {{ ref('stg_logs__session_events') }}
+),
+
+owners as (
+    select * from {{ ref('int_sessions__owned') }}
+),
+
+-- A broker is back with its next session.
+brokers as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        min(session_events.logged_at) as reconnected_at
+    from ended
+    inner join session_events
+        on
+            ended.cluster_id = session_events.cluster_id
+            and ended.node_id = session_events.node_id
+            and {{ has_role(['session_start', 'broker_znode'], 'session_events.event_type') }}
+            and ended.expired_at < session_events.logged_at
+            and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
+    where ended.session_kind = 'zookeeper_broker'
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+-- A client is back with the next session of its process. It may have begun before the old one expired, where the process was
+-- started again, but not before the old one could begin to time out.
+clients as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        min(next_sessions.established_at) as reconnected_at
+    from ended
+    inner join owners
+        on ended.cluster_id = owners.cluster_id and ended.session_id = owners.session_id
+    inner join owners as next_sessions
+        on
+            owners.cluster_id = next_sessions.cluster_id
+            and owners.process_name = next_sessions.process_name
+            and owners.session_id <> next_sessions.session_id
+            and coalesce(
+                ended.last_contact_at,
+                ended.expired_at - make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 0) / 1000.0)
+            )
+            < next_sessions.established_at
+            and coalesce(owners.established_at < next_sessions.established_at, true)
+    where ended.session_kind = 'zookeeper_client'
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+final as (
+    select * from brokers
+    union all
+    select * from clients
+)
+
+select * from final

@@ -1,0 +1,41 @@
+with events as (
+    select * from {{ ref('stg_logs__recovery_events') }}
+),
+
+-- A log is recovered until it is loaded; when the node begins to load its logs again, or has loaded all, none is left.
+followed as (
+    select
+        *,
+        min(case when {{ has_role('log_load') }} then logged_at end) over (
+            partition by cluster_id, node_id, topic_name, partition_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as loaded_at,
+        min(
+            case
+                when {{ has_role(['logs_loading_start', 'logs_loading_end']) }}
+                    then logged_at
+            end
+        ) over (
+            partition by cluster_id, node_id
+            order by logged_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as all_ended_at
+    from events
+),
+
+final as (
+    select
+        cluster_id,
+        node_id,
+        topic_name,
+        partition_id,
+        max(log_dir) as log_dir,
+        min(logged_at) as begun_at,
+        least(loaded_at, all_ended_at) as ended_at
+    from followed
+    where {{ has_role('segment_recovery') }} and topic_name is not null
+    group by cluster_id, node_id, topic_name, partition_id, least(loaded_at, all_ended_at)
+)
+
+select * from final

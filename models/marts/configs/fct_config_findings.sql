@@ -1,0 +1,157 @@
+with broken as (
+    select * from {{ ref('int_configs__broken_rules') }}
+),
+
+rules as (
+    select * from {{ ref('config_rules') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- The lines that give what is given; where all is default, the first line of the configuration.
+told as (
+    select
+        *,
+        explode(
+            array_distinct(
+                concat(
+                    transform(
+                        filter(
+                            settings,
+                            setting -> source_path is not null
+                            and (setting.is_given or not exists(settings, other -> other.is_given))
+                        ),
+                        setting -> struct(
+                            found_at as logged_at,
+                            source_path as path,
+                            coalesce(offsets[setting.setting], byte_offset) as offset
+                        )
+                    ),
+                    transform(
+                        filter(settings, setting -> lines[setting.setting].source_path is not null),
+                        setting -> struct(
+                            lines[setting.setting].measured_at as logged_at,
+                            lines[setting.setting].source_path as path,
+                            lines[setting.setting].byte_offset as offset
+                        )
+                    )
+                )
+            )
+        ) as line
+    from broken
+),
+
+grouped as (
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        min(found_at) as found_at,
+        max(found_at) as last_found_at,
+        max_by(
+            struct(kafka_version, settings), struct(found_at, source_path, byte_offset)
+        ) as latest,
+        collect_set(
+            struct(
+                line.logged_at, node_id, line.path as source_path, line.offset as byte_offset
+            )
+        ) as told_lines
+    from told
+    group by cluster_id, node_id, owner_kind, owner, rule_id
+),
+
+placed as (
+    {{ placed('grouped', at='found_at') }}
+),
+
+-- One row per owner of a configuration and rule that it breaks.
+findings as (
+    select
+        placed.* except (latest, told_lines),
+        placed.latest.kafka_version,
+        map_from_entries(
+            transform(placed.latest.settings, setting -> struct(setting.setting, setting.value))
+        ) as settings,
+        rules.severity,
+        rules.why,
+        rules.consequence,
+        rules.remedy,
+        slice(
+            transform(
+                array_sort(placed.told_lines),
+                line -> named_struct(
+                    'node_id', line.node_id,
+                    'source_path', line.source_path,
+                    'byte_offset', line.byte_offset
+                )
+            ),
+            1,
+            10
+        ) as evidence,
+        cast(size(placed.told_lines) as bigint) as evidence_count
+    from placed
+    inner join rules on placed.rule_id = rules.rule_id
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'node_id', 'owner_kind', 'owner', 'rule_id'
+            ])
+        }} as config_finding_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        kafka_version,
+        settings,
+        found_at,
+        last_found_at,
+        cast(found_at as date) as found_date,
+        severity,
+        remedy,
+        concat(
+            replace(owner_kind, '_', ' '),
+            ' ',
+            owner,
+            ': ',
+            array_join(
+                transform(
+                    map_entries(settings),
+                    entry -> concat(
+                        -- Kafka's own names stay; what was measured is said in words.
+                        if(
+                            entry.key like '@%',
+                            replace(substring(entry.key, 2), '_', ' '),
+                            entry.key
+                        ),
+                        ' = ',
+                        entry.value
+                    )
+                ),
+                ', '
+            ),
+            '; ',
+            why,
+            '; ',
+            consequence
+        ) as said,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'release not known': 'kafka_version is null',
+                'time not known': 'found_at is null'
+            })
+        }} as warnings
+    from findings
+)
+
+select * from final

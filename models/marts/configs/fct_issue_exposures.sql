@@ -1,0 +1,141 @@
+with releases as (
+    select * from {{ ref('int_nodes__releases') }}
+),
+
+affected as (
+    select * from {{ ref('int_issues__affected_releases') }}
+),
+
+symptoms as (
+    select * from {{ ref('int_issues__symptoms') }}
+),
+
+issues as (
+    select * from {{ ref('known_issues') }}
+),
+
+-- Issues of clients concern the releases of clients, which no run of a node prints.
+by_release as (
+    select
+        releases.cluster_id,
+        releases.node_id,
+        releases.run_number,
+        affected.issue_id,
+        affected.is_suspect
+    from releases
+    inner join affected on releases.kafka_version = affected.kafka_version
+    where
+        affected.component <> 'client'
+        and affected.mode in ('both', coalesce(releases.mode, affected.mode))
+),
+
+-- A release that does not have the issue shows the same signs for another reason; one that is not known may have it.
+exposed as (
+    select
+        cluster_id,
+        node_id,
+        run_number,
+        issue_id,
+        is_suspect
+    from by_release
+    union all
+    select
+        symptoms.cluster_id,
+        symptoms.node_id,
+        symptoms.run_number,
+        symptoms.issue_id,
+        true as is_suspect
+    from symptoms
+    inner join releases
+        on
+            symptoms.cluster_id = releases.cluster_id
+            and symptoms.node_id = releases.node_id
+            and symptoms.run_number = releases.run_number
+    where releases.kafka_version is null
+),
+
+-- One row per run of a process on a node and known issue that its release has, or that its
+-- records show where the release is not known.
+exposures as (
+    select
+        exposed.cluster_id,
+        releases.cluster_incarnation,
+        exposed.node_id,
+        exposed.run_number,
+        releases.kafka_version,
+        releases.run_at,
+        exposed.issue_id,
+        if(symptoms.issue_id is null, 'version_affected', 'evidence_seen') as exposure,
+        case
+            when symptoms.issue_id is null or releases.kafka_version is null
+                then exposed.is_suspect
+            else issues.confidence <> 'verified' or not issues.has_checked_strings
+        end as is_suspect,
+        issues.title,
+        issues.severity,
+        split(issues.fixed_in, ',') as fixed_in,
+        issues.fix_needs,
+        symptoms.first_seen_at,
+        symptoms.last_seen_at,
+        releases.mode is null and issues.mode <> 'both' as is_mode_unknown,
+        releases.is_told_by_others,
+        coalesce(symptoms.evidence, array(releases.release_line)) as evidence,
+        coalesce(symptoms.evidence_count, 1) as evidence_count
+    from exposed
+    inner join releases
+        on
+            exposed.cluster_id = releases.cluster_id
+            and exposed.node_id = releases.node_id
+            and exposed.run_number = releases.run_number
+    inner join issues on exposed.issue_id = issues.issue_id
+    left join symptoms
+        on
+            exposed.cluster_id = symptoms.cluster_id
+            and exposed.node_id = symptoms.node_id
+            and exposed.run_number = symptoms.run_number
+            and exposed.issue_id = symptoms.issue_id
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'node_id', 'run_number', 'issue_id']) }} as issue_exposure_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        run_number,
+        {{ row_key(['cluster_id', 'node_id', 'run_number']) }} as node_run_key,
+        kafka_version,
+        issue_id,
+        exposure,
+        is_suspect,
+        severity,
+        fixed_in,
+        fix_needs,
+        run_at as exposed_at,
+        cast(run_at as date) as exposed_date,
+        first_seen_at,
+        last_seen_at,
+        concat(
+            issue_id,
+            ': ',
+            title,
+            if(exposure = 'evidence_seen', '; seen on ', '; may happen on '),
+            coalesce(kafka_version, 'a release that is not known'),
+            coalesce(concat('; fixed in ', array_join(fixed_in, ', ')), '; no fixed release known')
+        ) as said,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'release not known': 'kafka_version is null',
+                'release told by other runs of the cluster': 'is_told_by_others',
+                'ZooKeeper or KRaft is not known': 'is_mode_unknown',
+                'nothing verified says that this release has it':
+                    "is_suspect and exposure = 'version_affected'",
+                'what is seen alone decides nothing': "is_suspect and exposure = 'evidence_seen'"
+            })
+        }} as warnings
+    from exposures
+)
+
+select * from final

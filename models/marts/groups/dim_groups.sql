@@ -1,0 +1,77 @@
+with found_groups as (
+    select * from {{ ref('int_groups__identified') }}
+),
+
+coordinators as (
+    select * from {{ ref('int_groups__coordinators') }}
+),
+
+-- Without a node at the end the group has no coordinator now; the last one that it had is told.
+latest as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        max_by(coordinator_id, struct(valid_from, coordinator_id)) as coordinator_id,
+        max_by(known_by, struct(valid_from, coordinator_id)) as coordinator_known_by
+    from coordinators
+    where coordinator_id >= 0
+    group by cluster_id, cluster_incarnation, group_id
+),
+
+-- One row per group, with its last coordinator.
+-- An old consumer needs no coordinator; one that keeps its offsets in Kafka has the same partition for them.
+with_coordinators as (
+    select
+        found_groups.cluster_id,
+        found_groups.cluster_incarnation,
+        found_groups.group_id,
+        found_groups.group_kind,
+        found_groups.offsets_partition_id,
+        found_groups.offsets_partitions,
+        found_groups.partitions_known_by,
+        found_groups.partition_told,
+        found_groups.partition_computed,
+        latest.coordinator_id,
+        latest.coordinator_known_by,
+        found_groups.group_state,
+        found_groups.members,
+        found_groups.first_seen_at,
+        found_groups.last_seen_at,
+        found_groups.sightings
+    from found_groups
+    left join latest
+        on
+            found_groups.cluster_id = latest.cluster_id
+            and found_groups.cluster_incarnation = latest.cluster_incarnation
+            and found_groups.group_id = latest.group_id
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        group_kind,
+        offsets_partition_id,
+        offsets_partitions,
+        partitions_known_by,
+        coordinator_id,
+        coordinator_known_by,
+        group_state,
+        members,
+        first_seen_at,
+        last_seen_at,
+        sightings,
+        {{
+            warnings({
+                'the count of partitions is the default': "partitions_known_by = 'default' and offsets_partition_id is not null",
+                'the partition in the logs is not the computed one': 'partition_told <> partition_computed',
+                'the kind of the group is not known': "group_kind = 'unknown'"
+            })
+        }} as warnings
+    from with_coordinators
+)
+
+select * from final

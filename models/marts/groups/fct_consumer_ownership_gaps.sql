@@ -1,0 +1,125 @@
+with ownerships as (
+    select * from {{ ref('int_consumers__ownerships') }}
+),
+
+rebalances as (
+    select * from {{ ref('int_consumers__rebalances') }}
+),
+
+-- An owner whose end is not known may own the partition still: nothing is said of the time after it.
+ordered as (
+    select
+        *,
+        max(struct(coalesce(released_at, timestamp '9999-01-01 00:00:00') as until_at, member_id))
+            over (
+                partition by cluster_id, cluster_incarnation, group_id, topic_name, partition_id
+                order by owned_at, member_id
+                rows between unbounded preceding and current row
+            ) as last_release,
+        lead(struct(owned_at, member_id, owned_line)) over (
+            partition by cluster_id, cluster_incarnation, group_id, topic_name, partition_id
+            order by owned_at, member_id
+        ) as next_ownership
+    from ownerships
+),
+
+unowned as (
+    select *
+    from ordered
+    where
+        released_at = last_release.until_at
+        and member_id = last_release.member_id
+        and coalesce(
+            unix_millis(next_ownership.owned_at) - unix_millis(released_at)
+            > {{ var('ownership_gap_after_ms') }},
+            true
+        )
+),
+
+-- Who failed to take his share may do so a little before the others give up what they held in his place.
+failures as (
+    select
+        unowned.cluster_id,
+        unowned.cluster_incarnation,
+        unowned.group_id,
+        unowned.topic_name,
+        unowned.partition_id,
+        unowned.released_at,
+        bool_or(rebalances.is_failed) as has_failure,
+        bool_or(
+            rebalances.reason_kind = 'session_expired'
+            and rebalances.member_id = unowned.member_id
+            and rebalances.rebalance_number = unowned.released_in
+        ) as has_expiry
+    from unowned
+    inner join rebalances
+        on
+            unowned.cluster_id = rebalances.cluster_id
+            and unowned.cluster_incarnation = rebalances.cluster_incarnation
+            and unowned.group_id = rebalances.group_id
+            and coalesce(rebalances.failed_at, rebalances.started_at)
+            between unowned.released_at - interval 1 minute
+            and unowned.released_at + interval 1 minute
+    group by all
+),
+
+-- One row per stretch of time in which no consumer of a group owned a partition that one had
+-- owned.
+gaps as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        topic_name,
+        partition_id,
+        unowned.member_id as last_owner,
+        unowned.next_ownership.member_id as next_owner,
+        released_at as started_at,
+        unowned.next_ownership.owned_at as ended_at,
+        case
+            when {{ has_role('old_consumer_stop', 'unowned.released_by') }} then 'consumer_stopped'
+            when failures.has_failure then 'rebalance_failed'
+            when failures.has_expiry then 'session_expired'
+            else 'rebalance'
+        end as cause_kind,
+        filter(
+            array(unowned.owned_line, unowned.released_line, unowned.next_ownership.owned_line),
+            line -> line is not null
+        ) as evidence
+    from unowned
+    left join failures
+        using (cluster_id, cluster_incarnation, group_id, topic_name, partition_id, released_at)
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'group_id', 'topic_name', 'partition_id', 'started_at'
+            ])
+        }} as consumer_ownership_gap_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
+        group_id,
+        topic_name,
+        partition_id,
+        last_owner,
+        next_owner,
+        started_at,
+        ended_at,
+        cast(started_at as date) as started_date,
+        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
+        cause_kind,
+        evidence,
+        cast(size(evidence) as bigint) as evidence_count,
+        {{
+            warnings({
+                'nobody is seen to own it again': 'ended_at is null',
+                'the group is taken from the id of the consumer': 'true'
+            })
+        }} as warnings
+    from gaps
+)
+
+select * from final

@@ -1,0 +1,116 @@
+with coordinated as (
+    select * from {{ ref('int_groups__rebalances_coordinated') }}
+),
+
+consumers as (
+    select * from {{ ref('int_consumers__rebalances') }}
+),
+
+-- One row per rebalance: of a group with a coordinator, or of one ZooKeeper consumer.
+rebalances as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        group_life,
+        generation_id,
+        if(is_epoch, 'consumer_protocol', 'coordinator') as rebalance_kind,
+        cast(null as string) as member_id,
+        coordinator_id,
+        noticed_at,
+        started_at,
+        completed_at,
+        outcome,
+        cause.reason,
+        reason_kind,
+        coalesce(members, nullif(cast(members_told as int), 0)) as members,
+        cast(null as int) as retries,
+        cast(null as int) as partitions_owned,
+        outcome = 'failed' as is_failed,
+        is_stuck,
+        evidence,
+        evidence_count,
+        starts > 1 as has_begun_again,
+        coordinators > 1 as has_several_coordinators,
+        coordinators = 0 as is_told_by_members_alone,
+        cast(false as boolean) as is_group_derived
+    from coordinated
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        1 as group_life,
+        cast(null as int) as generation_id,
+        'zookeeper_consumer' as rebalance_kind,
+        member_id,
+        cast(null as int) as coordinator_id,
+        started_at as noticed_at,
+        started_at,
+        completed_at,
+        case
+            when is_failed then 'failed'
+            when completed_at is null then 'open'
+            else 'completed'
+        end as outcome,
+        given_up_because as reason,
+        reason_kind,
+        cast(null as int) as members,
+        retries,
+        cast(partitions_owned as int) as partitions_owned,
+        is_failed,
+        false as is_stuck,
+        evidence,
+        evidence_count,
+        false as has_begun_again,
+        false as has_several_coordinators,
+        false as is_told_by_members_alone,
+        true as is_group_derived
+    from consumers
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'group_id', 'group_life', 'generation_id', 'member_id',
+                "case when member_id is not null then noticed_at end"
+            ])
+        }} as group_rebalance_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
+        group_id,
+        group_life,
+        generation_id,
+        rebalance_kind,
+        member_id,
+        coordinator_id,
+        started_at,
+        completed_at,
+        cast(noticed_at as date) as rebalance_date,
+        unix_millis(completed_at) - unix_millis(started_at) as duration_ms,
+        outcome,
+        reason,
+        reason_kind,
+        members,
+        retries,
+        partitions_owned,
+        is_failed,
+        is_stuck,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no coordinator speaks of it': 'is_told_by_members_alone',
+                'it began more than once': 'has_begun_again',
+                'more than one coordinator speaks of it': 'has_several_coordinators',
+                'no end in the logs': "outcome = 'open'",
+                'how it ended is not known': "outcome = 'unknown'",
+                'the group is taken from the id of the consumer': 'is_group_derived'
+            })
+        }} as warnings
+    from rebalances
+)
+
+select * from final

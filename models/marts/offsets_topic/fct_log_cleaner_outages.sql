@@ -1,0 +1,193 @@
+with signs as (
+    select * from {{ ref('int_cleaners__signs') }}
+    where sign in ('restarted', 'uncleanable')
+),
+
+thread_outages as (
+    select * from {{ ref('int_cleaners__thread_outages') }}
+),
+
+quiet_outages as (
+    select * from {{ ref('int_cleaners__quiet_outages') }}
+),
+
+disabled_stretches as (
+    select * from {{ ref('int_cleaners__disabled_stretches') }}
+),
+
+-- The cleaner forgets what it gave up when it starts anew, and only then.
+turned as (
+    select
+        *,
+        count_if(sign = 'restarted') over (
+            partition by cluster_id, cluster_incarnation, node_id
+            order by signed_at, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as turn_number,
+        min(case when sign = 'restarted' then signed_at end) over (
+            partition by cluster_id, cluster_incarnation, node_id
+            order by signed_at, source_path, byte_offset
+            rows between 1 following and unbounded following
+        ) as restarted_at
+    from signs
+),
+
+given_up as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        min(cleaner_thread) as cleaner_thread,
+        topic_name,
+        partition_id,
+        turn_number,
+        'partition' as extent,
+        min(signed_at) as stopped_at,
+        min(signed_at) as noticed_at,
+        min(restarted_at) as resumed_at,
+        if(partition_id is null, 'metric', 'thread_error') as found_by,
+        min_by(cause, struct(signed_at, source_path, byte_offset)) filter (where cause is not null)
+            as cause,
+        {{ evidence(at='signed_at') }} as evidence,
+        count(*) as evidence_count
+    from turned
+    where sign = 'uncleanable'
+    group by
+        cluster_id, cluster_incarnation, node_id, topic_name, partition_id, turn_number
+),
+
+-- A metric counts the partitions without naming them: where the log names one, the count adds nothing.
+named as (
+    select
+        *,
+        max(partition_id) over (
+            partition by cluster_id, cluster_incarnation, node_id, turn_number
+            order by stopped_at
+            rows between unbounded preceding and unbounded following
+        ) as named_partition_id
+    from given_up
+),
+
+-- One row per partition that the cleaner gave up, until it starts anew.
+partition_outages as (
+    select * except (named_partition_id, turn_number)
+    from named
+    where partition_id is not null or named_partition_id is null
+),
+
+-- One row per stretch in which a log cleaner did not clean.
+outages as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        topic_name,
+        partition_id,
+        extent,
+        stopped_at,
+        noticed_at,
+        resumed_at,
+        found_by,
+        cause,
+        evidence,
+        evidence_count
+    from thread_outages
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        topic_name,
+        partition_id,
+        extent,
+        stopped_at,
+        noticed_at,
+        resumed_at,
+        found_by,
+        cause,
+        evidence,
+        evidence_count
+    from partition_outages
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        topic_name,
+        partition_id,
+        extent,
+        stopped_at,
+        noticed_at,
+        resumed_at,
+        found_by,
+        cause,
+        evidence,
+        evidence_count
+    from quiet_outages
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        topic_name,
+        partition_id,
+        extent,
+        stopped_at,
+        noticed_at,
+        resumed_at,
+        found_by,
+        cause,
+        evidence,
+        evidence_count
+    from disabled_stretches
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id',
+                'cluster_incarnation',
+                'node_id',
+                'found_by',
+                'cleaner_thread',
+                'topic_name',
+                'partition_id',
+                'stopped_at',
+            ])
+        }} as log_cleaner_outage_key,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        cleaner_thread,
+        topic_name,
+        partition_id,
+        extent,
+        stopped_at,
+        noticed_at,
+        resumed_at,
+        cast(stopped_at as date) as stopped_date,
+        unix_millis(resumed_at) - unix_millis(stopped_at) as duration_ms,
+        found_by,
+        cause,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no end in the evidence': 'resumed_at is null',
+                'it stopped between stopped_at, its last sign of life, and noticed_at':
+                    "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
+                'nothing tells since when': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
+                'silence alone: its log may be missing': "found_by = 'silence'",
+                'concluded: the partition is the one that the thread had begun to clean':
+                    "extent <> 'partition' and partition_id is not null"
+            })
+        }} as warnings
+    from outages
+)
+
+select * from final

@@ -1,0 +1,27 @@
+with partitions as (
+    select * from {{ ref('int_partitions__lives_described') }}
+),
+
+final as (
+    select
+        {{
+            row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life', 'partition_id'])
+        }} as partition_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
+        topic_name,
+        topic_life,
+        partition_id,
+        replicas,
+        get(replicas, 0) as preferred_leader_id,
+        leader_id as last_leader_id,
+        coalesce(replication_factor, cast(nullif(size(replicas), -1) as int)) as replication_factor,
+        min_insync_replicas,
+        first_seen_at,
+        last_seen_at
+    from partitions
+)
+
+select * from final

@@ -1,0 +1,122 @@
+with missed as (
+    select * from {{ ref('int_partitions__epochs_missed') }}
+),
+
+reached as (
+    select * from {{ ref('int_partitions__epochs_reached') }}
+),
+
+epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
+-- Only who was behind at some time: for all others both are the same.
+pairs as (
+    select distinct
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        node_id,
+        term_epoch
+    from missed
+),
+
+changes as (
+    select
+        pairs.*,
+        epochs.elected_at as changed_at,
+        'stored' as change_kind,
+        epochs.leader_epoch,
+        epochs.leader_id,
+        epochs.evidence,
+        epochs.evidence_count
+    from pairs
+    inner join epochs
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life)
+    union all
+    select
+        pairs.*,
+        reached.reached_at as changed_at,
+        'cached' as change_kind,
+        reached.leader_epoch,
+        reached.leader_id,
+        array(named_struct(
+            'node_id', reached.line.node_id,
+            'source_path', reached.line.source_path,
+            'byte_offset', reached.line.byte_offset
+        )) as evidence,
+        cast(1 as bigint) as evidence_count
+    from pairs
+    inner join reached
+        on
+            pairs.cluster_id = reached.cluster_id
+            and pairs.cluster_incarnation = reached.cluster_incarnation
+            and pairs.topic_name = reached.topic_name
+            and pairs.partition_id = reached.partition_id
+            and pairs.topic_life = reached.topic_life
+            and pairs.node_id = reached.node_id
+            and pairs.term_epoch <=> reached.term_epoch
+),
+
+-- One row per partition, node that was behind at some time, and change of the stored leader
+-- epoch or of the one that the node had.
+cached_epochs as (
+    select
+        changes.*,
+        max(if(change_kind = 'stored', struct(leader_epoch, leader_id), null)) over (so_far)
+            as stored,
+        max(if(change_kind = 'cached', struct(leader_epoch, leader_id), null)) over (so_far)
+            as cached
+    from changes
+    window so_far as (
+        partition by
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_life,
+            node_id,
+            term_epoch
+        order by changed_at asc, change_kind desc, leader_epoch asc
+        rows between unbounded preceding and current row
+    )
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'node_id',
+                'term_epoch', 'change_kind', 'leader_epoch'
+            ])
+        }} as cached_epoch_key,
+        cluster_id,
+        cluster_incarnation,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+            as topic_key,
+        topic_name,
+        partition_id,
+        node_id,
+        term_epoch as controller_epoch,
+        changed_at,
+        cast(changed_at as date) as changed_date,
+        change_kind,
+        stored.leader_epoch as stored_epoch,
+        stored.leader_id as stored_leader_id,
+        cached.leader_epoch as cached_epoch,
+        cached.leader_id as cached_leader_id,
+        greatest(stored.leader_epoch - cached.leader_epoch, 0) as epochs_behind,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'no line of the node says what it had before': 'cached is null',
+                'the node had an epoch of which no election is known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
+            })
+        }} as warnings
+    from cached_epochs
+)
+
+select * from final

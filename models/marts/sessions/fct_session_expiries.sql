@@ -1,0 +1,56 @@
+with sessions as (
+    select * from {{ ref('int_sessions__expiries_explained') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at', 'noticed_at'
+            ])
+        }} as session_expiry_key,
+        cluster_id,
+        cluster_incarnation,
+        session_kind,
+        owner,
+        node_id,
+        '0x' || session_id as session_id,
+        timeout_ms,
+        last_contact_at,
+        expired_at,
+        cast(expired_at as date) as expired_date,
+        noticed_at,
+        reconnected_at,
+        if(
+            reconnected_at >= coalesce(last_contact_at, expired_at),
+            unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at)),
+            null
+        ) as unavailable_ms,
+        was_controller,
+        case
+            when dead_run_number is not null then 'process_death'
+            when cause_rank = 1 then 'gc_pause'
+            when cause_rank is not null then 'process_stall'
+            when is_unheard then 'network'
+            else 'unknown'
+        end as cause_kind,
+        case
+            when dead_run_number is not null
+                then {{ row_key(['cluster_id', 'node_id', 'dead_run_number']) }}
+            else stop_key
+        end as cause_key,
+        evidence,
+        evidence_count,
+        {{
+            warnings({
+                'ZooKeeper did not log the expiry: its time is derived': 'not is_told',
+                'the owner is not known': "owner like 'session 0x%'",
+            'the process prints several client ids': 'has_several_clients',
+                'the process that stood still is ZooKeeper':
+                    'dead_run_number is null and cause_rank = 3'
+            })
+        }} as warnings
+    from sessions
+)
+
+select * from final

@@ -1,0 +1,15 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        fields
+    from events
+    where
+        {{ has_role('known_issue_symptom') }}
+        and node_id is not null
+)
+
+select * from final

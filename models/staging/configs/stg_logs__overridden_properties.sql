@@ -1,0 +1,14 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        {{ field('setting') }} as setting,
+        {{ field('setting_value') }} as setting_value
+    from events
+    where {{ has_role('config_override') }}
+)
+
+select * from final

@@ -1,0 +1,26 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with events as (
+    select * from {{ ref('base_logs__events') }}
+),
+
+-- Sorted, so that a reader of a few event types finds them together and skips the rest.
+final as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        event_date,
+        event_type,
+        source_id,
+        source_path,
+        byte_offset,
+        topic_name,
+        partition_id,
+        fields
+    from events
+    where not is_copy and {{ in_built_clusters() }}
+    order by event_type, logged_at
+)
+
+select * from final

@@ -1,0 +1,35 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        {{ process_name() }} as process_name,
+        lower({{ field('session_id') }}) as session_id,
+        case
+            when {{ has_role('zookeeper_pause') }} then {{ field('duration_ms', 'bigint') }}
+            when {{ has_role('controller_event_delay') }} then {{ field('event_ms', 'bigint') }}
+            when {{ has_role('controller_event_failure') }}
+                then {{ field('duration_us', 'bigint') }} div 1000
+            else {{ field('elapsed_ms', 'bigint') }}
+        end as waited_ms,
+        coalesce(
+            {{ field('request_timeout_ms', 'bigint') }}, {{ field('fetch_timeout_ms', 'bigint') }}
+        ) as allowed_ms
+    from events
+    where
+        {{ has_role([
+            'session_timeout',
+            'session_expiry',
+            'socket_closure',
+            'request_cancellation',
+            'controller_event_delay',
+            'controller_event_failure',
+            'quorum_fetch_timeout',
+            'quorum_majority_loss',
+            'zookeeper_pause',
+        ]) }}
+)
+
+select * from final

@@ -1,0 +1,25 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        topic_name,
+        partition_id,
+        {{ field('topic_id') }} as topic_id,
+        upper({{ field('election_type') }}) as election_type,
+        {{ field('leader', 'int') }} as leader_id
+    from events
+    where
+        {{ has_role([
+            'election_start',
+            'preferred_election_start',
+            'preferred_election_end',
+            'unclean_election',
+            'eligible_election',
+            'reassignment',
+        ]) }}
+)
+
+select * from final

@@ -1,0 +1,32 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        topic_name,
+        partition_id,
+        -- What the leader is about to do, what was done, and that it was not.
+        case
+            when {{ has_role('isr_proposal') }} then 'proposed'
+            when {{ has_role('isr_rejection') }} then 'rejected'
+            else 'stored'
+        end as telling_kind,
+        {{ field('isr_before', 'array<int>') }} as isr_before,
+        coalesce({{ field('isr', 'array<int>') }}, {{ field('isr_after', 'array<int>') }}) as isr,
+        {{ field('leader_epoch', 'int') }} as leader_epoch,
+        {{ field('partition_epoch', 'int') }} as partition_epoch
+    from events
+    where
+        {{ has_role([
+            'isr_proposal',
+            'isr_update',
+            'isr_write',
+            'isr_rejection',
+        ]) }}
+        and topic_name is not null
+        and partition_id is not null
+)
+
+select * from final

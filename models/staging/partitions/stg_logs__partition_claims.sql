@@ -1,0 +1,69 @@
+with events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+),
+
+final as (
+    select
+        {{ event_columns() }},
+        topic_name,
+        partition_id,
+        -- The controller's own words, the leader's and the followers', requests, and what was merely cached.
+        case
+            when {{ has_role('controller_decision') }} then 'controller'
+            when {{ has_role('leader_start') }} then 'leader'
+            when {{ has_role('follower_start') }} then 'follower'
+            when {{ has_role(['metadata_receipt', 'metadata_order']) }} then 'metadata'
+            else 'request'
+        end as claim_kind,
+        -- What the controller says of its own orders, wherever it logs them; until 2.5 a leader speaks in server.log, and
+        -- without the in-sync set that it names in state-change.log since.
+        case
+            when
+                {{ has_role(['controller_decision', 'leader_and_isr_order', 'metadata_order']) }}
+                then 'controller_log'
+            when {{ has_role('metadata_receipt') }} then 'metadata_cache'
+            when {{ has_role('leader_start') }} and fields['isr'] is null then 'broker_log'
+            else 'state_change_log'
+        end as witness,
+        {{ field('topic_id') }} as topic_id,
+        {{ field('state_before') }} as state_before,
+        -- -2 stands where the topic is being deleted, beside the epoch that its leader had.
+        nullif(
+            coalesce(
+                {{ field('leader', 'int') }},
+                case when {{ has_role('leader_start') }} then node_id end
+            ),
+            -2
+        ) as leader_id,
+        {{ field('leader_epoch', 'int') }} as leader_epoch,
+        {{ field('partition_epoch', 'int') }} as partition_epoch,
+        {{ field('isr', 'array<int>') }} as isr,
+        {{ field('replicas', 'array<int>') }} as replicas,
+        -- KRaft brokers print -1 where the ZooKeeper-mode controller's epoch stood.
+        nullif({{ field('controller_epoch', 'int') }}, -1) as controller_epoch,
+        case
+            when
+                {{ has_role(['leader_and_isr_receipt', 'metadata_receipt']) }}
+                then {{ field('controller', 'int') }}
+            when {{ has_role('controller_statement') }} then node_id
+        end as controller_id,
+        {{ field('start_offset', 'bigint') }} as start_offset
+    from events
+    where
+        {{ has_role([
+            'controller_decision',
+            'leader_start',
+            'follower_start',
+            'leader_and_isr_order',
+            'leader_and_isr_receipt',
+            'leadership_skip',
+            'metadata_order',
+            'metadata_receipt',
+            'controller_statement',
+            'controller_write',
+        ]) }}
+        and topic_name is not null
+        and partition_id is not null
+)
+
+select * from final
