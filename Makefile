@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run test test-lab test-facts test-serve test-parts lint fuzz rotations bench bench-serve superset superset-look clean
+.PHONY: setup run measures test test-lab test-facts test-serve test-parts lint fuzz rotations bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -20,6 +20,10 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
+
+# The columns of daily reports, from macros/daily_measures.sql.
+measures: setup
+	$(BIN)/python -m tests.measures
 
 # Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
 test: setup
