@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run measures test test-lab test-facts test-serve test-parts lint fuzz rotations bench bench-serve superset superset-look clean
+.PHONY: setup run measures test test-lab test-facts test-serve test-keys test-parts lint fuzz rotations bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -25,9 +25,9 @@ lint: setup
 measures: setup
 	$(BIN)/python -m tests.measures
 
-# Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
+# Two things at a time, the longest first.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-parts
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-keys test-parts
 
 # The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
@@ -38,6 +38,9 @@ test-facts: test-lab
 
 test-serve: test-lab
 	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
+
+test-keys: test-lab
+	$(BIN)/python -m tests.keys $(LAB)
 
 # They need no tables, and wait, so that these have the machine for themselves.
 test-parts: test-lab

@@ -10,14 +10,9 @@ import pytest
 
 from dashboards.described import Dashboard, load
 from ingestion import by_hand
-from ingestion.build import PROJECT, parse
+from ingestion.build import PROJECT
 from ingestion.cli import execute
 from ingestion.warehouse import Busy, Warehouse, only_writer
-
-
-@pytest.fixture(scope="module")
-def manifest(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return parse(Warehouse.at(str(tmp_path_factory.mktemp("warehouse"))), inline=False)
 
 
 def read_by(board: Dashboard) -> set[str]:

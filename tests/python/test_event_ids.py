@@ -18,8 +18,8 @@ TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|[A-Za-z_]\w*|<>|!=|[^\s\w]")
 # Columns that hold an event id.
 COLUMN = re.compile(r"(\w+_)?event_type|released_by")
 COMPARED = {"not", "in", "like", "any", "all", "=", "<", ">", "<>", "!="}
-# What steps add to the events, from captures and measurements.
-MADE_BY_STEPS = {"size_measured", "partition_state_read"}
+# What steps add to the events: from captures, measurements and what follows from other events.
+MADE_BY_STEPS = {"size_measured", "partition_state_read", "leader_loss_derived"}
 
 
 def asked(sql: str) -> Iterator[str]:

@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from ingestion.build import PROJECT, parse
-from ingestion.warehouse import Warehouse
+from ingestion.build import PROJECT
 
 # What each layer, which is a folder of models, reads. An incident is made of facts, and a day's measures of facts and incidents.
 READS = {
@@ -23,11 +20,6 @@ READS = {
 }
 # The days of coverage are those that arrivals touch: they are asked of bronze when the model is compiled.
 TOUCHED_DAYS = {"int_logs__coverage"}
-
-
-@pytest.fixture(scope="module")
-def manifest(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return parse(Warehouse.at(str(tmp_path_factory.mktemp("warehouse"))), inline=False)
 
 
 def models(manifest: Any, *layers: str) -> Iterator[Any]:
