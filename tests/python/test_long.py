@@ -6,6 +6,8 @@ import datetime as dt
 import time
 from pathlib import Path
 
+import pytest
+
 from ingestion import capture
 from ingestion.bronze import Task
 from ingestion.capture import Text
@@ -15,6 +17,8 @@ from ingestion.records import LONGEST_RECORD
 from ingestion.secrets import HIDDEN, hide_secrets
 from ingestion.shapes import shape_of
 from ingestion.unwrap import Streams
+
+pytestmark = pytest.mark.long
 
 
 def task(path: Path) -> Task:
