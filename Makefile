@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run test test-lab test-facts test-serve test-parts lint check fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-keys test-python test-spark lint fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -15,16 +15,35 @@ setup:
 run: setup
 	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
 
-lint: setup
+# What can be said in a minute and without Spark, before each commit: style, types, catalogue, and the pure tests but for the long ones,
+# among them that dbt can read the project.
+check: setup
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style
+
+# The tests of tests/python that read the dbt project or write tables, and the others.
+TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report publish equal questions alerts keys measures event_ids table))
+check-tables: setup
+	$(BIN)/python -m pytest -m 'not long' $(TABLES)
+
+check-lines: setup
+	$(BIN)/python -m pytest -m 'not long' $(patsubst %,--ignore=%,$(TABLES)) tests/python
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/chronicle catalogue check
+
+lint: style
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
-# Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also tests the keys of every staging and intermediate view.
+# The columns of daily reports, from macros/daily_measures.sql.
+measures: setup
+	$(BIN)/python -m tests.measures
+
+# Two things at a time, the longest first.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-parts
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-python test-keys
 
 # The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
@@ -36,12 +55,17 @@ test-facts: test-lab
 test-serve: test-lab
 	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
 
-# They need no tables, and wait, so that these have the machine for themselves.
-test-parts: test-lab
+test-keys: test-lab
+	$(BIN)/python -m tests.keys $(LAB)
+
+# These need no tables, and wait, for the lab takes all of the machine.
+test-python: test-lab
 	$(BIN)/python -m pytest tests/python
+
+test-spark: test-lab
 	$(BIN)/python -m pytest tests/spark
 
-# Coverage-guided, over everything that meets foreign bytes; test-parts runs the same targets with hypothesis.
+# Coverage-guided, over everything that meets foreign bytes; test-python runs the same targets with hypothesis.
 FUZZ_SECONDS ?= 600
 fuzz: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --require-hashes -r tests/fuzz/requirements.lock

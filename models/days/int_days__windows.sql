@@ -6,44 +6,22 @@ with clusters as (
     group by cluster_id
 ),
 
-leaderless_windows as (
-    select * from {{ ref('fct_leaderless_windows') }}
-),
-
-under_replicated_windows as (
-    select * from {{ ref('fct_under_replicated_windows') }}
-),
-
-cleaner_outages as (
-    select * from {{ ref('fct_log_cleaner_outages') }}
-),
-
-epoch_gaps as (
-    select * from {{ ref('fct_epoch_gaps') }}
-),
-
-session_expiries as (
-    select * from {{ ref('fct_session_expiries') }}
-),
-
 windows as (
-    select {{ day_window('leaderless_ms', 'started_at', 'ended_at', node='null') }}
-    from leaderless_windows
-    union all
-    select {{ day_window('under_replicated_ms', 'started_at', 'ended_at', node='replica_id') }}
-    from under_replicated_windows
-    union all
-    select {{ day_window('cleaner_outage_ms', 'stopped_at', 'resumed_at') }}
-    from cleaner_outages
-    where extent <> 'partition'
-    union all
-    select {{ day_window('stale_epoch_ms', 'opened_at', 'closed_at') }}
-    from epoch_gaps
-    where gap_kind = 'stale_node'
-    union all
-    select {{ day_window('without_session_ms', 'expired_at', 'reconnected_at') }}
-    from session_expiries
-    where session_kind <> 'zookeeper_client'
+    {%- for measure in daily_measures() if measure.started_at %}
+        {%- if not loop.first %}
+            union all
+        {%- endif %}
+        select
+            cluster_id,
+            cast({{ measure.node or 'node_id' }} as int) as node_id,
+            '{{ measure.name }}' as measure,
+            cast({{ measure.started_at }} as timestamp) as started_at,
+            cast({{ measure.ended_at }} as timestamp) as ended_at
+        from {{ ref(measure.fact) }}
+        {%- if measure.where %}
+            where {{ measure.where }}
+        {%- endif %}
+    {%- endfor %}
 ),
 
 -- A stretch without an end lasts as far as there is evidence.

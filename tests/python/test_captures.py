@@ -21,6 +21,7 @@ def test_one_module_knows_a_fixture(path: Path) -> None:
     assert knowing == [path.relative_to(FIXTURES).parts[0]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_any_cut_of_a_fixture_is_read_without_failing(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")

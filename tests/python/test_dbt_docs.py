@@ -16,11 +16,6 @@ from dashboards.described import Dashboard, load
 from ingestion.warehouse import Busy, Warehouse, only_writer
 
 
-@pytest.fixture(scope="module")
-def manifest(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return parse(Warehouse.at(str(tmp_path_factory.mktemp("warehouse"))), inline=False)
-
-
 def read_by(board: Dashboard) -> set[str]:
     """The models that a dashboard's charts and filters read."""
     datasets = [*(chart.dataset for chart in board.charts), *(one.dataset for one in board.filters if one.dataset)]

@@ -19,7 +19,7 @@ TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|[A-Za-z_]\w*|<>|!=|[^\s\w]")
 COLUMN = re.compile(r"(\w+_)?event_type|event_before|released_by")
 ROLES = re.compile(r"has_role\(\s*(\[[^]]*\]|'\w+')")
 COMPARED = {"not", "in", "like", "any", "all", "=", "<", ">", "<>", "!="}
-# What steps add to the events, from captures and measurements.
+# What steps add to the events: from captures, measurements and what follows from other events.
 MADE_BY_STEPS = {"size_measured", "partition_state_read", "leader_loss_derived"}
 
 

@@ -45,6 +45,7 @@ def rows(place: Path, name: str) -> list[dict[str, Any]]:
     return DeltaTable(str(place / name)).to_pyarrow_table().to_pylist()
 
 
+@pytest.mark.long
 def test_there_are_as_many_records_and_clusters_as_were_asked_for(made: tuple[Path, list[fleet.Repetition]]) -> None:
     place, found = made
     records = rows(place, "bronze/log_records")

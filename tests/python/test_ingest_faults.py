@@ -155,6 +155,7 @@ def test_a_text_in_another_encoding_says_how_to_convert_it(folder: Path, content
     assert outcomes(folder)["other.log"][0] == "binary"
 
 
+@pytest.mark.long
 def test_each_record_is_read_once_however_its_log_rotates(tmp_path: Path) -> None:
     writer, numbers = rotations.run(tmp_path, seconds=8, seed=7, every=0.25)
     assert sum(writer.rotations.values()) >= 15

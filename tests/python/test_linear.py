@@ -89,6 +89,7 @@ def named() -> list[hostile.Found]:
     return [found for found in hostile.found() if found.pattern is not MARK]
 
 
+@pytest.mark.long
 def test_every_pattern_is_linear() -> None:
     everything = named()
     assert len(everything) > 4500
@@ -118,6 +119,7 @@ def test_a_form_of_many_texts_meets_a_long_body(size: int) -> None:
     assert hostile.took(form, "match", b"a " + b" b  c " * (size // 6) + b"\n", 2) < 0.3
 
 
+@pytest.mark.long
 def test_the_quadratic_is_found() -> None:
     for text, use in ((r"\s*x", "search"), (r"(\S.*?)\s+\d+%", "fullmatch"), (r"--[\w\-]*secret", "search"), (r"(a+)+b", "match")):
         with pytest.raises((AssertionError, TooSlow)), at_most(1):

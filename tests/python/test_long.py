@@ -20,6 +20,8 @@ from ingestion.records.redact import HIDDEN, hide_secrets
 from ingestion.records.split import LONGEST_RECORD
 from ingestion.records.unwrap import Streams
 
+pytestmark = pytest.mark.long
+
 
 def task(path: Path) -> Task:
     zones = ((0, "UTC"),)

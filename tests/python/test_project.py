@@ -27,11 +27,6 @@ READS = {
 TOUCHED_DAYS = {"int_logs__coverage"}
 
 
-@pytest.fixture(scope="module")
-def manifest(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return parse(Warehouse.at(str(tmp_path_factory.mktemp("warehouse"))), inline=False)
-
-
 def models(manifest: Any, *layers: str) -> Iterator[Any]:
     for node in manifest.nodes.values():
         if str(node.resource_type) == "model" and (not layers or layer(node) in layers):

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.targets import TARGETS, seeds
 
+pytestmark = pytest.mark.long
+
 TIMES = int(os.environ.get("CHRONICLE_EXAMPLES", "1"))
 QUICK = settings(
     max_examples=25 * TIMES,

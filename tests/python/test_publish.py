@@ -245,6 +245,7 @@ class Marts:
         return [DeltaTable(path).to_pyarrow_table()["number"][0].as_py() for path in paths]
 
 
+@pytest.mark.long
 def test_a_reader_sees_one_build_while_others_are_published(tmp_path: Path) -> None:
     marts, seen, over = Marts(tmp_path), [], threading.Event()
     marts.publish(0)
@@ -275,6 +276,7 @@ def test_a_reader_stays_with_the_build_it_began_with(tmp_path: Path) -> None:
     assert marts.read() == [3, 3, 3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [[1], [2], [2, 1]])
 def test_a_build_that_is_killed_while_it_publishes_is_not_seen(tmp_path: Path, kills: list[int]) -> None:
     marts = Marts(tmp_path)
@@ -288,6 +290,7 @@ def test_a_build_that_is_killed_while_it_publishes_is_not_seen(tmp_path: Path, k
     assert marts.read() == marts.newest() == [2, 2, 2]
 
 
+@pytest.mark.long
 def test_a_first_build_that_is_killed_has_published_nothing(tmp_path: Path) -> None:
     marts = Marts(tmp_path)
     marts.publish_and_be_killed(1, 2)

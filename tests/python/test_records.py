@@ -65,6 +65,7 @@ def test_a_record_is_a_line_with_its_continuation_lines(tmp_path: Path) -> None:
     assert "".join(text.encode()[row["byte_offset"] : row["byte_offset"] + row["byte_length"]].decode() for row in rows) == text
 
 
+@pytest.mark.long
 def test_offsets_cover_every_byte_whatever_the_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(line(n % 60, f"[KafkaServer id={n}] started") + ("\tcontinued\n" * (n % 3)) for n in range(500)).encode()
     path = tmp_path / "server.log"

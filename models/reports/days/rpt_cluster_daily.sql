@@ -38,8 +38,6 @@ summed as (
         min(days.kafka_version) as kafka_version,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
         count(distinct daily.node_id) filter (where daily.measure = 'records') as nodes_heard,
-        coalesce(sum(daily.value) filter (where daily.measure = 'incidents'), 0) as incidents,
-        coalesce(sum(daily.value) filter (where daily.measure = 'maintenances'), 0) as maintenances,
         min(partitions.partitions) as partitions,
         unix_millis(least(max(days.last_seen_at), cast(date_add(days.event_date, 1) as timestamp)))
         - unix_millis(greatest(min(days.first_seen_at), cast(days.event_date as timestamp)))
@@ -62,10 +60,8 @@ final as (
         nodes_heard,
         partitions,
         observed_ms,
-        if(records > 0, incidents, null) as incidents,
-        if(records > 0, maintenances, null) as maintenances,
-        {%- for name in daily_measures() %}
-            {{ name }},
+        {%- for measure in daily_measures() %}
+            {{ measure.name }},
         {%- endfor %}
         1 - try_divide(leaderless_ms, partitions * observed_ms) as availability_ratio,
         -- The same weekday of the four weeks before, where there is evidence of them.
@@ -74,7 +70,7 @@ final as (
             order by event_date
             rows between 4 preceding and 1 preceding
         ) as elections_leader_lost_usual,
-        avg(incidents) over (
+        avg(coalesce(incidents, 0)) over (
             partition by cluster_id, weekday(event_date)
             order by event_date
             rows between 4 preceding and 1 preceding

@@ -10,10 +10,8 @@ final as (
         count_if(evidence_state = 'unknown') as clusters_unknown,
         count_if(incidents > 0) as clusters_with_incidents,
         sum(records) as records,
-        sum(incidents) as incidents,
-        sum(maintenances) as maintenances,
-        {%- for name in daily_measures() %}
-            sum({{ name }}) as {{ name }},
+        {%- for measure in daily_measures() %}
+            sum({{ measure.name }}) as {{ measure.name }},
         {%- endfor %}
         1 - try_divide(
             sum(leaderless_ms),

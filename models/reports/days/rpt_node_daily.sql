@@ -54,7 +54,7 @@ summed as (
         min(released.starts) as starts,
         min(released.deaths) as deaths,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
-        {{ measures(daily_measures(), "sum(value) filter (where measure = 'records') > 0") }}
+        {{ measures(node_measures(), "sum(value) filter (where measure = 'records') > 0") }}
     from released
     left join daily
         on
@@ -75,8 +75,8 @@ final as (
         records,
         if(records > 0, starts, null) as starts,
         if(records > 0, deaths, null) as deaths,
-    {%- for name in daily_measures() if name != 'leaderless_ms' %}
-        {{ name }}{{ ',' if not loop.last }}
+    {%- for measure in node_measures() %}
+        {{ measure.name }}{{ ',' if not loop.last }}
     {%- endfor %}
     from summed
 )

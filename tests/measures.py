@@ -1,0 +1,50 @@
+"""The columns of daily reports that follow from `macros/daily_measures.sql`: `python -m tests.measures` writes them into the reports' .yml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+PROJECT = Path(__file__).resolve().parent.parent
+REPORTS = PROJECT / "models/reports/days"
+# Column before the measures, and how their description goes on.
+PLACES = {
+    "rpt_cluster_daily": ("observed_ms", ". Null where the day is unknown."),
+    "rpt_node_daily": ("deaths", ". Null where the day is unknown."),
+    "rpt_fleet_daily": ("records", "; null where all clusters are unknown."),
+}
+
+
+def daily_measures() -> list[dict[str, Any]]:
+    """The rows of the macro."""
+    found: list[dict[str, Any]] = []
+    macro = jinja2.Environment().from_string((PROJECT / "macros/daily_measures.sql").read_text(encoding="utf-8"), {"return": found.extend})
+    macro.module.daily_measures()  # type: ignore[attr-defined]
+    return found
+
+
+def measures_of(report: str) -> list[dict[str, Any]]:
+    """Those that a report holds: a node has none that is of the cluster alone."""
+    return [row for row in daily_measures() if report != "rpt_node_daily" or row.get("node") != "null"]
+
+
+def with_columns(report: str, text: str) -> str:
+    """A report's .yml with the columns of its measures in the place of those it has: all up to the first that is no bigint."""
+    before, goes_on = PLACES[report]
+    head, mark, rest = text.partition(f"      - name: {before}\n")
+    own, *columns = rest.split("      - name: ")
+    kept = next((at for at, column in enumerate(columns) if "data_type: bigint\n" not in column), len(columns))
+    made = [f'{row["name"]}\n        data_type: bigint\n        description: "{row["means"]}{goes_on}"\n' for row in measures_of(report)]
+    return head + mark + "      - name: ".join([own, *made, *columns[kept:]])
+
+
+def main() -> None:
+    for report in PLACES:
+        path = REPORTS / f"{report}.yml"
+        path.write_text(with_columns(report, path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

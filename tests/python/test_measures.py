@@ -1,0 +1,36 @@
+"""A daily measure is one row: the columns of the reports follow from it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests import measures
+
+
+@pytest.mark.parametrize("report", measures.PLACES)
+def test_reports_have_the_columns_of_the_measures(report: str) -> None:
+    text = (measures.REPORTS / f"{report}.yml").read_text(encoding="utf-8")
+    assert text == measures.with_columns(report, text), "run: make measures"
+
+
+@pytest.mark.parametrize("report", measures.PLACES)
+def test_a_new_measure_is_one_row(report: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = measures.daily_measures()
+    new = {"name": "stalls", "fact": "fct_process_stalls", "day": "started_date", "means": "Times that a process stood still"}
+    text = (measures.REPORTS / f"{report}.yml").read_text(encoding="utf-8")
+    monkeypatch.setattr(measures, "daily_measures", lambda: [rows[0], new, *rows[1:-1]])
+    columns, before = (
+        [column["name"] for column in yaml.safe_load(which)["models"][0]["columns"]]
+        for which in (measures.with_columns(report, text), text)
+    )
+    assert set(columns) == set(before) - {rows[-1]["name"]} | {"stalls"}
+    monkeypatch.setattr(measures, "daily_measures", lambda: rows)
+    assert measures.with_columns(report, measures.with_columns(report, text)) == text
+
+
+def test_a_measure_says_where_it_comes_from() -> None:
+    for row in measures.daily_measures():
+        assert set(row) <= {"name", "fact", "day", "started_at", "ended_at", "node", "value", "where", "means"}, row
+        assert ("day" in row) != ("started_at" in row and "ended_at" in row), row
+        assert row["fact"].startswith("fct_") and row["means"] and not row["means"].endswith("."), row
