@@ -174,7 +174,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             )
             while not asked_to_stop.wait(WATCH_SECONDS):
                 if not session.is_up():
-                    raise CannotServe("Java has ended; its reason stands above")
+                    raise CannotServe("Java has ended; see the error above")
                 if shown:
                     shown.renew()
             server.stop()

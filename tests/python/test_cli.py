@@ -20,8 +20,8 @@ from ingestion.warehouse import Warehouse, only_writer
         ([], "Missing command"),
         (["nonsense"], "No such command 'nonsense'"),
         (["sql"], "Missing argument"),
-        (["sql", "select 1", "--format", "xml"], "'xml' is none of table, csv, json, parquet"),
-        (["sql", "  "], "the question is empty"),
+        (["sql", "select 1", "--format", "xml"], "unknown format 'xml'; use table, csv, json, parquet"),
+        (["sql", "  "], "the query is empty"),
     ],
 )
 def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,7 +90,7 @@ def test_a_line_holds_a_salted_hash() -> None:
     assert passwords.LINE.fullmatch(line)
     assert passwords.line("anna", "correct horse") != passwords.line("anna", "correct horse")
     for user, password in (("", "long enough"), ("a:b", "long enough"), ("a b", "long enough"), ("anna", "short")):
-        with pytest.raises(ValueError, match="take"):
+        with pytest.raises(ValueError, match="use"):
             passwords.line(user, password)
 
 
