@@ -75,6 +75,7 @@ def page_text(catalogue: Catalogue) -> str:
         "# Messages",
         "",
         "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
+        "After its name stands how grave it is, if not normal: `notice`, `degraded` or `failed`; `noise` carries nothing for the facts.",
         "",
     ]
     area = None
@@ -82,8 +83,8 @@ def page_text(catalogue: Catalogue) -> str:
         if Path(forms[0].path).stem != area:
             area = Path(forms[0].path).stem
             lines += [f"## {area}", ""]
-        noise = " *(noise)*" if forms[0].noise else ""
-        lines += [f"### {event}{noise}", "", forms[0].means, ""]
+        mark = "noise" if forms[0].noise else forms[0].severity
+        lines += [f"### {event}" + (f" *({mark})*" if mark != "normal" else ""), "", forms[0].means, ""]
         fields = sorted({name for form in forms for name in form.names})
         if forms[0].roles:
             lines += ["Roles: " + ", ".join(f"`{role}`" for role in forms[0].roles), ""]

@@ -41,7 +41,7 @@ class Compiled:
 
 def files(folder: Path) -> list[Path]:
     """The files that make up a catalogue, in a fixed order."""
-    return [folder / name for name in ("fields.yml", "roles.yml", "contexts.yml", "envelopes.yml")] + sorted(
+    return [folder / name for name in ("units.yml", "fields.yml", "roles.yml", "contexts.yml", "envelopes.yml")] + sorted(
         (folder / "messages").glob("*.yml")
     )
 
@@ -105,6 +105,7 @@ def packed(compiled: Compiled) -> dict[str, Any]:
     return {
         "tokens": [[token.name, token.pattern, token.pick, token.parts] for token in compiled.vocabulary.tokens.values()],
         "fields": compiled.vocabulary.fields,
+        "severities": compiled.vocabulary.severities,
         "roles": [[role.name, role.means, role.needs] for role in compiled.vocabulary.roles.values()],
         "contexts": [_row(form) for form in compiled.contexts],
         "forms": [_row(form) for form in compiled.forms],
@@ -117,7 +118,7 @@ def unpacked(content: dict[str, Any]) -> Compiled:
     tokens = {name: Token(name, pattern, pick, tuple(parts)) for name, pattern, pick, parts in content["tokens"]}
     roles = {name: Role(name, means, tuple(tuple(need) for need in needs)) for name, means, needs in content["roles"]}
     return Compiled(
-        Vocabulary(tokens, content["fields"], roles),
+        Vocabulary(tokens, content["fields"], roles, tuple(content["severities"])),
         [_form(row) for row in content["contexts"]],
         [_form(row) for row in content["forms"]],
         content["version"],

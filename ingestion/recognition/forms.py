@@ -45,11 +45,12 @@ class Role:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens and fields that forms may use (`fields.yml`), and the roles that events may have (`roles.yml`)."""
+    """The tokens and fields that forms may use, the severities of events (`fields.yml`), and the roles that they may have (`roles.yml`)."""
 
     tokens: dict[str, Token]
     fields: dict[str, dict[str, Any]]
     roles: dict[str, Role] = field(default_factory=dict)
+    severities: tuple[str, ...] = ("normal",)
 
     def token_of(self, name: str) -> Token | None:
         entry = self.fields.get(name)
@@ -248,7 +249,10 @@ def release_order(release: str) -> tuple[int, ...]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """`fields.yml`: tokens (pattern, pick, parts) and fields (token, unit, means); beside it `roles.yml`.  Raises CatalogueError."""
+    """`fields.yml`: tokens (pattern, pick, parts), fields (token, unit, means) and severities; beside it `units.yml` and `roles.yml`.
+
+    Raises CatalogueError.
+    """
     content = read_yaml(path)
     tokens = {
         name: Token(name, entry["pattern"], entry.get("pick"), tuple(entry.get("parts", ())))
@@ -263,8 +267,32 @@ def read_vocabulary(path: Path) -> Vocabulary:
             )
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"field '{name}' has no meaning", "write means: one sentence")
+    units = read_units(path.with_name("units.yml"))
+    for name, entry in fields.items():
+        check_unit(path, name, entry, units)
+    severities = tuple(name for name in content.get("severities", {"normal": ""}) if name != "__line__")
     known = set(fields) | {part for token in tokens.values() for part in token.parts}
-    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known))
+    return Vocabulary(tokens, fields, read_roles(path.with_name("roles.yml"), known), severities)
+
+
+def read_units(path: Path) -> dict[str, tuple[str, ...]]:
+    """`units.yml`: every unit, with the endings of the names of fields that promise it."""
+    content = read_yaml(path)
+    measures = {name: tuple(entry.get("ends", ())) for name, entry in content["measures"].items() if name != "__line__"}
+    return measures | {unit: () for thing in content["counted"] for unit in (thing, f"{thing}_per_second")}
+
+
+def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tuple[str, ...]]) -> None:
+    """Raises CatalogueError where a field's unit is not in the vocabulary, or not the one that its name promises."""
+    unit = entry.get("unit")
+    if unit is not None and unit not in units:
+        raise CatalogueError(
+            path, entry["__line__"], f"field '{name}' has the unknown unit '{unit}'", "use one of units.yml or add it there"
+        )
+    promised = [known for known, ends in units.items() if ends and name.endswith(ends)]
+    if promised and unit not in promised:
+        found = f"has the unit '{unit}'" if unit else "has no unit"
+        raise CatalogueError(path, entry["__line__"], f"field '{name}' {found}", f"write unit: {' or '.join(promised)}, as its name says")
 
 
 def read_roles(path: Path, fields: set[str]) -> dict[str, Role]:
@@ -317,6 +345,13 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
         if unknown:
             raise CatalogueError(
                 path, entry["__line__"], f"unknown key {sorted(unknown)} in '{event}'", "use means, severity, noise, roles, forms"
+            )
+        if (severity := entry.get("severity", "normal")) not in vocabulary.severities:
+            raise CatalogueError(
+                path,
+                entry["__line__"],
+                f"'{event}' has the unknown severity '{severity}'",
+                f"use one of {', '.join(vocabulary.severities)}, which fields.yml explains",
             )
         compiled = [compile_form(event, entry, form, vocabulary, str(path), are_prefixes) for form in entry["forms"]]
         check_roles(event, entry, compiled, vocabulary, path)

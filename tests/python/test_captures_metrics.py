@@ -10,6 +10,7 @@ import pytest
 from ingestion.captures.metrics import _metrics
 from ingestion.captures.metrics._metrics import PATH, Metric, Metrics, catalogue, instant, number, object_name, of_bean, of_series
 from ingestion.reading.catalogue_files import read_yaml
+from ingestion.recognition.forms import read_units
 
 
 def entries() -> list[tuple[str, dict, dict]]:
@@ -90,6 +91,11 @@ def test_two_entries_with_one_spelling_are_a_problem() -> None:
         },
     }
     assert Metrics(content).problems == ["kafkaloglogsize: x Value and y Value", "kafkaloglogsizevalue: x Value and y Value"]
+
+
+def test_every_unit_is_in_the_vocabulary() -> None:
+    units = read_units(PATH.with_name("units.yml"))
+    assert {target.unit for found in (catalogue().exact, catalogue().derived) for target in found.values()} - units.keys() == set()
 
 
 def test_the_catalogue_is_read_fast() -> None:

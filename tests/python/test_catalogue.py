@@ -89,6 +89,10 @@ def broken(tmp_path: Path):
         ('thing_done:\n  means: x\n  forms:\n    - line: "<<leader=2>>"\n', r"nothing in .* is fixed text"),
         ('thing_done:\n  means: x\n  forms:\n    - {line: "abc", since: "2.0", until: "1.0"}\n', r"since 2\.0 is later than until 1\.0"),
         ("thing_done:\n  means: x\n  wrong: y\n  forms:\n    - line: abc\n", r"unknown key \['wrong'\]"),
+        (
+            "thing_done:\n  means: x\n  severity: warning\n  forms:\n    - line: abc\n",
+            r"bad\.yml:2: 'thing_done' has the unknown severity 'warning'; use one of normal, notice, degraded, failed",
+        ),
         ("thing_done: [\n", r"bad\.yml:\d+: not valid YAML"),
         (
             "thing_done:\n  means: x\n  roles: [node_begin]\n  forms:\n    - line: abc\n",
@@ -112,6 +116,22 @@ def test_a_fault_names_place_finding_and_remedy(broken, text: str, says: str) ->
     with pytest.raises(CatalogueError) as error:
         Catalogue(broken(text))
     assert re.search(says, str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("{token: int, unit: hours, means: x}", r"fields\.yml:\d+: field 'wait_ms' has the unknown unit 'hours'; use one of units\.yml"),
+        ("{token: int, means: x}", r"fields\.yml:\d+: field 'wait_ms' has no unit; write unit: ms or epoch_ms, as its name says"),
+        ("{token: int, unit: seconds, means: x}", r"field 'wait_ms' has the unit 'seconds'; write unit: ms or epoch_ms"),
+    ],
+)
+def test_a_unit_is_one_of_the_vocabulary_and_the_one_of_the_name(broken, field: str, says: str) -> None:
+    folder = broken("thing_done:\n  means: x\n  forms:\n    - line: abc\n")
+    with (folder / "fields.yml").open("a") as fields:
+        fields.write(f"  wait_ms: {field}\n")
+    with pytest.raises(CatalogueError, match=says):
+        Catalogue(folder)
 
 
 def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:

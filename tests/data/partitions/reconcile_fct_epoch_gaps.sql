@@ -1,105 +1,207 @@
--- Each gap that was found is one row of its kind with all of its evidence.
-with leader_gaps as (
-    select * from {{ ref('int_epochs__leader_gaps') }}
+-- What other facts and lines say of the gaps: epochs are skipped where those of elections or tenures jump; an epoch has two owners
+-- where lines name two; each refusal for an old epoch of the controller is evidence of a gap, and a node is behind in a partition
+-- where its cached epochs are or where it was refused.
+with elections as (
+    select * from {{ ref('fct_leader_elections') }}
 ),
 
-controller_gaps as (
-    select * from {{ ref('int_epochs__controller_gaps') }}
+tenures as (
+    select * from {{ ref('fct_controller_tenures') }}
 ),
 
-stale_nodes as (
-    select * from {{ ref('int_epochs__stale_nodes') }}
+cached_epochs as (
+    select * from {{ ref('fct_cached_epochs') }}
 ),
 
-stale_caches as (
-    select * from {{ ref('int_epochs__stale_caches') }}
+claims as (
+    select * from {{ ref('int_partitions__claims') }}
 ),
 
-duplicate_owners as (
-    select * from {{ ref('int_epochs__duplicate_owners') }}
+rejections as (
+    select * from {{ ref('stg_logs__epoch_rejections') }}
 ),
 
 mart_rows as (
     select * from {{ ref('fct_epoch_gaps') }}
 ),
 
-source_rows as (
+epochs as (
     select
         cluster_id,
-        gap_kind,
-        epoch_kind,
-        evidence_count
-    from leader_gaps
+        cluster_incarnation,
+        'leader' as epoch_kind,
+        topic_name,
+        partition_id,
+        leader_epoch as epoch,
+        lag(leader_epoch) over (
+            partition by topic_key, partition_id
+            order by leader_epoch
+        ) as previous_epoch
+    from elections
     union all
     select
         cluster_id,
-        gap_kind,
+        cluster_incarnation,
         epoch_kind,
-        evidence_count
-    from controller_gaps
-    union all
-    select
-        cluster_id,
-        gap_kind,
-        epoch_kind,
-        evidence_count
-    from stale_nodes
-    union all
-    select
-        cluster_id,
-        gap_kind,
-        epoch_kind,
-        evidence_count
-    from stale_caches
-    union all
-    select
-        cluster_id,
-        gap_kind,
-        epoch_kind,
-        evidence_count
-    from duplicate_owners
+        cast(null as string) as topic_name,
+        cast(null as int) as partition_id,
+        controller_epoch as epoch,
+        lag(controller_epoch) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind
+            order by controller_epoch
+        ) as previous_epoch
+    from tenures
 ),
 
-expected as (
+-- Votes that elect nobody raise the quorum's epoch: its jumps may be explained, the others are gaps.
+skipped as (
     select
         cluster_id,
-        gap_kind,
+        cluster_incarnation,
         epoch_kind,
-        count(*) as gaps,
-        sum(evidence_count) as evidence_count
-    from source_rows
-    group by cluster_id, gap_kind, epoch_kind
+        topic_name,
+        partition_id,
+        epoch as found_epoch,
+        epoch_kind <> 'metadata' as is_certain
+    from epochs
+    where epoch > previous_epoch + 1
 ),
 
-found as (
+two_owners as (
     select
         cluster_id,
-        gap_kind,
+        cluster_incarnation,
+        'leader' as epoch_kind,
+        topic_name,
+        partition_id,
+        leader_epoch as found_epoch,
+        true as is_certain
+    from claims
+    where claim_kind = 'leader'
+    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
+    having count(distinct leader_id) > 1
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
         epoch_kind,
-        count(*) as gaps,
-        sum(evidence_count) as evidence_count
+        cast(null as string) as topic_name,
+        cast(null as int) as partition_id,
+        controller_epoch as found_epoch,
+        true as is_certain
+    from tenures
+    where array_contains(warnings, 'lines name different controllers')
+),
+
+behind as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        node_id
+    from cached_epochs
+    where epochs_behind > 0
+    union
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        node_id
+    from rejections
+    where leader_epoch < current_leader_epoch
+),
+
+gap_kinds as (
+    select
+        'skipped' as gap_kind,
+        skipped.*
+    from skipped
+    union all
+    select
+        'duplicate_owner' as gap_kind,
+        two_owners.*
+    from two_owners
+),
+
+gaps as (
+    select * from mart_rows
+    where gap_kind <> 'stale_node'
+),
+
+epochs_compared as (
+    select
+        coalesce(gap_kinds.cluster_id, gaps.cluster_id) as cluster_id,
+        coalesce(gap_kinds.gap_kind, gaps.gap_kind) as gap_kind,
+        coalesce(gap_kinds.epoch_kind, gaps.epoch_kind) as epoch_kind
+    from gap_kinds
+    full outer join gaps
+        on
+            gap_kinds.cluster_id = gaps.cluster_id
+            and gap_kinds.cluster_incarnation <=> gaps.cluster_incarnation
+            and gap_kinds.gap_kind = gaps.gap_kind
+            and gap_kinds.epoch_kind = gaps.epoch_kind
+            and gap_kinds.topic_name <=> gaps.topic_name
+            and gap_kinds.partition_id <=> gaps.partition_id
+            and gap_kinds.found_epoch = gaps.found_epoch
+    where gap_kinds.cluster_id is null or (gap_kinds.is_certain and gaps.cluster_id is null)
+),
+
+nodes_with_gaps as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        node_id
     from mart_rows
-    group by cluster_id, gap_kind, epoch_kind
+    where gap_kind = 'stale_node' and epoch_kind = 'leader'
+    group by cluster_id, topic_name, partition_id, node_id
+),
+
+nodes_compared as (
+    select
+        coalesce(behind.cluster_id, nodes_with_gaps.cluster_id) as cluster_id,
+        'stale_node' as gap_kind,
+        'leader' as epoch_kind
+    from behind
+    full outer join nodes_with_gaps
+        on
+            behind.cluster_id = nodes_with_gaps.cluster_id
+            and behind.topic_name <=> nodes_with_gaps.topic_name
+            and behind.partition_id <=> nodes_with_gaps.partition_id
+            and behind.node_id <=> nodes_with_gaps.node_id
+    where behind.cluster_id is null or nodes_with_gaps.cluster_id is null
+),
+
+refusals as (
+    select
+        cluster_id,
+        1 as refusals
+    from rejections
+    where controller_epoch < latest_controller_epoch
+    union all
+    select
+        cluster_id,
+        -evidence_count as refusals
+    from mart_rows
+    where gap_kind = 'stale_node' and epoch_kind = 'controller'
+),
+
+refusals_compared as (
+    select
+        cluster_id,
+        'stale_node' as gap_kind,
+        'controller' as epoch_kind
+    from refusals
+    group by cluster_id
+    having sum(refusals) <> 0
 ),
 
 final as (
-    select
-        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
-        coalesce(expected.gap_kind, found.gap_kind) as gap_kind,
-        coalesce(expected.epoch_kind, found.epoch_kind) as epoch_kind,
-        expected.gaps as expected_gaps,
-        found.gaps as found_gaps,
-        expected.evidence_count as expected_evidence_count,
-        found.evidence_count as found_evidence_count
-    from expected
-    full outer join found
-        on
-            expected.cluster_id = found.cluster_id
-            and expected.gap_kind = found.gap_kind
-            and expected.epoch_kind = found.epoch_kind
-    where
-        coalesce(expected.gaps, 0) <> coalesce(found.gaps, 0)
-        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+    select * from epochs_compared
+    union all
+    select * from nodes_compared
+    union all
+    select * from refusals_compared
 )
 
 select * from final

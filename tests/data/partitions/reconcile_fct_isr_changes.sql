@@ -1,42 +1,76 @@
--- Each change of an in-sync set is one row with all of its evidence.
-with source_rows as (
-    select * from {{ ref('int_partitions__isr_changes') }}
+-- Each in-sync set that a leader says was stored, and that is not the one it said before, is what a change led to; and each change
+-- begins with what the change before left, unless it says that one is missing.
+with stored_sets as (
+    select * from {{ ref('stg_logs__isr_changes') }}
+    where telling_kind = 'stored' and isr is not null and partition_epoch is not null
 ),
 
 mart_rows as (
     select * from {{ ref('fct_isr_changes') }}
 ),
 
-expected as (
+followed_sets as (
     select
         cluster_id,
-        count(*) as changes,
-        sum(evidence_count) as evidence_count
-    from source_rows
-    group by cluster_id
+        topic_name,
+        partition_id,
+        partition_epoch,
+        array_sort(isr) as isr,
+        lag(array_sort(isr)) over (
+            partition by cluster_id, topic_name, partition_id
+            order by partition_epoch, logged_at, source_path, byte_offset
+        ) as previous_isr
+    from stored_sets
 ),
 
-found as (
+not_a_change as (
+    select
+        followed_sets.cluster_id,
+        followed_sets.topic_name,
+        followed_sets.partition_id,
+        followed_sets.partition_epoch
+    from followed_sets
+    left anti join mart_rows
+        on
+            followed_sets.cluster_id = mart_rows.cluster_id
+            and followed_sets.topic_name = mart_rows.topic_name
+            and followed_sets.partition_id = mart_rows.partition_id
+            and followed_sets.partition_epoch = mart_rows.partition_epoch
+            and followed_sets.isr = array_sort(mart_rows.isr_after)
+    where followed_sets.previous_isr <> followed_sets.isr
+),
+
+followed_changes as (
     select
         cluster_id,
-        count(*) as changes,
-        sum(evidence_count) as evidence_count
+        topic_name,
+        partition_id,
+        partition_epoch,
+        isr_before,
+        warnings,
+        lag(isr_after) over (
+            partition by topic_key, partition_id
+            order by changed_at, partition_epoch, isr_change_key
+        ) as previous_isr
     from mart_rows
-    group by cluster_id
+),
+
+broken_chain as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        partition_epoch
+    from followed_changes
+    where
+        previous_isr <> isr_before
+        and not array_contains(warnings, 'a change before it is not in the logs')
 ),
 
 final as (
-    select
-        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
-        expected.changes as expected_changes,
-        found.changes as found_changes,
-        expected.evidence_count as expected_evidence_count,
-        found.evidence_count as found_evidence_count
-    from expected
-    full outer join found on expected.cluster_id = found.cluster_id
-    where
-        coalesce(expected.changes, 0) <> coalesce(found.changes, 0)
-        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+    select * from not_a_change
+    union all
+    select * from broken_chain
 )
 
 select * from final

@@ -1,42 +1,67 @@
--- Each window without a leader is one row with all of its evidence.
-with source_rows as (
-    select * from {{ ref('int_partitions__leaderless_windows') }}
+-- What the elections say: a window begins with an epoch without a leader, holds none with one, and each epoch without a leader that
+-- one with a leader follows is in a window.
+with elections as (
+    select
+        *,
+        max(case when not is_leaderless then leader_epoch end) over (
+            partition by topic_key, partition_id
+            order by leader_epoch, leader_election_key
+            rows between unbounded preceding and unbounded following
+        ) as last_epoch_led
+    from {{ ref('fct_leader_elections') }}
 ),
 
 mart_rows as (
     select * from {{ ref('fct_leaderless_windows') }}
 ),
 
-expected as (
+begun_otherwise as (
     select
-        cluster_id,
-        count(*) as windows,
-        sum(evidence_count) as evidence_count
-    from source_rows
-    group by cluster_id
+        mart_rows.cluster_id,
+        mart_rows.leaderless_window_key as found_key
+    from mart_rows
+    left anti join elections
+        on
+            mart_rows.topic_key = elections.topic_key
+            and mart_rows.partition_id = elections.partition_id
+            and mart_rows.started_at = elections.elected_at
+            and elections.is_leaderless
 ),
 
-found as (
+led_inside as (
     select
-        cluster_id,
-        count(*) as windows,
-        sum(evidence_count) as evidence_count
+        mart_rows.cluster_id,
+        mart_rows.leaderless_window_key as found_key
     from mart_rows
-    group by cluster_id
+    inner join elections
+        on
+            mart_rows.topic_key = elections.topic_key
+            and mart_rows.partition_id = elections.partition_id
+            and mart_rows.started_at < elections.elected_at
+            and coalesce(mart_rows.ended_at > elections.elected_at, true)
+    where not elections.is_leaderless
+),
+
+left_out as (
+    select
+        elections.cluster_id,
+        elections.leader_election_key as found_key
+    from elections
+    left anti join mart_rows
+        on
+            elections.topic_key = mart_rows.topic_key
+            and elections.partition_id = mart_rows.partition_id
+            and elections.elected_at >= mart_rows.started_at
+            and coalesce(elections.held_until <= mart_rows.ended_at, mart_rows.ended_at is null)
+    where elections.is_leaderless and elections.leader_epoch < elections.last_epoch_led
 ),
 
 final as (
-    select
-        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
-        expected.windows as expected_windows,
-        found.windows as found_windows,
-        expected.evidence_count as expected_evidence_count,
-        found.evidence_count as found_evidence_count
-    from expected
-    full outer join found on expected.cluster_id = found.cluster_id
-    where
-        coalesce(expected.windows, 0) <> coalesce(found.windows, 0)
-        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+    select * from begun_otherwise
+    union all
+    select * from led_inside
+    union all
+    select * from left_out
 )
 
 select * from final

@@ -1,42 +1,72 @@
--- Each stretch in which a replica was out of sync is one row with all of its evidence.
-with source_rows as (
-    select * from {{ ref('int_partitions__under_replicated') }}
+-- What the changes of in-sync sets say: no replica comes back inside of its window, and each that leaves the set and comes back later is
+-- in a window when it leaves, or within a second: several nodes tell of the same state.
+with changes as (
+    select * from {{ ref('fct_isr_changes') }}
 ),
 
 mart_rows as (
     select * from {{ ref('fct_under_replicated_windows') }}
 ),
 
-expected as (
+returns as (
     select
         cluster_id,
-        count(*) as windows,
-        sum(evidence_count) as evidence_count
-    from source_rows
-    group by cluster_id
+        topic_key,
+        partition_id,
+        changed_at,
+        explode(added) as replica_id
+    from changes
 ),
 
-found as (
+departures as (
     select
         cluster_id,
-        count(*) as windows,
-        sum(evidence_count) as evidence_count
+        topic_key,
+        partition_id,
+        changed_at,
+        isr_change_key,
+        explode(removed) as replica_id
+    from changes
+),
+
+back_inside as (
+    select
+        mart_rows.cluster_id,
+        mart_rows.under_replicated_window_key as found_key
     from mart_rows
-    group by cluster_id
+    inner join returns
+        on
+            mart_rows.topic_key = returns.topic_key
+            and mart_rows.partition_id = returns.partition_id
+            and mart_rows.replica_id = returns.replica_id
+            and mart_rows.started_at < returns.changed_at
+            and coalesce(mart_rows.ended_at > returns.changed_at, true)
+),
+
+left_out as (
+    select
+        departures.cluster_id,
+        departures.isr_change_key as found_key
+    from departures
+    left semi join returns
+        on
+            departures.topic_key = returns.topic_key
+            and departures.partition_id = returns.partition_id
+            and departures.replica_id = returns.replica_id
+            and departures.changed_at < returns.changed_at
+    left anti join mart_rows
+        on
+            departures.topic_key = mart_rows.topic_key
+            and departures.partition_id = mart_rows.partition_id
+            and departures.replica_id = mart_rows.replica_id
+            and departures.changed_at >= mart_rows.started_at - interval 1 second
+            and coalesce(departures.changed_at <= mart_rows.ended_at, true)
 ),
 
 final as (
-    select
-        coalesce(expected.cluster_id, found.cluster_id) as cluster_id,
-        expected.windows as expected_windows,
-        found.windows as found_windows,
-        expected.evidence_count as expected_evidence_count,
-        found.evidence_count as found_evidence_count
-    from expected
-    full outer join found on expected.cluster_id = found.cluster_id
-    where
-        coalesce(expected.windows, 0) <> coalesce(found.windows, 0)
-        or coalesce(expected.evidence_count, 0) <> coalesce(found.evidence_count, 0)
+    select * from back_inside
+    union all
+    select * from left_out
 )
 
 select * from final
