@@ -7,8 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from ingestion.build import PROJECT, parse
-
+from chronicle.build.build import parse
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
 PAGE = PROJECT / "docs" / "architecture.md"

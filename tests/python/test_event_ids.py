@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ingestion.build import PROJECT
-from ingestion.recognise import catalogue
 
-from ingestion import knowledge
+from chronicle.catalogue import authoring
+from chronicle.project import PROJECT
+from ingestion.recognition.recognise import catalogue
 
 FOLDERS = ("models", "tests/data", "tests/alerts", "analyses", "macros")
 TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|[A-Za-z_]\w*|<>|!=|[^\s\w]")
@@ -74,7 +74,7 @@ def operands(tokens: list[str]) -> Iterator[str]:
 
 def sql_files() -> dict[str, str]:
     """The texts of all SQL files by path, but for the macro that is made from the catalogue."""
-    paths = [path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.sql") if path != knowledge.MACRO]
+    paths = [path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.sql") if path != authoring.MACRO]
     return {str(path.relative_to(PROJECT)): path.read_text(encoding="utf-8") for path in paths}
 
 
@@ -102,7 +102,7 @@ def test_evidence_of_known_issues_has_their_role() -> None:
     """Models see only these events of the seed's: `roles: [known_issue_symptom]` belongs to each."""
     with Path(PROJECT, "dbt_project/seeds/known_issue_evidence.csv").open(encoding="utf-8") as file:
         expected = {row["event_type"] for row in csv.DictReader(file) if row["event_type"]}
-    assert set(knowledge.events_of_roles(catalogue())["known_issue_symptom"]) == expected
+    assert set(authoring.events_of_roles(catalogue())["known_issue_symptom"]) == expected
 
 
 def test_every_event_id_in_seeds_is_in_the_catalogue() -> None:
