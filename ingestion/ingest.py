@@ -84,7 +84,7 @@ def ingest(
 def must_exist(paths: list[str]) -> None:
     """Raises FileNotFoundError where none of the paths is there."""
     if not any(os.path.exists(path) for path in paths):
-        raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; give the folder that holds the logs")
+        raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
 def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None, seen: Seen | None = None) -> list[Placed]:

@@ -110,5 +110,5 @@ def nodeless_said(paths: list[str]) -> str:
     layout = layout_for(os.path.basename(example))
     count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"
     if layout is None:
-        return f"{count}; say it with --node for a folder of one node, or with a layout like '**/{{kind}}-broker-{{node}}.txt'"
-    return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"
+        return f"{count}; use --node for a folder of one node, or a layout like '**/{{kind}}-broker-{{node}}.txt'"
+    return f"{count}; if its number is the node's, use --layout '{layout}' (or --node for a folder of one node)"

@@ -71,7 +71,7 @@ class Warehouse:
         """Raises FileNotFoundError where there is no such folder."""
         if self.is_local and not Path(self.root).is_dir():
             raise FileNotFoundError(
-                f"{self.root}: no warehouse there; make one with `chronicle run PATH`, or name another with --warehouse"
+                f"{self.root}: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse"
             )
 
     @property

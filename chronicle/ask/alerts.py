@@ -63,7 +63,7 @@ def check(
             rows = tables.rows(render(alert.path, given).sql)
         except NotBuilt as error:
             tables.must_be_built()
-            raise NotBuilt(f"{alert.name} reads {error}, which is not in {place.root}; `chronicle build` makes it") from error
+            raise NotBuilt(f"{alert.name} reads {error}, which is not in {place.root}; run `chronicle build`") from error
         for row in rows:
             row["at"] = row["at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")
             found.append({"alert": alert.name, "severity": alert.severity, **row, "ask": asked(alert, row)})

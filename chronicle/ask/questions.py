@@ -73,14 +73,14 @@ class Question:
         given = {name: text for name, text in options.items() if text is not None}
         open_needs = [name for name in self.needs if name not in given]
         if len(values) > len(open_needs):
-            raise WrongParameter(f"'{values[len(open_needs)]}' is too much; write: chronicle ask {self.usage()}")
+            raise WrongParameter(f"unexpected argument '{values[len(open_needs)]}'; usage: chronicle ask {self.usage()}")
         given |= dict(zip(open_needs, values, strict=False))
         for name in given:
             if name not in self.takes:
-                raise WrongParameter(f"{self.title} takes no --{name}; write: chronicle ask {self.usage()}")
+                raise WrongParameter(f"{self.title} has no option --{name}; usage: chronicle ask {self.usage()}")
         missing = [name for name in self.needs if name not in given]
         if missing and must:
-            raise WrongParameter(f"{self.title} needs {' and '.join(map(spoken, missing))}; write: chronicle ask {self.usage()}")
+            raise WrongParameter(f"{self.title} needs {' and '.join(map(spoken, missing))}; usage: chronicle ask {self.usage()}")
         return {name: checked(name, text, now) for name, text in given.items()}
 
 
@@ -97,7 +97,7 @@ def checked(name: str, text: str, now: dt.datetime) -> str:
         except ValueError as error:
             raise WrongParameter(f"--{name}: {error}") from None
     if name in SHAPES and not re.fullmatch(SHAPES[name], text):
-        raise WrongParameter(f"--{name}: '{text}' is no {PARAMETERS[name]}")
+        raise WrongParameter(f"--{name}: invalid {PARAMETERS[name]} '{text}'")
     return text
 
 
@@ -125,8 +125,8 @@ def question(name: str) -> Question:
     if (wanted := name.replace("-", "_")) in known:
         return known[wanted]
     near = [known[match].title for match in get_close_matches(wanted, known, n=3, cutoff=0.5)]
-    offered = f"did you mean {', '.join(near)}?" if near else "`chronicle ask` lists all"
-    raise WrongParameter(f"there is no question '{name}'; {offered}")
+    offered = f"did you mean {', '.join(near)}?" if near else "`chronicle ask` lists them"
+    raise WrongParameter(f"unknown question '{name}'; {offered}")
 
 
 def listed() -> list[str]:
@@ -152,7 +152,7 @@ def answer(place: Warehouse, one: Question, given: Mapping[str, Any]) -> pa.Tabl
         return tables.table(render(one.path, given).sql)
     except NotBuilt as error:
         tables.must_be_built()
-        raise NotBuilt(f"{one.title} reads {error}, which is not in {place.root}; `chronicle build` makes it") from error
+        raise NotBuilt(f"{one.title} reads {error}, which is not in {place.root}; run `chronicle build`") from error
 
 
 def must_know(tables: Tables, cluster: str) -> None:
@@ -160,5 +160,5 @@ def must_know(tables: Tables, cluster: str) -> None:
     tables.must_be_built()
     there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
     if cluster not in there:
-        known = ", ".join(there) or "none; `chronicle build` makes the tables of what was ingested"
-        raise ValueError(f"no cluster '{cluster}' in {tables.place.root}; there are: {known}")
+        known = ", ".join(there) or "no clusters yet; run `chronicle build` after ingesting"
+        raise ValueError(f"unknown cluster '{cluster}'; {tables.place.root} has {known}")

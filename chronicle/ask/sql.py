@@ -58,7 +58,7 @@ def only_asks(spark: SparkSession, question: str) -> bool:
         # An insert may stand below a `with` or a `from`.
         plan = due.pop()
         if any(is_instance_of(spark._sc._gateway, plan, logical + kind) for kind in ("Command", "ParsedStatement")):
-            changes = "only questions are answered here (select, show, describe, explain)"
+            changes = "only queries are allowed (select, show, describe, explain)"
             raise WrongQuestion(f"{changes}, and this would change something: {' '.join(question.split()[:6])} …")
         children = plan.children()
         due += [children.apply(number) for number in range(children.size())]

@@ -38,8 +38,8 @@ class Tables:
         """Raises NotBuilt before the first build is done, and says whether one is running."""
         if not self._is_there("marts", "dim_clusters"):
             running = is_written_to(self.place)
-            cure = "another chronicle is writing to it now: ask again when that is done" if running else "run `chronicle build`"
-            raise NotBuilt(f"{self.place.root}: no build has been completed yet, so there are no tables to ask; {cure}")
+            cure = "another chronicle is writing to it now; try again when it is done" if running else "run `chronicle build`"
+            raise NotBuilt(f"{self.place.root}: no build has been completed yet, so there are no tables to query; {cure}")
 
     def rows(self, query: str) -> list[Row]:
         """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""

@@ -34,20 +34,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
-ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
-NodeOption = Annotated[int | None, typer.Option(help="Node that wrote the files, where their content does not say.")]
+PathsArgument = Annotated[list[str], typer.Argument(help="Folders, files or archives; gzip is fine.", metavar="PATH…")]
+ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; default: from --layout, else the folder's name.")]
+NodeOption = Annotated[int | None, typer.Option(help="Id of the node that wrote the files, if their content does not say.")]
 LayoutOption = Annotated[
-    str | None, typer.Option(help="What the parts of a path mean: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
+    str | None, typer.Option(help="Meaning of the parts of a path: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
 ]
 TimezoneOption = Annotated[
-    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
+    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; default: from evidence in the logs, else UTC.")
 ]
 PatternOption = Annotated[
-    str | None, typer.Option(help="Layout of the logs as log4j writes it, where none is recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
+    str | None, typer.Option(help="log4j pattern of the logs, if their layout is not recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
 ]
 SettledOption = Annotated[
-    float, typer.Option("--settled-after", help="Seconds without change after which a file is taken as complete.", metavar="SECONDS")
+    float, typer.Option("--settled-after", help="Seconds without change after which a file counts as complete.", metavar="SECONDS")
 ]
 
 
@@ -63,7 +63,7 @@ def run(
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Ingest, build, and say what was found: the main job."""
+    """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
     from chronicle.build import build as building
     from chronicle.build.changes import is_current
@@ -83,11 +83,11 @@ def run(
     outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
     place = Warehouse.at(warehouse)
     if not is_current(warehouse):
-        interrupts.keeps("what was ingested is kept; the tables stay those of the last complete build")
+        interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
-        tell("nothing new: the tables stay as they are")
+        tell("nothing new: tables unchanged")
     print("", *map(visible, report(place, outcome.clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     peak = peak_memory_bytes()
@@ -110,7 +110,7 @@ def ingest(
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Read raw evidence into bronze, exactly once."""
+    """Read raw logs, captures and metrics into bronze, exactly once."""
     from chronicle.spark.session import start
     from ingestion.sources.discover import Options
 
@@ -123,7 +123,7 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     from ingestion import ingest as ingesting
     from ingestion.outcome import nodeless_said
 
-    interrupts.keeps("what was committed is kept, and the next run goes on from there")
+    interrupts.keeps("committed data is kept; the next run continues from there")
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
@@ -134,11 +134,11 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
         f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
     )
     if outcome.owned_now:
-        tell(f"{outcome.owned_now} captures of earlier runs have a node that was not known then, or another one")
+        tell(f"{outcome.owned_now} captures of earlier runs were assigned to another or a newly known node")
     if outcome.nodeless:
         tell(nodeless_said(outcome.nodeless))
     if outcome.waiting:
-        tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
+        tell(f"{outcome.waiting} files changed within the last minute; their last record is held back until the next run (--settled-after)")
     return outcome
 
 
@@ -146,7 +146,7 @@ def must_be_whole(outcome: Outcome) -> None:
     """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
     if outcome.failed:
         tell(
-            f"chronicle: {len(outcome.failed)} files met a fault of chronicle itself, for example {outcome.failed[0]} (see above);"
+            f"chronicle: {len(outcome.failed)} files hit a bug in chronicle itself, for example {outcome.failed[0]} (see above);"
             " all other files are loaded, and the reasons are in marts.fct_sources"
         )
         raise typer.Exit(1)
@@ -164,19 +164,19 @@ def evidence(
     key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Print the raw lines behind a row of any fact."""
+    """Print the raw log lines behind a row of any fact."""
     import re
 
     from chronicle.ask import evidence as finding
     from ingestion.warehouse import Warehouse
 
     if not re.fullmatch(r"[0-9a-f]{32}", key):
-        raise typer.BadParameter(f"'{key}' is no key of a fact; take the first column of a row, 32 hex digits", param_hint="KEY")
+        raise typer.BadParameter(f"invalid key '{key}'; use the first column of a row of a fact (32 hex digits)", param_hint="KEY")
     place = Warehouse.at(warehouse)
     place.must_exist()
     told = finding.evidence(place, key)
     if told is None:
-        raise ValueError(f"no fact has the key {key}; take the first column of a row of a fact in {warehouse}")
+        raise ValueError(f"no fact in {warehouse} has the key {key}; use the first column of a row of a fact")
     fact, lines = told
     tell(f"{fact}: {len(lines)} records")
     for line in lines:
@@ -186,13 +186,13 @@ def evidence(
         print(visible(line.raw_text, keep="\n\t"))
 
 
-catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)
+catalogue_app = typer.Typer(help="Work on the message catalogue.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(catalogue_app, name="catalogue")
 
 
 @catalogue_app.command()
 def check() -> None:
-    """Prove every form against its own line and all the others; faults name file, line, what was found, what to write."""
+    """Check every form against its own line and all others; each fault names file, line, what was found and what to write instead."""
     from chronicle.catalogue.check import problems
     from ingestion.recognition.recognise import Catalogue
 
@@ -208,7 +208,7 @@ def check() -> None:
 
 @catalogue_app.command()
 def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.", metavar="FILE")]) -> None:
-    """Show what each record of a file becomes: its event and fields, or the nearest form and where it stopped."""
+    """Show the event and fields of each record of a file, or the nearest form and where it stopped matching."""
     from chronicle.catalogue.authoring import match_lines
     from ingestion.recognition.recognise import catalogue
 
@@ -218,10 +218,10 @@ def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.
 
 @catalogue_app.command()
 def suggest(
-    paths: Annotated[list[str], typer.Argument(help="Folders or files to look through.", metavar="PATH…")],
-    most: Annotated[int, typer.Option(help="How many shapes to show.")] = 20,
+    paths: Annotated[list[str], typer.Argument(help="Folders or files to search.", metavar="PATH…")],
+    most: Annotated[int, typer.Option(help="Number of shapes to show.")] = 20,
 ) -> None:
-    """List the commonest shapes that no form recognises, each as a draft entry."""
+    """Draft entries for the commonest shapes that no form matches."""
     from chronicle.catalogue.authoring import suggestions, unrecognised
 
     entries = list(suggestions(unrecognised(paths), most))
@@ -234,7 +234,7 @@ def suggest(
 @catalogue_app.command()
 def statements(
     clone: Annotated[Path, typer.Argument(help="A clone of Kafka's repository.", metavar="CLONE")],
-    releases: Annotated[list[str], typer.Argument(help="Its tags of releases, the oldest first.", metavar="RELEASE…")],
+    releases: Annotated[list[str], typer.Argument(help="Release tags, oldest first.", metavar="RELEASE…")],
 ) -> None:
     """Print every log statement of Kafka's sources, with its releases and loggers, as the list that coverage reads."""
     from chronicle.catalogue.statements import rows
@@ -277,24 +277,24 @@ def build_catalogue() -> None:
 
 @app.command()
 def build(
-    select: Annotated[str | None, typer.Option(help="Only these models, in dbt's selection syntax; several separated by blanks.")] = None,
-    full_refresh: Annotated[
-        bool, typer.Option("--full-refresh", help="Make every table anew, also where only some days have changed.")
-    ] = False,
-    tests: Annotated[bool, typer.Option("--tests", help="Run the data and unit tests too.")] = False,
+    select: Annotated[
+        str | None, typer.Option(help="Build only these models, in dbt's selection syntax; separate several by spaces.")
+    ] = None,
+    full_refresh: Annotated[bool, typer.Option("--full-refresh", help="Rebuild every table completely.")] = False,
+    tests: Annotated[bool, typer.Option("--tests", help="Also run data and unit tests.")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Make the marts of what is in bronze, with dbt."""
+    """Build the marts from bronze with dbt."""
     from chronicle.build import build as building
     from chronicle.build.changes import is_current
     from chronicle.build.dbt_runs import parse_ahead
     from chronicle.spark.session import start
 
     if not (select or full_refresh or tests) and is_current(warehouse):
-        tell("nothing new: the tables stay as they are")
+        tell("nothing new: tables unchanged")
         return
-    interrupts.keeps("the tables stay those of the last complete build")
+    interrupts.keeps("tables remain those of the last complete build")
     parsed = parse_ahead(warehouse)
     spark = start(warehouse, memory=memory)
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
@@ -303,7 +303,7 @@ def build(
     for name in sorted(outcome.rows | outcome.days):
         tell(f"  {name}: {', '.join(counted(outcome, name))}")
     if outcome.clusters is not None:
-        tell(f"only what has arrived: {', '.join(outcome.clusters)}; all other clusters stay as they are")
+        tell(f"rebuilt the clusters with new data: {', '.join(outcome.clusters)}; all others are unchanged")
     tested = f", {outcome.tests} tests passed" if tests else ""
     tell(f"built {len(outcome.models)} models{tested} in {outcome.seconds:.1f} s")
 
@@ -333,14 +333,14 @@ def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, 
 
 @app.command()
 def sql(
-    question: Annotated[str, typer.Argument(help="A query; '-' reads it from standard input.", metavar="SELECT")],
+    question: Annotated[str, typer.Argument(help="SQL query; '-' reads it from standard input.", metavar="SELECT")],
     form: FormatOption = "table",
     no_pager: PagerOption = False,
     wide: WideOption = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Answer a question. Standard output holds the answer alone; a name without a schema is looked for in marts."""
+    """Run an SQL query. Only the result goes to standard output; names without a schema are looked up in marts."""
     from chronicle.ask import sql as asking
     from chronicle.spark.session import start
     from ingestion.warehouse import Warehouse
@@ -348,7 +348,7 @@ def sql(
     must_be_form(form)
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
-        raise typer.BadParameter("the question is empty", param_hint="SELECT")
+        raise typer.BadParameter("the query is empty", param_hint="SELECT")
     Warehouse.at(warehouse).must_exist()
     began = time.monotonic()
     answer = asking.ask(start(warehouse, memory=memory), warehouse, text)
@@ -357,17 +357,16 @@ def sql(
 
 @app.command()
 def report(
-    cluster: Annotated[
-        str | None, typer.Option(help="Only this cluster; without it the whole fleet, the worst first.", metavar="NAME")
-    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="Only this cluster; default: the whole fleet, worst first.", metavar="NAME")] = None,
     since: Annotated[
-        str | None, typer.Option(help="Only what lasted after that: 2026-06-10, '2026-06-10 15:48', with a zone or in UTC.", metavar="T")
+        str | None,
+        typer.Option(help="Only what lasted beyond this time: 2026-06-10, '2026-06-10 15:48' (UTC unless it has a zone).", metavar="T"),
     ] = None,
-    until: Annotated[str | None, typer.Option(help="Only what began before that; a day counts whole.", metavar="T")] = None,
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write; '-' is standard output.", metavar="FILE.html")] = "report.html",
+    until: Annotated[str | None, typer.Option(help="Only what began before this time; a day includes all of it.", metavar="T")] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="Output file; '-' for standard output.", metavar="FILE.html")] = "report.html",
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Write one self-contained page: incidents with their raw lines, timelines, plots."""
+    """Write one self-contained HTML page: incidents with their raw lines, timelines, plots."""
     import datetime as dt
 
     from chronicle.output.times import parse_time
@@ -394,7 +393,7 @@ def report(
 
 @app.command()
 def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
-    """Rebuild the SQL catalog from the Delta tables on disk, and say what is there. Every command does this for itself."""
+    """Rebuild the SQL catalog from the Delta tables on disk and list them. Other commands do this automatically."""
     from chronicle.build.views import make_views
     from chronicle.spark.catalog import register as register_tables
     from chronicle.spark.catalog import register_views
@@ -412,31 +411,36 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; all but this machine's own need users and TLS.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; any but a loopback address requires users and TLS.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 10000,
-    query_timeout: Annotated[int, typer.Option(help="Seconds after which a statement is cancelled; 0 never.", min=0)] = 300,
-    max_rows: Annotated[int, typer.Option(help="Rows above which an answer is refused; 0 never.", min=0)] = 100_000,
-    max_bytes: Annotated[int, typer.Option(help="Bytes above which an answer is refused; 0 never.", min=0)] = 64 << 20,
-    max_queries: Annotated[int, typer.Option(help="Statements that run at the same time; others wait.", min=1)] = 4,
-    max_connections: Annotated[int, typer.Option(help="Clients at the same time; others are refused.", min=1)] = 200,
+    query_timeout: Annotated[int, typer.Option(help="Seconds after which a statement is cancelled; 0 for never.", min=0)] = 300,
+    max_rows: Annotated[
+        int, typer.Option(help="Maximum number of rows in a result; larger results are refused; 0 for no limit.", min=0)
+    ] = 100_000,
+    max_bytes: Annotated[
+        int, typer.Option(help="Maximum size of a result in bytes; larger results are refused; 0 for no limit.", min=0)
+    ] = 64 << 20,
+    max_queries: Annotated[int, typer.Option(help="Number of statements that run at the same time; others wait.", min=1)] = 4,
+    max_connections: Annotated[int, typer.Option(help="Number of clients at the same time; further ones are refused.", min=1)] = 200,
     read_write: Annotated[
-        bool, typer.Option("--read-write", help="Let clients change tables, for dbt over thrift; on this machine only.")
+        bool, typer.Option("--read-write", help="Let clients change tables, for dbt over Thrift; loopback addresses only.")
     ] = False,
     password_file: Annotated[
-        Path | None, typer.Option("--password-file", help="Users, a line each as `chronicle password` writes it.", metavar="FILE")
+        Path | None,
+        typer.Option("--password-file", help="File of users, one line each as printed by `chronicle password`.", metavar="FILE"),
     ] = None,
     ldap_url: Annotated[
-        str | None, typer.Option("--ldap-url", help="Directory that knows the users: ldaps://host:636.", metavar="URL")
+        str | None, typer.Option("--ldap-url", help="LDAP directory for authentication: ldaps://host:636.", metavar="URL")
     ] = None,
-    ldap_base: Annotated[str | None, typer.Option("--ldap-base", help="Where its users are: ou=people,dc=example.", metavar="DN")] = None,
+    ldap_base: Annotated[str | None, typer.Option("--ldap-base", help="Base DN of the users: ou=people,dc=example.", metavar="DN")] = None,
     keystore: Annotated[
         Path | None,
-        typer.Option("--keystore", help="Key and certificate for TLS (PKCS12), password in CHRONICLE_KEYSTORE_PASSWORD.", metavar="FILE"),
+        typer.Option("--keystore", help="Key and certificate for TLS (PKCS12); password in CHRONICLE_KEYSTORE_PASSWORD.", metavar="FILE"),
     ] = None,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Answer BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run beside it."""
+    """Serve BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run at the same time."""
     from chronicle.serve import serve as serving
 
     options = serving.Options(
@@ -464,13 +468,11 @@ def serve(
 @app.command()
 def health(
     host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 10000,
-    user: Annotated[str, typer.Option(help="Who asks, where the server knows users; password in CHRONICLE_PASSWORD.")] = "chronicle",
-    ca: Annotated[
-        Path | None, typer.Option("--ca", help="Certificate (PEM) that the server's is signed with; TLS is used.", metavar="FILE")
-    ] = None,
+    port: Annotated[int, typer.Option(help="Port of the server.", min=1, max=65535)] = 10000,
+    user: Annotated[str, typer.Option(help="User name, if the server requires one; password in CHRONICLE_PASSWORD.")] = "chronicle",
+    ca: Annotated[Path | None, typer.Option("--ca", help="CA certificate (PEM) of the server; enables TLS.", metavar="FILE")] = None,
 ) -> None:
-    """Ask whether a server answers: one line and 0, or 1."""
+    """Check whether a server answers: prints one line; exit code 0 or 1."""
     from chronicle.serve import client
 
     print(client.health(host, port, user=user, password=os.environ.get("CHRONICLE_PASSWORD") or "-", ca=ca))
@@ -478,7 +480,7 @@ def health(
 
 @app.command()
 def password(user: Annotated[str, typer.Argument(help="Name of a user of `chronicle serve`.", metavar="USER")]) -> None:
-    """Print the line of a user for --password-file; the password is asked for, or read from standard input."""
+    """Print a user's line for --password-file; prompts for the password, or reads it from standard input."""
     import getpass
 
     from chronicle.serve import passwords

@@ -11,9 +11,7 @@ WarehouseOption = Annotated[
 ]
 
 
-MemoryOption = Annotated[
-    str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap of the JVM, as Java writes it.", metavar="SIZE")
-]
+MemoryOption = Annotated[str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap size of the JVM, such as 2g.", metavar="SIZE")]
 
 
 DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"

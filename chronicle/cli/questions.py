@@ -18,9 +18,9 @@ questions_app = typer.Typer(rich_markup_mode=None)
 
 FormatOption = Annotated[str, typer.Option("--format", "-f", help="table, csv, json or parquet.", metavar="FORMAT")]
 PagerOption = Annotated[
-    bool, typer.Option("--no-pager", help="Never page a table; else $PAGER, or less, where it is longer than the screen.")
+    bool, typer.Option("--no-pager", help="Do not page a table; by default $PAGER or less is used if it is longer than the screen.")
 ]
-WideOption = Annotated[bool, typer.Option("--wide", help="Never cut values of a table to the width of the terminal.")]
+WideOption = Annotated[bool, typer.Option("--wide", help="Do not truncate values to the width of the terminal.")]
 
 
 def must_be_form(form: str) -> None:
@@ -28,7 +28,7 @@ def must_be_form(form: str) -> None:
     from chronicle.output.formats import FORMATS
 
     if form not in FORMATS:
-        raise typer.BadParameter(f"'{form}' is none of {', '.join(FORMATS)}", param_hint="--format")
+        raise typer.BadParameter(f"unknown format '{form}'; use {', '.join(FORMATS)}", param_hint="--format")
 
 
 def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> None:
@@ -38,14 +38,16 @@ def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> 
     seconds = time.monotonic() - began
     cut = write(answer, form, pager=pager, wide=wide)
     if form == "table":
-        more = f"; {cut} values cut at …, --wide shows them whole" if cut else ""
+        more = f"; {cut} values truncated (…), use --wide to see them whole" if cut else ""
         tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {seconds:.1f} s; times are UTC{more}")
 
 
 @questions_app.command()
 def ask(
-    question: Annotated[str | None, typer.Argument(help="Name of a question; without it all are listed.", metavar="QUESTION")] = None,
-    values: Annotated[list[str] | None, typer.Argument(help="What it needs, in the order of its usage.", metavar="VALUE…")] = None,
+    question: Annotated[str | None, typer.Argument(help="Name of a question; without it, list all.", metavar="QUESTION")] = None,
+    values: Annotated[
+        list[str] | None, typer.Argument(help="Required values, in the order of the question's usage.", metavar="VALUE…")
+    ] = None,
     cluster: Annotated[str | None, typer.Option(help="Only of this cluster.", metavar="NAME")] = None,
     node: Annotated[str | None, typer.Option(help="Only of this node.", metavar="ID")] = None,
     topic: Annotated[str | None, typer.Option(help="Only of this topic.", metavar="TOPIC")] = None,
@@ -53,16 +55,18 @@ def ask(
     group: Annotated[str | None, typer.Option(help="Only of this group.", metavar="GROUP")] = None,
     release: Annotated[str | None, typer.Option(help="Only of this release of Kafka: 2.8.2.", metavar="VERSION")] = None,
     key: Annotated[str | None, typer.Option(help="Only of the row with this key.", metavar="KEY")] = None,
-    at: Annotated[str | None, typer.Option(help="What held at that time, in UTC unless it names a zone.", metavar="T")] = None,
-    since: Annotated[str | None, typer.Option(help="What lasted or happened after that: 2026-06-10, 12h or 1d ago.", metavar="T")] = None,
-    until: Annotated[str | None, typer.Option(help="What began before that; a day counts whole.", metavar="T")] = None,
-    show_sql: Annotated[bool, typer.Option("--show", help="Print the question's SQL instead.")] = False,
+    at: Annotated[str | None, typer.Option(help="State at this time, in UTC unless it has a zone.", metavar="T")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="What lasted or happened after this time: 2026-06-10, or 12h or 1d (ago).", metavar="T")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="What began before this time; a day includes all of it.", metavar="T")] = None,
+    show_sql: Annotated[bool, typer.Option("--show", help="Print the question's SQL instead of answering it.")] = False,
     form: FormatOption = "table",
     no_pager: PagerOption = False,
     wide: WideOption = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Answer a saved question, without a session; each stands in analyses/."""
+    """Answer a saved question, without Spark; the questions are in analyses/."""
     import datetime as dt
 
     from chronicle.ask import questions as asking
@@ -92,16 +96,16 @@ def ask(
 @questions_app.command("check")
 def check_alerts(
     since: Annotated[
-        str, typer.Option(help="From when on: 1d, 12h or 30m ago, or a time in UTC unless it names a zone.", metavar="T")
+        str, typer.Option(help="Start of the period: 1d, 12h or 30m (ago), or a time (UTC unless it has a zone).", metavar="T")
     ] = "1d",
-    now: Annotated[str | None, typer.Option(help="Up to when; without it up to this moment.", metavar="T")] = None,
+    now: Annotated[str | None, typer.Option(help="End of the period; default: now.", metavar="T")] = None,
     cluster: Annotated[str | None, typer.Option(help="Only of this cluster.", metavar="NAME")] = None,
-    severity: Annotated[str, typer.Option(help="warn, or error for those alone.", metavar="SEVERITY")] = "warn",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 for warnings, too.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="List the alerts instead, with what each tells.")] = False,
+    severity: Annotated[str, typer.Option(help="Lowest severity to print: warn or error.", metavar="SEVERITY")] = "warn",
+    strict: Annotated[bool, typer.Option("--strict", help="Also exit with 3 for warnings.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the alerts instead of checking them.")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Print what came up as JSON lines. Exit code 0: nothing grave, 3: an alert of severity error, 1: the check itself failed, 2: wrong usage."""
+    """Print alerts raised in a period, one JSON object per line. Exit code 0: none of severity error, 3: at least one, 1: the check failed, 2: wrong usage."""
     import datetime as dt
 
     from chronicle.ask import alerts
@@ -109,7 +113,7 @@ def check_alerts(
     from ingestion.warehouse import Warehouse
 
     if severity not in alerts.SEVERITIES:
-        raise typer.BadParameter(f"'{severity}' is none of {', '.join(alerts.SEVERITIES)}", param_hint="--severity")
+        raise typer.BadParameter(f"unknown severity '{severity}'; use {', '.join(alerts.SEVERITIES)}", param_hint="--severity")
     if listing:
         print(*(f"{alert.name:28}{alert.severity:7}{alert.tells}" for alert in alerts.alerts()), sep="\n")
         return

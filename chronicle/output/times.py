@@ -16,7 +16,7 @@ def parse_time(text: str, is_end: bool = False) -> dt.datetime:
     try:
         at = dt.datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ValueError(f"'{text}' is no time; write 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00") from None
+        raise ValueError(f"invalid time '{text}'; use 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00") from None
     at = at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
     return at + dt.timedelta(days=1) if is_end and re.fullmatch(r"\s*\d{4}-?\d\d-?\d\d\s*", text) else at
 
@@ -29,4 +29,4 @@ def parse_moment(text: str, now: dt.datetime, is_end: bool = False) -> dt.dateti
     try:
         return parse_time(text, is_end)
     except ValueError as error:
-        raise ValueError(f"{error}, or 30m, 12h, 1d, 2w for so long ago") from None
+        raise ValueError(f"{error}, or 30m, 12h, 1d, 2w (ago)") from None

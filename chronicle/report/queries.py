@@ -108,7 +108,7 @@ where cluster_id = $cluster and event_date >= cast($since as date) and event_dat
         "day desc",
         31,
         "the latest",
-        "Availability is 1 less the leaderless part of all time of the partitions. Times are summed over partitions. Of an unknown day nothing is said.",
+        "Availability is 1 minus the leaderless share of the partitions' time. Times are summed over partitions. An unknown day has no values.",
     ),
     Question(
         AVAILABILITY,
@@ -122,7 +122,7 @@ where {here("started_at", "ended_at")}
 group by topic_name""",
         "leaderless_ms desc, topic_name",
         worst="those longest without a leader",
-        note="Times are summed over partitions; what is open is counted to the end of the period.",
+        note="Times are summed over partitions; open windows count up to the end of the period.",
     ),
     Question(
         AVAILABILITY,
@@ -175,7 +175,7 @@ where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_se
     ),
     Question(
         NODES,
-        "Breaks in the run of epochs",
+        "Breaks in the sequence of epochs",
         f"""
 select
     gap_kind, epoch_kind, topic_name, partition_id, node_id as seen_by_node, expected_epoch, found_epoch, opened_at, closed_at, duration_ms as lasted_ms
@@ -186,7 +186,7 @@ where {here("opened_at", "closed_at")}""",
     ),
     Question(
         NODES,
-        "Leader epochs that a node had behind the stored one",
+        "Nodes with a leader epoch behind the stored one",
         f"""
 select
     topic_name, partition_id, node_id as node, changed_at, stored_epoch, stored_leader_id, cached_epoch, cached_leader_id, epochs_behind
@@ -198,7 +198,7 @@ where {here("changed_at")} and epochs_behind > 0""",
     ),
     Question(
         NODES,
-        "Pauses of garbage collection",
+        "GC pauses",
         f"select owner, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
         "paused_ms desc nulls last, started_at, owner",
         10,
@@ -250,7 +250,7 @@ where {here("failed_at")}""",
     ),
     Question(
         NODES,
-        "Records given up by truncation",
+        "Records discarded by truncation",
         f"""
 select
     topic_name, node_id as node, count(distinct partition_id) as partitions, count(*) as truncations, sum(records_given_up) as records_given_up,
@@ -278,7 +278,7 @@ group by partition_id, node_id""",
     ),
     Question(
         OFFSETS,
-        "Log cleaners that did not clean",
+        "Log cleaners that were down",
         f"""
 select node_id as node, stopped_at, resumed_at, extent as stopped, found_by, cause, topic_name, partition_id
 from marts.fct_log_cleaner_outages
@@ -339,7 +339,7 @@ group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
         f"exposure, unverified, {HARM}, issue",
         30,
         "those seen in the evidence, then the verified and gravest",
-        "Evidence seen: records show it; version affected: the release has it. Unverified rows decide nothing alone. Of all runs, whatever the period.",
+        "Evidence seen: records show it; version affected: the release has it. Unverified rows decide nothing by themselves. All runs, regardless of the period.",
     ),
     Question(
         KNOWN,
@@ -354,7 +354,7 @@ where cluster_id = $cluster and coalesce(found_at < $until, true)""",
     ),
     Question(
         KNOWN,
-        "What an upgrade fixes and brings",
+        "What an upgrade fixes and newly brings",
         """
 select from_release, to_release, released_on, fixed_count as fixed, fixed_outages, newly_exposed_count as newly_exposed, still_exposed_count as still_exposed
 from reports.rpt_upgrade_exposure
@@ -362,17 +362,17 @@ where cluster_id = $cluster and is_latest_of_line""",
         "from_release, released_on desc nulls last, to_release",
         12,
         "the newest releases",
-        "Known issues, counted; the last release of each line.",
+        "Numbers of known issues; the last release of each line.",
     ),
     Question(
         EVIDENCE,
-        "Files that were not read whole",
+        "Files that were not read completely",
         """
 select source_path as file, node_id as node, source_kind as kind, outcome, reason, size_bytes
 from marts.fct_sources
 where cluster_id = $cluster and outcome not in ('read', 'copy', 'empty')""",
         "size_bytes desc nulls last, file",
         worst="the largest",
-        note="Of all that was ingested, whatever the period.",
+        note="Everything that was ingested, regardless of the period.",
     ),
 )

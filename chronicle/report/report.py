@@ -162,8 +162,8 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
     for row in tables.rows("select * from marts.dim_clusters order by cluster_id, cluster_incarnation"):
         lives[row["cluster_id"]].append(row)
     if cluster is not None and cluster not in lives:
-        there = ", ".join(sorted(lives)) or "none; `chronicle build` makes the tables of what was ingested"
-        raise ValueError(f"no cluster '{cluster}' in {place.root}; there are: {there}")
+        there = ", ".join(sorted(lives)) or "no clusters yet; run `chronicle build` after ingesting"
+        raise ValueError(f"unknown cluster '{cluster}'; {place.root} has {there}")
     periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
     counts = {name: overview(tables, period) for name, period in periods.items()}
     order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
@@ -259,7 +259,7 @@ def about_life(row: Row) -> str:
     """One sentence about an incarnation."""
     nodes = ", ".join(map(str, row["nodes"] or [])) or "not known"
     return (
-        f"Life {row['cluster_incarnation']}: Kafka {row['kafka_version'] or 'of unknown release'}, {row['cluster_mode'] or 'mode not known'}, "
+        f"Life {row['cluster_incarnation']}: Kafka {row['kafka_version'] or 'of unknown release'}, {row['cluster_mode'] or 'unknown mode'}, "
         f"nodes {nodes}; records from {cell(row['first_seen_at'])} to {cell(row['last_seen_at'])}."
     )
 
@@ -302,7 +302,7 @@ def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str)
         if empty:
             part.nothing.append(f"Nothing found in the evidence: {'; '.join(empty)}.")
         if lacking:
-            part.nothing.append(f"Not built in this warehouse: {'; '.join(lacking)}. A full chronicle build makes what is missing.")
+            part.nothing.append(f"Not built in this warehouse: {'; '.join(lacking)}. A complete `chronicle build` creates what is missing.")
         yield part
 
 
@@ -361,7 +361,7 @@ def incidents_of(tables: Tables, period: Period, spare: list[int]) -> tuple[list
     try:
         rows = tables.rows(period.filled(INCIDENTS, rank=severity_rank(), most=str(MOST_INCIDENTS)))
     except NotBuilt as error:
-        return [], None, 0, f"Not built in this warehouse ({error}). A full chronicle build makes what is missing."
+        return [], None, 0, f"Not built in this warehouse ({error}). A complete `chronicle build` creates what is missing."
     upkeep = [row for row in rows if row["is_maintenance"]]
     rows = [row for row in rows if not row["is_maintenance"]]
     chains: dict[str, list[Event]] = defaultdict(list)

@@ -17,9 +17,9 @@ LINE = re.compile(r"[^:\s]+:pbkdf2_sha256:\d+:[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+")
 def line(user: str, password: str, salt: bytes | None = None) -> str:
     """The line of a user: name:pbkdf2_sha256:iterations:salt:hash.  Raises ValueError for what cannot be one."""
     if not re.fullmatch(r"[^:\s]+", user):
-        raise ValueError(f"'{user}' is no name of a user; take one without colons and blanks")
+        raise ValueError(f"invalid user name '{user}': use one or more characters without colons and spaces")
     if len(password) < SHORTEST:
-        raise ValueError(f"the password has {len(password)} characters; take {SHORTEST} or more")
+        raise ValueError(f"the password has {len(password)} characters; use at least {SHORTEST}")
     salt = salt or os.urandom(16)
     digest = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, ITERATIONS)
     return ":".join([user, "pbkdf2_sha256", str(ITERATIONS), base64.b64encode(salt).decode(), base64.b64encode(digest).decode()])

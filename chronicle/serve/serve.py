@@ -88,15 +88,15 @@ def check(options: Options) -> None:
     if not options.is_local and not (has_users and options.keystore):
         lacking = [] if has_users else ["--password-file or --ldap-url"]
         lacking += [] if options.keystore else ["--keystore"]
-        raise ValueError(f"--host {options.host} can be reached by others: give {' and '.join(lacking)}, or serve on 127.0.0.1")
+        raise ValueError(f"--host {options.host} is reachable by others: add {' and '.join(lacking)}, or serve on 127.0.0.1")
     if options.read_write and not options.is_local:
-        raise ValueError(f"--read-write gives every client this machine's shell and is refused on {options.host}; only 127.0.0.1 may")
+        raise ValueError(f"--read-write gives every client this machine's shell and is refused on {options.host}; use 127.0.0.1")
     if options.password_file and options.ldap_url:
-        raise ValueError("--password-file and --ldap-url exclude each other")
+        raise ValueError("--password-file and --ldap-url are mutually exclusive")
     if options.ldap_url and not options.ldap_url.startswith("ldaps://"):
-        raise ValueError(f"--ldap-url {options.ldap_url} would send passwords in clear; give ldaps://…")
+        raise ValueError(f"--ldap-url {options.ldap_url} would send passwords in clear text; use ldaps://…")
     if options.ldap_url and not options.ldap_base:
-        raise ValueError("--ldap-url needs --ldap-base, the folder of the users: ou=people,dc=example,dc=com")
+        raise ValueError("--ldap-url needs --ldap-base, the base DN of the users: ou=people,dc=example,dc=com")
     if options.password_file:
         passwords.check(options.password_file)
     if options.keystore:
@@ -201,7 +201,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             )
             while not asked_to_stop.wait(WATCH_SECONDS):
                 if not session.is_up():
-                    raise CannotServe("Java has ended; its reason stands above")
+                    raise CannotServe("Java has ended; see the error above")
                 if shown:
                     shown.renew()
             with session.killed_after(STOP_SECONDS):

@@ -256,7 +256,7 @@ def _connect(memory: str, server: Server | None) -> None:
         while not told.exists():
             if _jvm.poll() is not None:
                 raise NoSession(
-                    f"Java ended with code {_jvm.returncode} before Spark was up; its reason stands above (heap asked for: {memory})"
+                    f"Java ended with code {_jvm.returncode} before Spark was up; see the error above (heap asked for: {memory})"
                 )
             if time.monotonic() > end:
                 _jvm.kill()

@@ -29,26 +29,26 @@ HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
 
 WHERE: Columns = [
-    ("cluster_id", WORD, "cluster, as it was called when the file was ingested"),
+    ("cluster_id", WORD, "cluster, as named when the file was ingested"),
     ("source_id", WORD, "file, whatever its name: known by its first bytes"),
-    ("byte_offset", pa.int64(), "where it begins in the decompressed file, bytes"),
-    ("row_number", pa.int64(), "number among all that this file gave"),
+    ("byte_offset", pa.int64(), "offset in the decompressed file, bytes"),
+    ("row_number", pa.int64(), "number among all rows of the file"),
     ("source_path", WORD, "path of the file when it was read"),
     ("source_kind", WORD, "what the file is, by its content"),
-    ("node_id", pa.int32(), "node that it speaks of; null where that is the cluster or not known"),
+    ("node_id", pa.int32(), "node that it is about; null if it is about the cluster, or unknown"),
     ("node_known_by", WORD, "content, host (named in the text), path, folder or name"),
-    ("batch_id", pa.int64(), "ingestion that brought it"),
+    ("batch_id", pa.int64(), "ingestion that added it"),
     ("ingested_at", TIME, "when it arrived, UTC"),
-    ("event_date", pa.date32(), "day of the capture, UTC; that of its arrival where it says no time"),
+    ("event_date", pa.date32(), "day of the capture, UTC; the day of arrival if it has no time"),
 ]
 ROW_COLUMNS: Columns = [
     *WHERE,
     ("captured_at", TIME, "when this was so, UTC"),
     ("captured_known_by", WORD, "content, name or modified (last change of the file)"),
     ("row_kind", WORD, "what the row is of: gc_pause, thread, topic_partition …; unread where it could not be made out"),
-    ("fields", pa.map_(pa.string(), pa.string()), "what it states, as it was printed"),
+    ("fields", pa.map_(pa.string(), pa.string()), "its values, as printed"),
     ("raw_text", pa.string(), "the lines themselves, secrets as [redacted]"),
-    ("warnings", pa.list_(pa.string()), "what is doubtful"),
+    ("warnings", pa.list_(pa.string()), "data-quality warnings"),
 ]
 SAMPLE_COLUMNS: Columns = [
     *WHERE,
@@ -56,11 +56,11 @@ SAMPLE_COLUMNS: Columns = [
     ("sampled_known_by", WORD, "content, name or modified (last change of the file)"),
     ("metric", WORD, "canonical name (catalogue/metrics.yml), or its own where that has none"),
     ("attribute", WORD, "attribute of the MBean, or part of a histogram or summary"),
-    ("labels", pa.map_(pa.string(), pa.string()), "what the value is of: topic, partition, listener …"),
-    ("value", pa.float64(), "the value; null where it is no number"),
+    ("labels", pa.map_(pa.string(), pa.string()), "labels of the value: topic, partition, listener …"),
+    ("value", pa.float64(), "the value; null if it is not a number"),
     ("unit", WORD, "unit of the value, where it is known"),
     ("kind", WORD, "counter, gauge, rate, quantile or info, where it is known"),
-    ("warnings", pa.list_(pa.string()), "what is doubtful"),
+    ("warnings", pa.list_(pa.string()), "data-quality warnings"),
 ]
 SCHEMAS = {"capture_rows": schema_of(ROW_COLUMNS), "metric_samples": schema_of(SAMPLE_COLUMNS)}
 

@@ -26,7 +26,7 @@ def _mapping(loader: _Lines, node: yaml.MappingNode) -> dict[str, Any]:
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         if key in out:
-            raise CatalogueError(key_node.start_mark.name, key_node.start_mark.line + 1, f"'{key}' stands twice", "merge the two")
+            raise CatalogueError(key_node.start_mark.name, key_node.start_mark.line + 1, f"'{key}' appears twice", "merge the two")
         out[key] = loader.construct_object(value_node, deep=True)
     out["__line__"] = node.start_mark.line + 1
     return out
@@ -45,6 +45,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
             path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}", "quote texts that contain ': ' or '#'"
         ) from error
     if not isinstance(content, dict):
-        raise CatalogueError(path, 1, "the file is no mapping", "write entries as 'name:' with their keys below")
+        raise CatalogueError(path, 1, "the file is not a mapping", "write entries as 'name:' with their keys below")
     content.pop("__line__", None)
     return content

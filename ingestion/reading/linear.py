@@ -93,7 +93,7 @@ def _compiled(pattern: str | bytes, flags: int) -> Pattern:
     try:
         return Pattern(written.encode("latin-1") if isinstance(pattern, bytes) else written, options)
     except re2.error as error:
-        raise ValueError(f"'{text}' is no pattern of RE2 ({error}); write it without looking around or back") from error
+        raise ValueError(f"'{text}' is not a valid RE2 pattern ({error}); write it without lookaround or backreferences") from error
 
 
 def translated(text: str, classes: dict[str, str]) -> str:

@@ -336,7 +336,7 @@ def read_forms(path: Path, vocabulary: Vocabulary, are_prefixes: bool = False) -
     forms: list[Form] = []
     for event, entry in read_yaml(path).items():
         if not re.fullmatch(r"[a-z][a-z0-9_]*", event):
-            raise CatalogueError(path, entry["__line__"], f"'{event}' is no event id", "write small letters, digits and underscores")
+            raise CatalogueError(path, entry["__line__"], f"'{event}' is not an event id", "write small letters, digits and underscores")
         if not entry.get("means"):
             raise CatalogueError(path, entry["__line__"], f"'{event}' has no meaning", "write means: one sentence")
         if not entry.get("forms"):

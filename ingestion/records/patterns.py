@@ -209,7 +209,7 @@ def compile_pattern(text: str, name: str = "given") -> Pattern:
     expression = re.sub(r"(?:\[ \][*+])+", lambda run: "[ ]+" if "+" in run[0] else "[ ]*", _compile(text, names))
     for needed in ("time", "message"):
         if needed not in names:
-            raise ValueError(f"pattern '{text}' has no {needed}; write %{'d' if needed == 'time' else 'm'} where it stands")
+            raise ValueError(f"pattern '{text}' has no {needed}; write %{'d' if needed == 'time' else 'm'} in its place")
     head, _, tail = expression.partition(MESSAGE)
     # Of a message of several lines the first has no tail.
     ending = f"(?:{tail}[ ]*)?" if re.sub(r"\s+", "", tail) else ""

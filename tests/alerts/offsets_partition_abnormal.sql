@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "A partition of the offsets topic went out of line with its siblings; told at the first hour of a run of such hours.",
+        "tells": "A partition of the offsets topic grew abnormally compared with its siblings; raised at the first of consecutive abnormal hours.",
         "ask": "chronicle ask offsets-growth --cluster {cluster_id}"
     }
 ) }}

@@ -77,7 +77,7 @@ def broken(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("Bad-Id:\n  means: x\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'Bad-Id' is no event id; write small letters"),
+        ("Bad-Id:\n  means: x\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'Bad-Id' is not an event id; write small letters"),
         ("thing_done:\n  forms:\n    - line: abc\n", r"bad\.yml:2: 'thing_done' has no meaning; write means"),
         ("thing_done:\n  means: x\n", r"bad\.yml:2: 'thing_done' has no forms"),
         (

@@ -20,8 +20,8 @@ from ingestion.warehouse import Warehouse, only_writer
         ([], "Missing command"),
         (["nonsense"], "No such command 'nonsense'"),
         (["sql"], "Missing argument"),
-        (["sql", "select 1", "--format", "xml"], "'xml' is none of table, csv, json, parquet"),
-        (["sql", "  "], "the question is empty"),
+        (["sql", "select 1", "--format", "xml"], "unknown format 'xml'; use table, csv, json, parquet"),
+        (["sql", "  "], "the query is empty"),
     ],
 )
 def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,7 +36,7 @@ def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys:
 def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.execute(["sql", "select 1", "--warehouse", str(tmp_path / "none")]) == 1
     assert capsys.readouterr().err == (
-        f"chronicle: {tmp_path}/none: no warehouse there; make one with `chronicle run PATH`, or name another with --warehouse\n"
+        f"chronicle: {tmp_path}/none: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse\n"
     )
 
 

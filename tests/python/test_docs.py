@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+import yaml
 
 from docs.outputs import PIECE, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
@@ -134,4 +135,26 @@ def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
     texts = [path for folder in ("chronicle", "ingestion", "models", "macros", "dbt_project") for path in (PROJECT / folder).rglob("*.*")]
     kinds = (".py", ".yml", ".sql", ".csv", ".md", ".scala")
     found = [path for path in texts if path.suffix in kinds and re.search(r"\(?reference:? sections? \d", path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+# How earlier descriptions were worded, and what to write instead.
+DIALECT = {
+    "null where": "null if",
+    "told": "logged, reported",
+    "tells": "shows",
+    "anew": "again",
+    "befell": "affected",
+    "speaks of": "is about",
+    "speak of": "mention",
+    "not known": "unknown",
+}
+
+
+@pytest.mark.parametrize("path", sorted((PROJECT / "models").rglob("*.yml")), ids=lambda path: path.stem)
+def test_descriptions_are_in_plain_english(path: Path) -> None:
+    found = []
+    for model in yaml.safe_load(path.read_text(encoding="utf-8")).get("models", ()):
+        for text in (model.get("description", ""), *(column.get("description", "") for column in model.get("columns", ()))):
+            found += [f"{text!r}: not {old!r} but {new!r}" for old, new in DIALECT.items() if re.search(rf"\b{old}\b", text, re.IGNORECASE)]
     assert found == []

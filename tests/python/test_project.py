@@ -6,11 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from chronicle.build.dbt_runs import parse
 from chronicle.project import PROJECT
-from ingestion.warehouse import Warehouse
 from tests import architecture
 
 # What each layer, which is a folder of models, reads. An incident is made of facts, and a day's measures of facts and incidents.

@@ -358,7 +358,7 @@ def test_what_is_not_built_is_said_and_no_failure(tmp_path: Path, marts: dict[st
 def test_a_mart_without_a_column_is_not_built(tmp_path: Path) -> None:
     place = make(tmp_path, {"marts/dim_clusters": [cluster()]})
     write_deltalake(tmp_path / "marts/fct_gc_pauses", pa.table({"cluster_id": ["orders"]}))
-    assert "Pauses of garbage collection (the column " in page_of(place)
+    assert "GC pauses (the column " in page_of(place)
 
 
 def test_an_empty_mart_has_nothing_found(tmp_path: Path) -> None:
@@ -380,8 +380,8 @@ def test_the_command_writes_the_file(warehouse: Warehouse, tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--cluster", "nobody's"], 1, "no cluster 'nobody's' in {root}; there are: orders"),
-        (["--since", "yesterday"], 2, "'yesterday' is no time; write 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00"),
+        (["--cluster", "nobody's"], 1, "unknown cluster 'nobody's'; {root} has orders"),
+        (["--since", "yesterday"], 2, "invalid time 'yesterday'; use 2026-06-10, '2026-06-10 15:48' or 2026-06-10T15:48:30+02:00"),
         (["--since", "2026-06-12", "--until", "2026-06-11"], 2, "2026-06-12 is not before 2026-06-11"),
         (["-o", "/nowhere/page.html"], 1, "/nowhere/page.html: No such file or directory"),
     ],

@@ -38,9 +38,9 @@ def keystore(tmp_path: Path) -> Path:
 def test_other_addresses_need_users_and_tls(users: Path, keystore: Path) -> None:
     for options, lacking in (
         (Options(host="0.0.0.0"), "--password-file or --ldap-url and --keystore"),
-        (Options(host="0.0.0.0", password_file=users), "give --keystore,"),
-        (Options(host="0.0.0.0", keystore=keystore, keystore_password="x"), "give --password-file or --ldap-url,"),
-        (Options(host="kafka.example.com"), "can be reached by others"),
+        (Options(host="0.0.0.0", password_file=users), "add --keystore,"),
+        (Options(host="0.0.0.0", keystore=keystore, keystore_password="x"), "add --password-file or --ldap-url,"),
+        (Options(host="kafka.example.com"), "is reachable by others"),
     ):
         with pytest.raises(ValueError, match=lacking):
             check(options)
@@ -90,7 +90,7 @@ def test_a_line_holds_a_salted_hash() -> None:
     assert passwords.LINE.fullmatch(line)
     assert passwords.line("anna", "correct horse") != passwords.line("anna", "correct horse")
     for user, password in (("", "long enough"), ("a:b", "long enough"), ("a b", "long enough"), ("anna", "short")):
-        with pytest.raises(ValueError, match="take"):
+        with pytest.raises(ValueError, match="use"):
             passwords.line(user, password)
 
 
@@ -110,7 +110,7 @@ def test_a_file_that_others_read_is_refused(users: Path) -> None:
 
 def test_wrong_usage_is_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["serve", "--host", "0.0.0.0", "--warehouse", str(tmp_path)]) == 2
-    assert "can be reached by others" in capsys.readouterr().err
+    assert "is reachable by others" in capsys.readouterr().err
     assert execute(["serve", "--port", "0"]) == 2
     assert execute(["serve", "--warehouse", str(tmp_path / "none")]) == 1
     assert "no warehouse there" in capsys.readouterr().err

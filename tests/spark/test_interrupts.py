@@ -50,9 +50,9 @@ def reached(what: Callable[[], bool], seconds: float) -> bool:
 @pytest.mark.parametrize(
     ("number", "moment", "kept"),
     [
-        (signal.SIGINT, "java starts", "what was committed is kept, and the next run goes on from there"),
-        (signal.SIGINT, "it builds", "what was ingested is kept; the tables stay those of the last complete build"),
-        (signal.SIGTERM, "it builds", "what was ingested is kept; the tables stay those of the last complete build"),
+        (signal.SIGINT, "java starts", "committed data is kept; the next run continues from there"),
+        (signal.SIGINT, "it builds", "ingested data is kept; tables remain those of the last complete build"),
+        (signal.SIGTERM, "it builds", "ingested data is kept; tables remain those of the last complete build"),
     ],
 )
 def test_an_interrupted_command_ends_at_once(tmp_path: Path, number: signal.Signals, moment: str, kept: str) -> None:
