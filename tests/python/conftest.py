@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ingestion.build import parse
 
+from chronicle.build.dbt_runs import parse
 from ingestion.warehouse import Warehouse
 
 
