@@ -11,6 +11,7 @@ import pytest
 from chronicle.catalogue import authoring
 from chronicle.catalogue.check import own_values, problems, promised_values
 from ingestion.reading.catalogue_files import CATALOGUE, CatalogueError
+from ingestion.recognition.forms import ELLIPSIS, MARK
 from ingestion.recognition.recognise import Catalogue, catalogue
 
 
@@ -18,10 +19,36 @@ def test_every_form_extracts_its_own_values_and_no_other_form_takes_its_line() -
     assert problems(catalogue()) == []
 
 
-@pytest.mark.parametrize("form", catalogue().forms, ids=lambda form: f"{Path(form.path).stem}:{form.at_line}")
-def test_own_line(form) -> None:
-    assert own_values(form) is not None
-    assert {name: own_values(form)[name] for name in promised_values(form, catalogue())} == promised_values(form, catalogue())
+def marked(text: str) -> tuple[bytes, dict[str, tuple[int, int]]]:
+    """A marked-up line as it is printed, and where in it the value of each mark is."""
+    line, places = b"", {}
+    *pieces, last = MARK.split(text)
+    for fixed, name, value in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        line += fixed.replace(ELLIPSIS, "").encode()
+        places[name] = (len(line), len(line) + len(value.encode()))
+        line += value.encode()
+    return line + last.replace(ELLIPSIS, "").encode(), places
+
+
+def test_each_line_is_recognised_and_its_values_are_where_the_marks_are() -> None:
+    """As ingestion recognises it: among all forms, by its logger and its text. Two wordings of one event may both fit a line."""
+    vocabulary, wrong, others = catalogue().vocabulary, [], 0
+    for form in catalogue().forms:
+        line, places = marked(form.text)
+        found = catalogue().recognise((form.loggers or ("kafka.server.KafkaServer",))[0].encode(), line)
+        if found is None or found.form.event != form.event:
+            wrong.append((form.path, form.at_line, form.event, found))
+        elif found.form is not form:
+            others += 1
+        else:
+            spans = {span.name: (span.start, span.end) for span in found.spans}
+            for name, place in places.items():
+                parts = vocabulary.token_of(name).parts
+                held = [spans[part] for part in parts if part in spans] if parts else [spans.get(name)]
+                if any(span != place and not (parts and place[0] <= span[0] <= span[1] <= place[1]) for span in held):
+                    wrong.append((form.path, form.at_line, name, place, spans))
+    assert wrong == []
+    assert others < len(catalogue().forms) / 100
 
 
 def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
