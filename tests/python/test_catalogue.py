@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chronicle.catalogue import authoring
-from chronicle.catalogue.check import own_values, problems, promised_values
+from chronicle.catalogue.check import problems
 from ingestion.reading.catalogue_files import CATALOGUE, CatalogueError
 from ingestion.recognition.forms import ELLIPSIS, MARK
 from ingestion.recognition.recognise import Catalogue, catalogue
