@@ -1,4 +1,34 @@
-with outages as (
+with samples as (
+    select * from {{ ref('base_metrics__samples') }}
+    where metric = 'partitions' and node_id is not null and value >= 0 and not isnan(value)
+),
+
+topic_partitions as (
+    select
+        *,
+        explode(replicas) as replica_id
+    from {{ ref('stg_captures__topic_partitions') }}
+    where topic_name is not null and partition_id is not null
+),
+
+recovery_events as (
+    select * from {{ ref('stg_logs__recovery_events') }}
+    where {{ has_role('logs_loading_end') }} and logs is not null
+),
+
+segments as (
+    select * from {{ ref('int_nodes__segments') }}
+),
+
+leaders as (
+    select * from {{ ref('stg_metrics__leaders') }}
+),
+
+epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
+outages as (
     select * from {{ ref('int_cleaners__thread_outages') }}
 ),
 
@@ -6,10 +36,82 @@ sessions as (
     select * from {{ ref('int_sessions__owned') }}
 ),
 
-unioned as (
-    select * from {{ ref('int_configs__leaders_per_node') }}
+-- One row per count of the partitions of which a node has a replica, and of the segments of
+-- their logs.
+partitions_per_node as (
+    select
+        cluster_id,
+        node_id,
+        '@partitions_on_node' as setting,
+        value,
+        sampled_at as measured_at,
+        source_path,
+        byte_offset
+    from samples
     union all
-    select * from {{ ref('int_configs__partitions_per_node') }}
+    select
+        cluster_id,
+        replica_id as node_id,
+        '@partitions_on_node' as setting,
+        cast(count(distinct topic_name, partition_id) as double) as value,
+        max(captured_at) as measured_at,
+        max(source_path) as source_path,
+        min(byte_offset) as byte_offset
+    from topic_partitions
+    where replica_id >= 0
+    group by cluster_id, replica_id, source_id
+    union all
+    select
+        cluster_id,
+        node_id,
+        '@partitions_on_node' as setting,
+        cast(logs as double) as value,
+        logged_at as measured_at,
+        source_path,
+        byte_offset
+    from recovery_events
+    union all
+    select
+        cluster_id,
+        node_id,
+        '@segments_on_node' as setting,
+        segments as value,
+        sampled_at as measured_at,
+        source_path,
+        byte_offset
+    from segments
+),
+
+-- One row per count of the partitions that a node leads.
+-- Where nobody sampled it: the partitions that a node leads at the end of the logs.
+leaders_per_node as (
+    select
+        cluster_id,
+        node_id,
+        '@leaders_on_node' as setting,
+        cast(leaders as double) as value,
+        sampled_at as measured_at,
+        source_path,
+        byte_offset
+    from leaders
+    union all
+    select
+        cluster_id,
+        leader_id as node_id,
+        '@leaders_on_node' as setting,
+        cast(count(*) as double) as value,
+        max(elected_at) as measured_at,
+        cast(null as string) as source_path,
+        cast(null as bigint) as byte_offset
+    from epochs
+    where held_until is null and leader_id >= 0
+    group by cluster_id, leader_id
+),
+
+unioned as (
+    select * from leaders_per_node
+    union all
+    select * from partitions_per_node
     union all
     select * from {{ ref('int_nodes__health_maxima') }}
     union all
