@@ -18,6 +18,7 @@ run: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/chronicle catalogue check
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
@@ -77,4 +78,4 @@ pictures: setup
 	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
-	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache .mypy_cache *.egg-info

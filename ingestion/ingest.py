@@ -18,7 +18,7 @@ from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
 from ingestion.bronze.log_records import COLUMNS
 from ingestion.bronze.shares import Progress, portions, read_portion
-from ingestion.bronze.source_rows import SOURCE_COLUMNS, has_more, source_row, write_sources
+from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sources
 from ingestion.bronze.tasks import Counted, Read
 from ingestion.bronze.write import Added, Columns
 from ingestion.outcome import Outcome, faults, nodeless
@@ -124,10 +124,10 @@ def take_in(
     outcome = Outcome(
         faults=faults(sources, held), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owned)
     )
-    due = [source for source in sources if has_more(source, past)]
+    due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
     # What is not read is told with the first portion.
-    others = [Read(source, Counted(end=source.start)) for source in sources if not has_more(source, past)]
+    others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
     looked_at = earlier.rows_of(owned, past, batch_id, now)
     for portion in portions(due) if due else [[]]:
         added: dict[str, list[Added]] = {}

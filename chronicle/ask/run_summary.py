@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from chronicle.ask.tables import Tables
 from chronicle.output.sql_text import literal
+from chronicle.output.values import shown
 from ingestion.warehouse import Warehouse
 
 FACTS = (
@@ -68,16 +68,7 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
         query = text.format(clusters=those)
         rows = tables.rows(query)
         yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
-        yield from table_text(list(rows[0]), [[shown(value) for value in row.values()] for row in rows]) if rows else ["(no rows)"]
-
-
-def shown(value: Any) -> str:
-    """A value as people read it; nothing for null."""
-    if value is None:
-        return ""
-    if hasattr(value, "isoformat"):
-        return value.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds") if hasattr(value, "hour") else value.isoformat()
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        yield from table_text(list(rows[0]), [[shown(value, null="") for value in row.values()] for row in rows]) if rows else ["(no rows)"]
 
 
 def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from chronicle.build.build import make_views
+from chronicle.build.views import make_views
 from chronicle.spark.catalog import kept_views, named_in, register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse
 

@@ -43,7 +43,8 @@ class Tables:
 
     def rows(self, query: str) -> list[Row]:
         """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""
-        return self.table(query).to_pylist()
+        rows: list[Row] = self.table(query).to_pylist()
+        return rows
 
     def table(self, query: str) -> pa.Table:
         """What `rows` gives, as an Arrow table."""

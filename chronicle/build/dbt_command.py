@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chronicle.build.build import WHILE_BUILDING, made_alike, make_views, prepare
+from chronicle.build.changes import made_alike
+from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
+from chronicle.build.views import make_views
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
@@ -66,11 +68,11 @@ def asked(arguments: list[str], *, strict: bool = False) -> Asked:
             rest = [*getattr(context, "_protected_args", []), *context.args]
             if not isinstance(context.command, click.Group) or not rest:
                 return Asked(" ".join(words), given, frozenset(options))
-            name, command, rest = context.command.resolve_command(context, rest)
-            if name is None or command is None:
+            word, command, rest = context.command.resolve_command(context, rest)
+            if word is None or command is None:
                 return Asked(" ".join(words), given, frozenset(options))
-            words.append(name)
-            context = command.make_context(name, rest, parent=context, resilient_parsing=not strict)
+            words.append(word)
+            context = command.make_context(word, rest, parent=context, resilient_parsing=not strict)
     except click.UsageError as error:
         raise WrongUsage(f"dbt: {error.format_message()}") from None
 

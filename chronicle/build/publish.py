@@ -192,8 +192,7 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
     for month in change.months:
         new = ordered(built.to_table(filter=_both(_scope(mart), _within(day, month))))
         where = " and ".join(only + _text_within(day, month))
-        written = {"predicate": where} if where else {}
-        write_deltalake(held, new, mode="overwrite", commit_properties=versions.of_build(build), **written)
+        write_deltalake(held, new, mode="overwrite", predicate=where or None, commit_properties=versions.of_build(build))
     return Published(change.rows, change.days)
 
 
@@ -205,8 +204,13 @@ def replace_all(mart: Mart, build: str) -> None:
         # What stands there without a log is no table: the rest of a build that was killed.
         shutil.rmtree(mart.table, ignore_errors=True)
     if held is None or held.metadata().partition_columns:
-        how = "error" if held is None else "overwrite"
-        DeltaTable.create(mart.table, mart.columns, mode=how, description=mart.description, commit_properties=properties)
+        DeltaTable.create(
+            mart.table,
+            mart.columns,
+            mode="error" if held is None else "overwrite",
+            description=mart.description,
+            commit_properties=properties,
+        )
     actions = []
     for file in sorted(mart.folder.glob("*.parquet")):
         count = pq.read_metadata(file).num_rows
@@ -214,7 +218,7 @@ def replace_all(mart: Mart, build: str) -> None:
         os.replace(file, to)
         status = to.stat()
         actions.append(AddAction(to.name, status.st_size, {}, int(status.st_mtime * 1000), True, json.dumps({"numRecords": count})))
-    DeltaTable(mart.table).create_write_transaction(actions, "overwrite", mart.columns, commit_properties=properties)
+    DeltaTable(mart.table).create_write_transaction([*actions], "overwrite", mart.columns, commit_properties=properties)
 
 
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[ModelNode], clusters: Sequence[str]) -> None:

@@ -212,7 +212,7 @@ def read_statements(path: Path) -> list[Statement]:
         missing = set(COLUMNS) - set(rows.fieldnames or ())
         if missing:
             raise ValueError(f"{path}:1: the columns {sorted(missing)} are missing; a list has {', '.join(COLUMNS)}")
-        return [Statement(*(row[name] for name in COLUMNS), row.get("loggers", ""), row.get("types", "")) for row in rows]
+        return [Statement(*(row.get(name) or "" for name in (*COLUMNS, "loggers", "types"))) for row in rows]
 
 
 def closing(text: str, at: int) -> int:

@@ -329,7 +329,7 @@ class Source:
         return out
 
     def _parameter(self, text: str) -> str:
-        words = re.findall(r"\w+", text.partition("=")[0])
+        words: list[str] = re.findall(r"\w+", text.partition("=")[0])
         if not words:
             return ""
         return words[0] if self.is_scala else words[-1]

@@ -6,8 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,6 +18,7 @@ from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_
 from chronicle.output.console import NEW_LINE, show_step, tell, visible
 
 if TYPE_CHECKING:
+    from click import UsageError
     from pyspark.sql import SparkSession
 
     from chronicle.build.build import Outcome as Built
@@ -64,19 +66,23 @@ def run(
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
     from chronicle.build import build as building
+    from chronicle.build.changes import is_current
+    from chronicle.build.dbt_runs import parse_ahead
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
+    from ingestion.warehouse import Warehouse
 
     began = time.monotonic()
     must_exist(paths)
-    session, parsed = (lambda: start(warehouse, memory=memory)), None
-    if not building.is_current(warehouse):
+    session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory)
+    parsed = None
+    if not is_current(warehouse):
         # There will be something to do: the JVM and dbt take their seconds while files are looked at.
-        session, parsed = start_ahead(warehouse, memory=memory).result, building.parse_ahead(warehouse)
+        session, parsed = start_ahead(warehouse, memory=memory).result, parse_ahead(warehouse)
     outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
-    place = building.Warehouse.at(warehouse)
-    if not building.is_current(warehouse):
+    place = Warehouse.at(warehouse)
+    if not is_current(warehouse):
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
@@ -281,13 +287,15 @@ def build(
 ) -> None:
     """Build the marts from bronze with dbt."""
     from chronicle.build import build as building
+    from chronicle.build.changes import is_current
+    from chronicle.build.dbt_runs import parse_ahead
     from chronicle.spark.session import start
 
-    if not (select or full_refresh or tests) and building.is_current(warehouse):
+    if not (select or full_refresh or tests) and is_current(warehouse):
         tell("nothing new: tables unchanged")
         return
     interrupts.keeps("tables remain those of the last complete build")
-    parsed = building.parse_ahead(warehouse)
+    parsed = parse_ahead(warehouse)
     spark = start(warehouse, memory=memory)
     outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
     for warning in outcome.warnings:
@@ -386,7 +394,7 @@ def report(
 @app.command()
 def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
     """Rebuild the SQL catalog from the Delta tables on disk and list them. Other commands do this automatically."""
-    from chronicle.build.build import make_views
+    from chronicle.build.views import make_views
     from chronicle.spark.catalog import register as register_tables
     from chronicle.spark.catalog import register_views
     from chronicle.spark.session import start
@@ -494,7 +502,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def execute(arguments: list[str] | None) -> int:
     """Run one command and give its exit code."""
-    usage_error = typer.BadParameter.__mro__[1]
+    usage_error = cast("type[UsageError]", typer.BadParameter.__mro__[1])
     try:
         code = app(arguments, prog_name="chronicle", standalone_mode=False)
     except usage_error as error:

@@ -1,4 +1,4 @@
-"""Texts and times as SQL writes them."""
+"""Texts and times as SQL writes them.  What dbt asks is quoted by the macros `text_literal` (both engines) and `sql_text` (Spark alone)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 
 
 def literal(text: str) -> str:
-    """A text in SQL."""
+    """A text in SQL for delta-rs, to which a backslash is a character as any other."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -15,6 +15,6 @@ def moment(at: dt.datetime) -> str:
     return f"timestamp '{at.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%S.%f}Z'"
 
 
-def quoted(text: str) -> str:
-    """Text for a SQL literal in single quotes."""
-    return text.replace("\\", "\\\\").replace("'", "\\'")
+def spark_literal(text: str) -> str:
+    """A text in SQL as Spark alone reads it, to which a backslash is an escape."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
-import json
 import os
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len, set_cell_size
 
-from chronicle.output.console import visible
-from chronicle.output.values import plain
+from chronicle.output.values import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NULL, CUT, BETWEEN = "null", "…", "  "
+CUT, BETWEEN = "…", "  "
 # A text column is not made narrower than that; numbers, times and keys are never cut, for half of one is another.
 NARROWEST = 12
 # Where even that does not fit, the pager scrolls sideways and nothing is won by cutting, but for texts that fill a screen by themselves.
@@ -50,7 +46,7 @@ def laid_out(answer: pa.Table, columns: int | None) -> tuple[list[str], int]:
     if not names:
         return ["(no columns)"], 0
     values = [column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns]
-    rows = [[said(name) for name in names], *([said(value) for value in row] for row in zip(*values, strict=True))]
+    rows = [[shown(name) for name in names], *([shown(value) for value in row] for row in zip(*values, strict=True))]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     numeric = [types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in answer.schema.types]
     fixed = [
@@ -92,25 +88,6 @@ def placed(text: str, width: int, right: bool) -> str:
     if length > width:
         return set_cell_size(text, width - 1) + CUT
     return " " * (width - length) + text if right else text + " " * (width - length)
-
-
-def said(value: Any) -> str:
-    """A value as people read it: times in UTC with a blank, lists and records as JSON does, `null`; no control characters."""
-    if value is None:
-        return NULL
-    if isinstance(value, dt.datetime):
-        text = value.replace(tzinfo=None).isoformat(" ", "microseconds" if value.microsecond % 1000 else "milliseconds")
-    elif isinstance(value, bool):
-        text = "true" if value else "false"
-    elif isinstance(value, float):
-        text = repr(value)
-    elif isinstance(value, Decimal):
-        text = f"{value:f}"
-    elif isinstance(value, dict | list | tuple | dt.timedelta | bytes):
-        text = json.dumps(plain(value), ensure_ascii=False)
-    else:
-        text = str(value)
-    return visible(text)
 
 
 def paged(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Values of answers as text."""
+"""A value as text: for JSON, for CSV and for people.  A report writes values by the units in the names of their columns (`report.cell`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import json
 import math
 from decimal import Decimal
 from typing import Any
+
+from chronicle.output.console import visible
 
 
 def plain(value: Any) -> Any:
@@ -38,3 +40,22 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def shown(value: Any, null: str = "null") -> str:
+    """A value as people read it: times in UTC with a blank, lists and records as JSON does; no control characters."""
+    if value is None:
+        return null
+    if isinstance(value, dt.datetime):
+        text = value.replace(tzinfo=None).isoformat(" ", "microseconds" if value.microsecond % 1000 else "milliseconds")
+    elif isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, float):
+        text = repr(value)
+    elif isinstance(value, Decimal):
+        text = f"{value:f}"
+    elif isinstance(value, dict | list | tuple | dt.timedelta | bytes):
+        text = json.dumps(plain(value), ensure_ascii=False)
+    else:
+        text = str(value)
+    return visible(text)

@@ -269,7 +269,7 @@ def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
         "fct_leader_elections": "elections of leaders",
         "fct_issue_exposures": "known issues, by release or records",
     }
-    return [(name, "not built" if counts[fact] is None else count_text(counts[fact])) for fact, name in names.items()] + [
+    return [(name, "not built" if (count := counts[fact]) is None else count_text(count)) for fact, name in names.items()] + [
         ("days with logs", days)
     ]
 

@@ -18,7 +18,7 @@ from deltalake.exceptions import DeltaError
 
 from chronicle.serve import passwords
 from chronicle.spark import server_classes, session
-from chronicle.spark.catalog import register, register_views
+from chronicle.spark.catalog import java_of, register, register_views
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -198,9 +198,9 @@ def listen(spark: SparkSession, options: Options) -> JavaObject:
     """Start the Thrift Server within a session; it does not start without its rule.  Raises CannotServe."""
     from py4j.protocol import Py4JJavaError
 
-    starter = spark._jvm.org.apache.spark.sql.hive.thriftserver.ChronicleServer
+    starter = java_of(spark).org.apache.spark.sql.hive.thriftserver.ChronicleServer
     for key, value in directory(options).items():
-        spark._jvm.java.lang.System.setProperty(key, value)
+        java_of(spark).java.lang.System.setProperty(key, value)
     try:
         return starter.open(
             spark._jsparkSession, not options.read_write, str(options.password_file.resolve() if options.password_file else "")
@@ -233,7 +233,7 @@ class Shown:
     known: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.catalog = self.spark._jvm.org.apache.spark.sql.hive.thriftserver.Tables
+        self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
         for schema in SHOWN:
             self.catalog.schema(self.spark._jsparkSession, schema, f"{self.place.root}/{schema}")
         self.catalog.hideDefault(self.spark._jsparkSession, self.work)

@@ -12,11 +12,17 @@ import shutil
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from chronicle.output.sql_text import quoted
+from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def java_of(spark: SparkSession) -> Any:
+    """The classes of the session's JVM."""
+    assert spark._jvm is not None
+    return spark._jvm
 
 
 def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, bool]]:
@@ -32,14 +38,14 @@ def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, b
         files, folder = _hadoop(spark, f"{warehouse.root}/{schema}")
         if files.exists(folder):
             for status in files.listStatus(folder):
-                log = spark._jvm.org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")
+                log = java_of(spark).org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")
                 found.append((schema, status.getPath().getName(), files.exists(log)))
     return sorted(found)
 
 
 def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Hadoop's file system of a path, and the path as Hadoop names it."""
-    folder = spark._jvm.org.apache.hadoop.fs.Path(path)
+    folder = java_of(spark).org.apache.hadoop.fs.Path(path)
     return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
 
 
@@ -70,19 +76,21 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
     `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
     Raises ValueError in a session that was started for another warehouse.
     """
-    here = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+    here = str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
     if here != warehouse.root:
         raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
     known = {row[0] for row in spark.sql("show schemas").collect()}
     for schema in SCHEMAS:
         if schema not in known:
-            spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
+            spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")
     names = []
     wanted = None if only is None else set(only)
     for schema, name, is_delta in folders(spark, warehouse):
         if (is_delta or schema in STEPS) and (wanted is None or (schema, name) in wanted):
             provider = "delta" if is_delta else "parquet"
-            spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location '{quoted(warehouse.table(schema, name))}'")
+            spark.sql(
+                f"create table if not exists {schema}.`{name}` using {provider} location {spark_literal(warehouse.table(schema, name))}"
+            )
             names.append(f"{schema}.{name}")
     return names
 

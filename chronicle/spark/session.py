@@ -130,7 +130,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
     root = Warehouse.at(warehouse).root
     active = SparkSession.getActiveSession()
     if active is not None:
-        if active.conf.get("spark.sql.warehouse.dir").removeprefix("file:") == root:
+        if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
             return active
         active.stop()
     if _jvm is None or _jvm.poll() is not None:
@@ -264,7 +264,7 @@ def _connect(memory: str, server: Server | None) -> None:
     os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret[:length].decode()
     try:
-        SparkContext._ensure_initialized(gateway=launch_gateway())
+        SparkContext._ensure_initialized(gateway=launch_gateway())  # type: ignore[no-untyped-call]
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
 
@@ -292,7 +292,7 @@ def stop(seconds: float = 10) -> None:
 
 def kill() -> None:
     """End the JVM at once, whatever it does, with the workers that it started."""
-    if is_up():
+    if _jvm is not None and is_up():
         with contextlib.suppress(ProcessLookupError):
             os.killpg(_jvm.pid, signal.SIGKILL)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -70,7 +71,7 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
     """
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     text = Text(task)
-    waiting: dict[str, list[dict[str, object]]] = {"capture_rows": [], "metric_samples": []}
+    waiting: dict[str, list[dict[str, Any]]] = {"capture_rows": [], "metric_samples": []}
     held_from: int | None = None
     for number, found in enumerate(read_guarded(task.capture or "", text, about), 1):
         if found.offset < task.start:
@@ -157,10 +158,10 @@ class Text:
             at = stop + 1
 
 
-def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, object]:
+def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, Any]:
     """A row or sample with where it comes from."""
     at = found.at.astimezone(dt.UTC) if found.at else None
-    row: dict[str, object] = {
+    row: dict[str, Any] = {
         "cluster_id": task.cluster_id,
         "source_id": task.source_id,
         "byte_offset": found.offset,
@@ -194,7 +195,7 @@ def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, object]:
     }
 
 
-def batches_of(table: str, rows: list[dict[str, object]], text: Text) -> Iterator[tuple[str, pa.RecordBatch]]:
+def batches_of(table: str, rows: list[dict[str, Any]], text: Text) -> Iterator[tuple[str, pa.RecordBatch]]:
     """(table, batch) of rows; a row with a value that its column cannot hold is an `unread` one."""
     try:
         yield table, pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
@@ -207,7 +208,7 @@ def batches_of(table: str, rows: list[dict[str, object]], text: Text) -> Iterato
             yield "capture_rows", pa.RecordBatch.from_pylist([unread_row(rows[0], text.failed)], schema=SCHEMAS["capture_rows"])
 
 
-def unread_row(row: dict[str, object], fault: str) -> dict[str, object]:
+def unread_row(row: dict[str, Any], fault: str) -> dict[str, Any]:
     """What is left of a row that cannot be written: where it stands, and its text."""
     kept = {name: row[name] for name, _, _ in WHERE} | {"node_id": None, "node_known_by": None}
     raw_text = row.get("raw_text") or f"{row.get('metric')} {row.get('attribute')} {row.get('labels')} {row.get('value')}"

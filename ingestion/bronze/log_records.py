@@ -206,11 +206,11 @@ class Batch:
 
     def _hide(self, records: np.ndarray) -> None:
         """Hide the secrets of some records; `hidden`: where in the text there are any."""
-        text = bytearray(self.padded) if len(records) else b""
-        for record in records:
-            start, end = int(self.starts[record]), int(self.ends[record])
-            text[start:end] = hide_secrets(self.text[start:end])
         if len(records):
+            text = bytearray(self.padded)
+            for record in records:
+                start, end = int(self.starts[record]), int(self.ends[record])
+                text[start:end] = hide_secrets(self.text[start:end])
             self.padded = bytes(text)
             self.text, self.raw = self.padded[: len(self.text)], np.frombuffer(self.padded, np.uint8)
         self.hidden = np.flatnonzero(self.raw == HIDDEN[0]) if len(records) else np.zeros(0, np.int64)
@@ -224,7 +224,7 @@ class Batch:
             key = (self.envelope.name, has_head, distinct[number].as_py())
             plan = self.cache.get(key)
             if plan is None:
-                text = self._record(record)
+                text = self._record(int(record))
                 hides = may_hold_secrets(text)
                 plan = shape_of(hide_secrets(text) if hides else text, has_head, self.envelope, self.known)
                 plan.hides = hides
@@ -236,7 +236,7 @@ class Batch:
         if len(doubtful):
             numbers = numbers.copy()
             for record in doubtful:
-                plans.append(shape_of(self._record(record), bool(self.heads[record]), self.envelope, self.known))
+                plans.append(shape_of(self._record(int(record)), bool(self.heads[record]), self.envelope, self.known))
                 numbers[record] = len(plans) - 1
         return numbers, plans
 
@@ -275,7 +275,8 @@ class Batch:
 
     def _utc(self, local: np.ndarray, timed: np.ndarray) -> tuple[np.ndarray, pa.Array]:
         """Milliseconds since 1970 UTC, and the zone by which each was reckoned."""
-        utc, names, code = np.zeros(self.count, np.int64), [], np.zeros(self.count, np.int64)
+        utc, code = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
+        names: list[str] = []
         of_piece = [piece.reader.task.zones for piece in self.pieces]
         for zones in set(of_piece):
             mine = np.array([zones == other for other in of_piece])[self.piece]

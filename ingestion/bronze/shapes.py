@@ -54,7 +54,9 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     body = start + (context.end if context else 0)
     shape.body = (body, end)
     for part, at in ((context, start), (found, body)):
-        for span in part.spans if part else ():
+        if part is None:
+            continue
+        for span in part.spans:
             if span.name not in shape.keys:
                 shape.keys.append(span.name)
                 shape.spans.append((at + span.start, at + span.end))

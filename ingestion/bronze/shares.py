@@ -152,6 +152,7 @@ class Watch:
 
     def _show(self) -> None:
         size = max(self.all_bytes, self.bytes.value)
+        assert self.progress is not None
         self.progress(self.files.value, self.all_files, self.bytes.value, size, self.records.value, time.monotonic() - self.began)
 
     def __exit__(self, *error: object) -> None:

@@ -7,10 +7,10 @@ import datetime as dt
 import pyarrow as pa
 
 from ingestion.bronze import write
-from ingestion.bronze.tasks import Read, changed_at
+from ingestion.bronze.tasks import Read
 from ingestion.bronze.write import TIME, Added, Columns, schema_of
 from ingestion.sources import earlier
-from ingestion.sources.stages import TO_READ, Identified
+from ingestion.sources.stages import TO_READ
 
 TORN = "ends in the middle of a line, which is loaded as it is"
 
@@ -59,15 +59,6 @@ SOURCE_COLUMNS: Columns = [
 ]
 
 
-def has_more(source: Identified, past: earlier.Past) -> bool:
-    """Whether a source may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
-    if source.outcome != TO_READ:
-        return False
-    if source.size is None:
-        return past.written.get(source.shown) not in ((TO_READ, source.disk_size), (earlier.CUT, source.disk_size))
-    return source.start < source.size
-
-
 def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) -> earlier.Row | None:
     """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
     source, count = read.source, read.count
@@ -77,7 +68,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
         return None
     fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = earlier.CUT if fault else source.outcome
-    unread = source.compressed and is_read and not has_more(source, past)
+    unread = source.compressed and is_read and not past.has_more_of(source)
     is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, source.disk_size))
     if is_as_it_was and not (is_read and past.has_other_owner(source)):
         return None
@@ -106,7 +97,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
         "reason": fault or source.reason,
         "warnings": [*source.warnings, *sorted(count.doubts)],
         "is_compressed": source.compressed,
-        "modified_at": changed_at(source),
+        "modified_at": source.changed_at,
         "clues": earlier.clues_of(source),
     }
 

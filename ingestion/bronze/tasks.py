@@ -86,15 +86,7 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
         wrappers=source.wrappers,
         pattern=source.pattern,
         capture=source.capture,
-        modified_at=changed_at(source),
+        modified_at=source.changed_at,
         shown=source.shown,
         expected=source.expected,
     )
-
-
-def changed_at(source: Identified) -> dt.datetime | None:
-    """When a file was last changed; None where its file system says a year that there is not."""
-    try:
-        return dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None
-    except (ValueError, OverflowError, OSError):
-        return None

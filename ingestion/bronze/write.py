@@ -7,6 +7,7 @@ not part of the table; `vacuum` deletes it.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import time
@@ -96,7 +97,7 @@ class File:
 
 def _stated(value: object) -> object:
     """A bound in the form of Delta's statistics: times to the millisecond, which bronze keeps its arrivals to."""
-    if hasattr(value, "astimezone"):
+    if isinstance(value, dt.datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
     return value.isoformat() if hasattr(value, "isoformat") else value
 
@@ -184,9 +185,10 @@ def commit(path: str, files: list[Added], version: int) -> None:
         return
     actions = [AddAction(file.name, file.size, {}, file.modified_ms, True, file.stats) for file in files]
     transaction = CommitProperties(app_transactions=[Transaction(APP, version, int(time.time() * 1000))])
-    table.create_write_transaction(actions, "append", table.schema(), commit_properties=transaction)
+    table.create_write_transaction([*actions], "append", table.schema(), commit_properties=transaction)
 
 
 def rows(path: str, *order: str) -> list[dict[str, Any]]:
     """All rows of a small table."""
-    return opened(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order]).to_pylist()
+    found: list[dict[str, Any]] = opened(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order]).to_pylist()
+    return found

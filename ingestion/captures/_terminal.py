@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from ingestion.captures import About, Line, Row, Sample, time_of
 from ingestion.reading import linear
+from ingestion.reading.clocks import MONTHS, zone_abbreviated
 
 # What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
 TELLING = frozenset(
@@ -78,18 +79,12 @@ HEADINGS = (
 COUNTS = linear.for_lines(r"(?:\A|\|)\s*(?:sudo )?wc\s+-l\b[^|]*\Z|\|\s*[ef]?grep\s+(?:-\w+\s+)*-\w*c\w*\b[^|]*\Z")
 NAMED_AFTER_COMMAND = linear.compile(r"[a-z]+(?:_-{1,2}\w[\w.=-]*)*(?:_\S+)?")
 KAFKA_TOOL = re.compile(r"kafka-[a-z-]+(?:\.sh)?\Z")
-MONTHS = {name: n for n, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
 # Output of `date` in the C locale and in ISO 8601, alone in its line.
 DATE_C = re.compile(
     r"[A-Z][a-z]{2},? +(?:([A-Z][a-z]{2}) +(\d{1,2})|(\d{1,2}) +([A-Z][a-z]{2})(?: +(\d{4}))?) +(\d\d):(\d\d):(\d\d) (?:([AP]M) )?([A-Z]{3,5}|[+-]\d{2,4})(?: (\d{4}))?"
 )
 DATE_ISO = re.compile(r"(?:[=\-#* ]*)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|UTC|GMT|[+-]\d\d:?\d\d))?(?:[=\-#* ]*)")
 SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTPEkmgtpe]?)i?B?")
-# Letters that mean one zone only; CST, IST and BST mean several.
-ZONES = {
-    "UTC": 0, "GMT": 0, "Z": 0, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180, "MSK": 180, "JST": 540, "KST": 540, "HKT": 480, "SGT": 480,
-    "PST": -480, "PDT": -420, "MST": -420, "MDT": -360, "CDT": -300, "EST": -300, "EDT": -240, "AEST": 600, "AEDT": 660,
-}  # fmt: skip
 POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -167,8 +162,8 @@ def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
 
 def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
     """The zone that stands behind a time; where its letters mean several, or nothing stands there, the zone of the source."""
-    if text in ZONES:
-        return dt.timezone(dt.timedelta(minutes=ZONES[text]))
+    if abbreviated := zone_abbreviated(text or ""):
+        return abbreviated
     match = re.fullmatch(r"([+-])(\d\d):?(\d\d)?", text or "")
     if match:
         minutes = int(match[2]) * 60 + int(match[3] or 0)
@@ -179,7 +174,7 @@ def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
 def zone_doubt(text: str, zone: dt.tzinfo) -> str | None:
     """Why a date that names its zone by letters cannot be trusted; None where it can, or where the source's zone was told."""
     found = re.search(r"\d\d:\d\d:\d\d (?:[AP]M )?([A-Z]{3,5})\b", text)
-    if found is None or found[1] in ZONES or zone is not dt.UTC:
+    if found is None or zone_abbreviated(found[1]) or zone is not dt.UTC:
         return None
     return f"the zone {found[1]} may be several"
 
@@ -326,7 +321,7 @@ class Page:
         """The number under a command that counts, as a row of the command and its number, and as a sample."""
         assert self.command is not None
         first = self.pending[0] if self.pending else line
-        fields = {**labels, "count": number_of(line.text) or "", "command": self.command.text}
+        fields: dict[str, str | None] = {**labels, "count": number_of(line.text) or "", "command": self.command.text}
         if self.command.filters:
             fields["filter"] = " & ".join(self.command.filters)
         yield self.row(kind, first, fields, *warnings, raw_text=f"{first.text}\n{line.text}")

@@ -219,16 +219,16 @@ def failed_tool(sample: str) -> str | None:
     for line in whole(lines_of(sample)):
         command = COMMAND.search(line.text)
         if command:
-            named = TOOL.search(line.text)
-            tool = tool_of_command(line.text, named[1] if named else None) or tool
+            word = TOOL.search(line.text)
+            tool = tool_of_command(line.text, word[1] if word else None) or tool
         elif not (LOG_LINE.match(line.text.split("\n", 1)[0]) or NOTICE.match(line.text)):
             found = error_of(line.text, is_tool=tool is not None or tool_in_trace(line.text) is not None)
             if found is None:
                 return None
             errors.append((line.text, found))
-    named = next((named for text, found in errors if (named := tool_of(text, found))), tool)
-    if not errors or named:
-        return named if errors else None
+    by_error = next((named for text, found in errors if (named := tool_of(text, found))), tool)
+    if not errors or by_error:
+        return by_error if errors else None
     return "" if any(found.re in TOOLS_ONLY for _, found in errors) else None
 
 
@@ -247,11 +247,11 @@ def snake(name: str) -> str:
     return re.sub(r"[^\w]+", "_", CAMEL.sub("_", name)).strip("_").lower()
 
 
-def flat(value: object, prefix: str = "") -> dict[str, str]:
+def flat(value: object, prefix: str = "") -> dict[str, str | None]:
     """A JSON object as fields: names in snake case, nested ones joined; lists stay JSON; null is left out."""
     if not isinstance(value, dict):
         return {prefix.rstrip("_"): plain(value)} if value is not None else {}
-    fields: dict[str, str] = {}
+    fields: dict[str, str | None] = {}
     for name, part in value.items():
         fields |= flat(part, f"{prefix}{snake(name)}_")
     return fields

@@ -8,7 +8,7 @@ length.  Both are written as for `re`; what RE2 has not (looking around, referen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -70,7 +70,7 @@ class ForLines:
     def findall(self, text: str) -> list[Any]:
         return self._short.findall(text) if len(text) <= SHORT else self._long.findall(text)
 
-    def sub(self, by: str, text: str) -> str:
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
         return self._short.sub(by, text) if len(text) <= SHORT else self._long.sub(by, text)
 
 
@@ -86,10 +86,9 @@ def _compiled(pattern: str | bytes, flags: int) -> Pattern:
     options.max_mem = MEMORY
     options.dot_nl = bool(flags & re.S)
     options.case_sensitive = not flags & re.I
-    text = pattern
     if isinstance(pattern, bytes):
         options.encoding = re2.Options.Encoding.LATIN1
-        text = pattern.decode("latin-1")
+    text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
     written = ("(?m)" if flags & re.M else "") + translated(text, OF_BYTES if isinstance(pattern, bytes) else OF_TEXT)
     try:
         return Pattern(written.encode("latin-1") if isinstance(pattern, bytes) else written, options)
@@ -121,7 +120,8 @@ def translated(text: str, classes: dict[str, str]) -> str:
         elif character == "[":
             in_class = True
             # A bracket that stands first is one of the class.
-            first = re.compile(r"\^?\]?").match(text, at)[0]
-            out.append(first)
-            at += len(first)
+            begin = at
+            at += text.startswith("^", at)
+            at += text.startswith("]", at)
+            out.append(text[begin:at])
     return "".join(out)

@@ -30,9 +30,11 @@ def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
 def clock_millis(text: bytes) -> int | None:
     """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
     match = CLOCK.match(text)
+    if match is None:
+        return None
     try:
-        parts = [int(part or 0) for part in match.groups()] if match else []
-        return (dt.datetime(*parts[:6]) - dt.datetime(1970, 1, 1)) // dt.timedelta(milliseconds=1) + parts[6] if match else None
+        year, month, day, hour, minute, second, millis = (int(part or 0) for part in match.groups())
+        return (dt.datetime(year, month, day, hour, minute, second) - dt.datetime(1970, 1, 1)) // dt.timedelta(milliseconds=1) + millis
     except ValueError:
         return None
 

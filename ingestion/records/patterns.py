@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from ingestion.reading import linear
+from ingestion.reading.clocks import MONTHS
 
 # Stands for the message while a pattern is compiled.
 MESSAGE = "\0"
@@ -76,7 +77,6 @@ NAMED_DATES = {
     "UNIX": "epoch_seconds",
     "UNIX_MILLIS": "epoch_millis",
 }
-MONTHS = {name: n for n, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
 LETTERS = {
     "yyyy": ("year", r"\d{4}"),
     "uuuu": ("year", r"\d{4}"),
@@ -173,18 +173,18 @@ def _date_pieces(text: str) -> list[tuple[str, str, str]]:
 
 def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
     """(milliseconds since 1970, whether they are UTC) of the groups of a date; None where it is no date."""
-    if parts.get("epoch_seconds"):
-        return int(parts["epoch_seconds"]) * 1000, True
-    if parts.get("epoch_millis"):
-        return int(parts["epoch_millis"]), True
+    if seconds := parts.get("epoch_seconds"):
+        return int(seconds) * 1000, True
+    if epoch := parts.get("epoch_millis"):
+        return int(epoch), True
     number = {name: int(value) for name, value in parts.items() if value and value.strip().isdigit()}
     year = number.get("year") or (2000 + number["short_year"] if "short_year" in number else None)
     month = number.get("month") or MONTHS.get((parts.get("month_name") or "")[:3].lower())
     if year is None or month is None or "day" not in number:
         return None, False
     hour = number.get("hour", number.get("half_hour", 0))
-    if parts.get("half"):
-        hour = hour % 12 + (12 if parts["half"][0] in "pP" else 0)
+    if half := parts.get("half"):
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
     try:
         at = dt.datetime(year, month, number["day"], hour, number.get("minute", 0), number.get("second", 0))
     except ValueError:
@@ -238,6 +238,7 @@ def _compile(text: str, names: set[str]) -> str:
             at += 2
             continue
         modifier = re.compile(r"%([-0]*\d*)?(?:\.-?\d+)?").match(text, at)
+        assert modifier is not None
         at = modifier.end()
         pads = bool(modifier[1])
         word = ""

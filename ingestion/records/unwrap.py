@@ -19,7 +19,7 @@ from typing import Any
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 from ingestion.reading.files import fault_of
 from ingestion.recognition.forms import MARK
-from ingestion.records.envelope import REWRITTEN, find_envelope
+from ingestion.records.envelope import REWRITTEN, Envelope, find_envelope
 from ingestion.records.patterns import Cut, Pattern, compile_pattern, millis_of
 from ingestion.records.split import LONGEST_RECORD, whole
 
@@ -84,7 +84,7 @@ def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
 def unwrap_line(name: str, line: str) -> Inner | None:
     """What one wrapper holds; None where the line does not have it."""
     wrapper = wrappers()[name]
-    if name == JSON:
+    if isinstance(wrapper, dict):
         return unwrap_json(line, wrapper)
     match = wrapper.match(line)
     if match is None:
@@ -260,7 +260,7 @@ class Stream:
     def __init__(self, name: str, given: str | None) -> None:
         self.name = name
         self.given = given
-        self.envelope = None
+        self.envelope: Envelope | None = None
         self.pattern: Pattern | None = None
         self.waiting: list[Line] = []
         self.parts: list[tuple[str, int, bytes]] = []
@@ -310,7 +310,7 @@ class Stream:
                 if cut is not None:
                     line.text, line.is_head = rewritten(cut), True
                     self.is_utc |= cut.is_utc
-            else:
+            elif self.envelope is not None:
                 line.is_head = self.envelope.begins(line.text.encode("utf-8", "replace"))
 
     def take(self, is_last: bool, holds_last: bool) -> list[Line]:

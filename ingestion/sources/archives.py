@@ -24,10 +24,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from ingestion.reading import linear
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 MAX_MEMBERS = 200_000
 MAX_BYTES = 1 << 40  # Of all members together, decompressed.
@@ -89,7 +92,7 @@ class Budget:
 class Watched(io.RawIOBase):
     """A stream that ends where its source breaks or its allowance is used up, and remembers why."""
 
-    def __init__(self, source: BinaryIO, allowance: int, start: bytes = b"") -> None:
+    def __init__(self, source: IO[bytes], allowance: int, start: bytes = b"") -> None:
         super().__init__()
         self.source, self.allowance, self.start = source, allowance, start
         self.count, self.fault, self.tail = 0, None, b""
@@ -99,9 +102,10 @@ class Watched(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        piece = self.next_piece(len(buffer))
-        buffer[: len(piece)] = piece
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        piece = self.next_piece(len(view))
+        view[: len(piece)] = piece
         return len(piece)
 
     def next_piece(self, size: int) -> bytes:
@@ -212,7 +216,7 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
         # Streamed: nothing is kept, and a member can be read only until the next one is asked for.
         with tarfile.open(fileobj=io.BufferedReader(stream, HEAD), mode="r|", errorlevel=1) as tar:
             for info in tar:
-                tar.members = []  # tarfile would keep every header.
+                tar.members = []  # type: ignore[attr-defined]  # tarfile would keep every header.
                 path = prefix + info.name.removeprefix("./")
                 declared += info.size
                 budget.members -= 1
@@ -228,7 +232,7 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
                 source = tar.extractfile(info)
                 if source is not None:
                     modified = at_seconds(info.mtime)
-                    yield from entry(source, path, info.size, modified, False, depth, budget)  # type: ignore[arg-type]
+                    yield from entry(source, path, info.size, modified, False, depth, budget)
     except BROKEN as error:
         yield Refused(name, stream.fault or f"cut off or damaged: {said(error)}")
         return
@@ -308,7 +312,7 @@ def walk_zip(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
                 continue
             with source:
                 modified, is_local = zip_time(info)
-                yield from entry(source, path, info.file_size, modified, is_local, depth, budget)  # type: ignore[arg-type]
+                yield from entry(source, path, info.file_size, modified, is_local, depth, budget)
 
 
 def walk_torn_zip(file: BinaryIO, prefix: str, depth: int, budget: Budget) -> Iterator[Member | Refused]:
@@ -363,7 +367,7 @@ class Inflated(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:  # type: ignore[override]
+    def read(self, size: int | None = -1) -> bytes:
         size = HEAD if size is None or size < 0 else size
         while not self.is_over:
             piece = self.rest
@@ -392,7 +396,7 @@ class Inflated(io.RawIOBase):
 
 
 def entry(
-    source: BinaryIO, path: str, size: int | None, modified: dt.datetime | None, is_local: bool, depth: int, budget: Budget
+    source: IO[bytes], path: str, size: int | None, modified: dt.datetime | None, is_local: bool, depth: int, budget: Budget
 ) -> Iterator[Member | Refused]:
     """A member, or the members of the archive that it is."""
     allowance = min(budget.left, size if size is not None else budget.left)

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from ingestion import captures
+from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
-from ingestion.sources.kinds import kinds_of_others
 from ingestion.sources.resolve import file_of
-from ingestion.sources.stages import GROWING, TO_READ, Inspected, Known, Placed, grown
+from ingestion.sources.stages import GROWING, TO_READ, Identified, Inspected, Known, Placed, grown
 
 CUT = "cut"
 Row = dict[str, Any]
@@ -77,6 +77,14 @@ class Past:
             else source
             for source in sources
         ]
+
+    def has_more_of(self, source: Identified) -> bool:
+        """Whether a file may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
+        if source.outcome != TO_READ:
+            return False
+        if source.size is None:
+            return self.written.get(source.shown) not in ((TO_READ, source.disk_size), (CUT, source.disk_size))
+        return source.start < source.size
 
     def has_other_owner(self, source: Placed) -> bool:
         """Whether a capture has another node now than when it was last seen."""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 
 from ingestion.reading.files import BROKEN, open_bytes, tail_hash
-from ingestion.sources.names import ROTATED, stem
+from ingestion.reading.names import ROTATED, stem
 from ingestion.sources.stages import COPY, TO_READ, Identified, Inspected, Known, Placed, grown
 
 

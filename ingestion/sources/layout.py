@@ -37,7 +37,8 @@ class Layout:
     def read(self, relative: str) -> tuple[str | None, int | None]:
         """(cluster, node) of a path relative to the folder that was given."""
         parts = self.parts(relative)
-        return parts.get("cluster"), int(parts["node"]) if parts.get("node") else None
+        node = parts.get("node")
+        return parts.get("cluster"), int(node) if node else None
 
     def parts(self, relative: str) -> dict[str, str | None]:
         """What each placeholder stands for in a path; nothing where the layout does not fit."""

@@ -99,7 +99,8 @@ class Knowledge:
 @lru_cache(maxsize=1)
 def content() -> dict[str, Any]:
     """The data file."""
-    return without_lines(read_yaml(CATALOGUE / "nodes.yml"))
+    found: dict[str, Any] = without_lines(read_yaml(CATALOGUE / "nodes.yml"))
+    return found
 
 
 def without_lines(value: Any) -> Any:
@@ -174,7 +175,8 @@ def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True)
     if own is None:
         named = {int(match["node"]) for clue in known.own if kind in clue.kinds for match in clue.find(text, small)}
         own = named.pop() if len(named) == 1 else None
-    members, hosts = {own} - {None}, set()
+    members: set[int] = set() if own is None else {own}
+    hosts: set[tuple[str, int]] = set()
     for clue in known.members:
         for match in clue.find(text, small):
             members.update(int(number) for number in re.findall(r"\d+", match["nodes"]))
@@ -349,7 +351,9 @@ class Cluster:
         held: dict[str, Held] = defaultdict(Held)
         for file in self.files:
             said = self.said(file)
-            nodes = set(file.nodes) or ({said.node} - {None} if said.known_by != "path" or file.is_said_of_file else set())
+            nodes = set(file.nodes)
+            if not nodes and said.node is not None and (said.known_by != "path" or file.is_said_of_file):
+                nodes = {said.node}
             if file.takes_node and not nodes:
                 # A number after a node's word is of another node, also where nothing else speaks of that one.
                 nodes = {candidate.number for candidate in candidates(file.name) if candidate.word.counts_alone == "always"}

@@ -45,7 +45,7 @@ class Seen:
     def __init__(self, file: Path | None = None) -> None:
         self.file = file
         self.code = code() if file else ""
-        self.entries: dict[str, Entry] = self._read() if file else {}
+        self.entries: dict[str, Entry] = self._read(file) if file else {}
         self.marks: dict[str, Mark] = {}
         self.found: dict[str, Entry] = {}
 
@@ -88,21 +88,22 @@ class Seen:
                 known = entry.source.seen_as == source.source_id
                 entries[name] = entry if known else replace(entry, source=grown(Inspected, entry.source, seen_as=source.source_id))
         if entries != self.entries:
-            self._write(entries)
+            self._write(self.file, entries)
 
-    def _read(self) -> dict[str, Entry]:
+    def _read(self, file: Path) -> dict[str, Entry]:
         try:
-            with self.file.open("rb") as file:
-                if file.readline().decode().strip() != self.code:
+            with file.open("rb") as kept:
+                if kept.readline().decode().strip() != self.code:
                     return {}
-                return _Reader(io.BytesIO(zlib.decompress(file.read()))).load()
+                entries: dict[str, Entry] = _Reader(io.BytesIO(zlib.decompress(kept.read()))).load()
+                return entries
         except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, TypeError, ValueError, ImportError, IndexError):
             return {}
 
-    def _write(self, entries: dict[str, Entry]) -> None:
-        aside = self.file.with_suffix(".part")
+    def _write(self, file: Path, entries: dict[str, Entry]) -> None:
+        aside = file.with_suffix(".part")
         aside.write_bytes(f"{self.code}\n".encode() + zlib.compress(pickle.dumps(entries, pickle.HIGHEST_PROTOCOL), 1))
-        aside.replace(self.file)
+        aside.replace(file)
 
 
 class _Reader(pickle.Unpickler):

@@ -5,6 +5,7 @@ What a worker then reads of it is `bronze.tasks.Read`.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import re
@@ -12,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ingestion.reading.files import FINGERPRINT, Expected, readable
+from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
-from ingestion.sources.kinds import kinds_of_others
 
 # Captures that grow and rotate as logs do.
 GROWING = ("gc_log",)
@@ -99,6 +100,14 @@ class Inspected(Found):
         if self.capture is not None and self.capture not in GROWING:
             identity += "/".join(re.sub(r"\.gz$", "", self.shown).split("/")[-2:]) + "\x1f"
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
+
+    @property
+    def changed_at(self) -> dt.datetime | None:
+        """When the file was last changed; None where its file system says a year that there is not."""
+        try:
+            return dt.datetime.fromtimestamp(self.modified, dt.UTC) if self.modified else None
+        except (ValueError, OverflowError, OSError):
+            return None
 
     @property
     def nodes(self) -> tuple[int, ...]:

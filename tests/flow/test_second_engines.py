@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from chronicle.build.build import WHILE_BUILDING, settings_kept
+from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.project import PROJECT
 from tests.flow.second_engines import Measures, by_delta_rs, by_duckdb, by_polars, by_spark, schema_of, values
 from tests.lab import Lab

@@ -32,7 +32,7 @@ from ingestion.sources.layout import Layout
 OUR_OWN = {
     "chronicle": ["__main__"],
     "chronicle.ask": ["alerts", "evidence", "questions", "run_summary", "sql", "tables"],
-    "chronicle.build": ["build", "publish", "versions"],
+    "chronicle.build": ["build", "changes", "dbt_runs", "publish", "versions", "views"],
     "chronicle.catalogue": ["check", "coverage", "statements"],
     "chronicle.cli": ["main", "options", "questions"],
     "chronicle.output": ["console", "formats", "sql_text", "times", "units", "values"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+import pytest
+
 from ingestion.captures import About, Row, lines_of
 from ingestion.captures.jvm import hs_err
 
@@ -77,3 +79,10 @@ def test_a_report_without_head_is_a_row_with_a_warning() -> None:
     (row,) = hs_err.read("hs_err", lines_of(text[text.index("-----") :]), About("hs_err_pid77.log"))
     assert "the head of the report is missing" in row.warnings
     assert row.fields["vm_operation"] == "G1PauseRemark"
+
+
+@pytest.mark.parametrize(("letters", "hours"), [("SGT", 8), ("HKT", 8), ("AEST", 10), ("CDT", -5), ("EEST", 3), ("UTC", 0)])
+def test_letters_that_mean_one_zone_are_that_zone(letters: str, hours: int) -> None:
+    text = (FIXTURES / "hs_err_pid4242-8-map-failed.log").read_text().replace("timezone: CST", f"timezone: {letters}")
+    (row,) = hs_err.read("hs_err", lines_of(text), About("hs_err_pid4242.log"))
+    assert (row.at, row.warnings) == (dt.datetime(2019, 3, 19, 20, 31, 32, tzinfo=dt.timezone(dt.timedelta(hours=hours))), ())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chronicle.build import dbt_command
-from chronicle.build.build import parse
+from chronicle.build.dbt_runs import parse
 from chronicle.cli.main import execute
 from chronicle.project import PROJECT
 from dashboards.described import Dashboard, load

@@ -90,3 +90,27 @@ def test_subjects_of_captures_stand_alone() -> None:
     assert folders == set(SUBJECTS)
     wrong = [(name, other) for name, others in graph().items() for other in others if subject(other) not in (None, subject(name))]
     assert wrong == []
+
+
+# Functions of more than 50 lines, each with its reason.
+LONG = {
+    "ingestion.bronze.log_records.Batch.table": "a column of the table a line",
+    "ingestion.bronze.log_records.read_tasks": "what a fault of ours falls back to, step by step",
+    "ingestion.captures._blocks.blocks": "one state machine",
+    "ingestion.captures.system.disks.read": "one state machine",
+    "ingestion.captures.zookeeper.zookeeper.read": "one state machine",
+    "ingestion.records.patterns._compile": "the words of log4j's layouts, one after the other",
+}
+
+
+def test_functions_are_short() -> None:
+    def functions(node: ast.AST, inside: str) -> Iterator[str]:
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.FunctionDef | ast.ClassDef):
+                name = f"{inside}.{part.name}"
+                if isinstance(part, ast.FunctionDef) and (part.end_lineno or 0) - part.lineno >= 50:
+                    yield name
+                yield from functions(part, name)
+
+    found = [long for name, path in modules().items() for long in functions(ast.parse(path.read_text(encoding="utf-8")), name)]
+    assert sorted(found) == sorted(LONG)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chronicle.build.build import parse
+from chronicle.build.dbt_runs import parse
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests import architecture

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chronicle.build import build as building
+from chronicle.build.dbt_runs import BuildFailed
 from chronicle.spark.catalog import register
 from ingestion.warehouse import Busy, Warehouse, only_writer
 
@@ -132,7 +133,7 @@ def test_a_mart_that_is_not_as_its_contract_says_is_not_published(project: Proje
     model = project.folder / "models/marts/fct_lines.sql"
     text = model.read_text()
     model.write_text(text.replace("latest.id,", "string(latest.id) as id,"))
-    with pytest.raises(building.BuildFailed, match=r"fct_lines\.id: string where the contract says bigint"):
+    with pytest.raises(BuildFailed, match=r"fct_lines\.id: string where the contract says bigint"):
         project.build(select="fct_lines")
     model.write_text(text)
     assert project.commits("marts.fct_lines") == ["CREATE TABLE", "WRITE"]
@@ -249,9 +250,7 @@ def test_a_failing_model_is_named_with_the_databases_words(project: Project) -> 
     model = project.folder / "models/intermediate/int_wrong.sql"
     model.parent.mkdir(exist_ok=True)
     model.write_text("{{ config(materialized='table', file_format='parquet') }} select idd from {{ ref('stg_lines') }}")
-    with pytest.raises(
-        building.BuildFailed, match=r"model int_wrong: .*UNRESOLVED_COLUMN.*`idd`.*\(models/intermediate/int_wrong.sql\)"
-    ) as caught:
+    with pytest.raises(BuildFailed, match=r"model int_wrong: .*UNRESOLVED_COLUMN.*`idd`.*\(models/intermediate/int_wrong.sql\)") as caught:
         project.build(select="int_wrong")
     model.unlink()
     assert "\n" not in str(caught.value)

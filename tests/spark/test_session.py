@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chronicle.ask import sql
-from chronicle.build.build import project_hash
+from chronicle.build.changes import project_hash
 from chronicle.output import formats
 from chronicle.spark import session
 from chronicle.spark.catalog import kept_views, register, register_views, save_views

@@ -102,8 +102,8 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             yield stamp.row("jvm_flag", line, table.groupdict())
         elif common:
             yield common
-        elif kind == PROCESSES and is_process(line.text):
-            yield from process_rows(line, stamp)
+        elif kind == PROCESSES and (process := PROCESS.match(line.text)) and (main := MAIN.search(line.text)):
+            yield from process_rows(line, process, main, stamp)
         elif kind == FLAGS and (COMMAND_PART.match(line.text) or FLAG_LINE.match(line.text)):
             yield from flag_rows(line, stamp)
         else:
@@ -118,8 +118,7 @@ def pieces(line: Line) -> Iterator[Line]:
         offset += len(text.encode()) + 1
 
 
-def process_rows(line: Line, stamp: Stamp) -> Iterator[Row]:
-    process, main = PROCESS.match(line.text), MAIN.search(line.text)
+def process_rows(line: Line, process: re.Match[str], main: re.Match[str], stamp: Stamp) -> Iterator[Row]:
     fields = {"process_id": process["pid"], "user": process["user"], "main_class": main["main"], "program": PROGRAMS[main["main"]]}
     # jps names the class first, and then all arguments and options without a mark between them.
     is_jps = main.start() <= process.end()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ingestion.captures import About, Line, Row, time_of, unread
 from ingestion.reading import linear
+from ingestion.reading.clocks import MONTHS, local_time, zone_abbreviated
 
 KINDS = {"hs_err": "Fatal error report of a JVM: why it died, in which thread, with which memory."}
 OF_NODE = frozenset(KINDS)
@@ -38,7 +39,7 @@ ELAPSED = re.compile(r"elapsed time: (?P<seconds>\d+(?:\.\d+)?) seconds")
 MEMORY = re.compile(
     r"Memory: \d+k page, physical (?P<physical>\d+)k ?\((?P<physical_free>\d+)k free\)(?:, swap (?P<swap>\d+)k ?\((?P<swap_free>\d+)k free\))?"
 )
-ONE_LINE = {
+ONE_LINE: dict[str, re.Pattern[str] | linear.ForLines] = {
     "error": re.compile(r"#\s+((?:assert|guarantee)\(.*|(?:fatal error|Error): .*)"),
     "jre_version": re.compile(r"# JRE version: (.*)"),
     "jvm": re.compile(r"# Java VM: (.*)"),
@@ -52,24 +53,6 @@ ONE_LINE = {
     "host": re.compile(r"Host: (.*)"),
     "max_map_count": re.compile(r"/proc/sys/vm/max_map_count[^:]*: (\d+)"),
     "open_files_limit": re.compile(r"rlimit.*\bNOFILE (\w+)"),
-}
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-ZONES = {
-    "UTC": 0,
-    "GMT": 0,
-    "CET": 1,
-    "CEST": 2,
-    "EET": 2,
-    "EEST": 3,
-    "MSK": 3,
-    "JST": 9,
-    "KST": 9,
-    "EST": -5,
-    "EDT": -4,
-    "MST": -7,
-    "MDT": -6,
-    "PST": -8,
-    "PDT": -7,
 }
 SHOWN_FRAMES = 8
 LIST_HEADS = {
@@ -191,18 +174,17 @@ def row(report: Report, about: About) -> Row:
 
 def time_of_report(report: Report, about: About) -> tuple[dt.datetime | None, str | None, tuple[str, ...]]:
     match = report.time
-    if match is None or match["month"] not in MONTHS:
+    if match is None or match["month"].lower() not in MONTHS:
         return time_of(about)
-    hour, minute, second = (int(part) for part in match["clock"].split(":"))
     try:
-        local = dt.datetime(int(match["year"]), MONTHS.index(match["month"]) + 1, int(match["day"]), hour, minute, second)
+        local = local_time(int(match["year"]), MONTHS[match["month"].lower()], int(match["day"]), match["clock"])
     except ValueError:
         return time_of(about)
     name = match["zone"] or report.timezone
     warnings: tuple[str, ...] = ()
-    zone = about.zone
-    if name in ZONES:
-        zone = dt.timezone(dt.timedelta(hours=ZONES[name]))
+    zone: dt.tzinfo = about.zone
+    if abbreviated := zone_abbreviated(name or ""):
+        zone = abbreviated
     elif name and name[0] in "+-":
         zone = dt.timezone((1 if name[0] == "+" else -1) * dt.timedelta(hours=int(name[1:3]), minutes=int(name[3:5] or 0)))
     elif name:

@@ -70,7 +70,7 @@ def from_json(key: str | None, payload: str | None) -> dict[str, str | None]:
     `{"metadata":"g"}`; nothing for other texts."""
     keyed, valued = json_of(key), json_of(payload)
     if isinstance(keyed, dict) and set(keyed) == {"metadata"}:
-        group = {"key_kind": "group_metadata", "key_group": str(keyed["metadata"])}
+        group: dict[str, str | None] = {"key_kind": "group_metadata", "key_group": str(keyed["metadata"])}
         return group | {name.replace("generation_id", "generation"): part for name, part in flat(valued or {}, "value_").items()}
     if not any(isinstance(one, dict) and isinstance(one.get("data"), dict) and {"type", "version"} & one.keys() for one in (keyed, valued)):
         return {}

@@ -60,13 +60,14 @@ SOURCE = re.compile(r"^([A-Z][A-Z_]+):")
 
 def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
-    if mostly(lines, CHANGED) or (any(HEAD.match(line) and entity_of(HEAD.match(line)["entity"]) for line in lines) and mostly(lines, OWN)):
+    if mostly(lines, CHANGED) or (any(entity_of(head["entity"]) for line in lines if (head := HEAD.match(line))) and mostly(lines, OWN)):
         return CONFIGS
     return CONFIGS if mostly(lines, SETTING) or failed_tool(sample) == "kafka-configs" else None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, entity = Stamp(about, "kafka-configs"), {}
+    stamp = Stamp(about, "kafka-configs")
+    entity: dict[str, str | None] = {}
     for line in whole(lines):
         head = HEAD.match(line.text)
         if head:
@@ -76,7 +77,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
         yield stamp.common(line) or row_of(line, entity, stamp)
 
 
-def head_rows(head: re.Match[str], line: Line, entity: dict[str, str], stamp: Stamp) -> Iterator[Row]:
+def head_rows(head: re.Match[str], line: Line, entity: dict[str, str | None], stamp: Stamp) -> Iterator[Row]:
     """The entity's own row, and those of the settings that stand on the same line."""
     yield stamp.row("config_entity", line, entity, node_of(entity))
     settings = (head["settings"] or "").strip()
@@ -85,7 +86,7 @@ def head_rows(head: re.Match[str], line: Line, entity: dict[str, str], stamp: St
         yield stamp.row("config", line, entity | {"config_name": name.strip(), "config_value": value.strip()}, node_of(entity))
 
 
-def row_of(line: Line, entity: dict[str, str], stamp: Stamp) -> Row:
+def row_of(line: Line, entity: dict[str, str | None], stamp: Stamp) -> Row:
     """The row of one line that is no head."""
     setting = SETTING.match(line.text) or (BARE_SETTING.match(line.text) if entity else None)
     if setting:
@@ -106,18 +107,18 @@ def scope_of(head: re.Match[str]) -> str | None:
     return {"SCRAM credential": "scram"}.get(scope, scope.split(" ", maxsplit=1)[0].lower()) if scope else None
 
 
-def entity_of(text: str) -> dict[str, str]:
+def entity_of(text: str) -> dict[str, str | None]:
     """entity_kind and entity_name of `topic 'x'`, `topics:x`, `broker 1`, `the default client-id`, `user-principal 'a', client-id 'b'`."""
     found = [ENTITY.match(part.strip()) for part in re.split(r",\s+(?=(?:the )?(?:default )?(?:client-id|user))", text)]
-    if not all(found):
-        return {}
     kinds, names = [], []
     for part in found:
+        if part is None:
+            return {}
         kinds.append(ENTITY_KINDS.get(part["type"], ENTITY_KINDS.get(part["type"].removesuffix("s"), part["type"])))
         named = part["quoted"] if part["quoted"] is not None else part["old"] or part["bare"]
         names.append("<default>" if part["default"] or part["all"] or named in (None, "<default>") else named)
     return {"entity_kind": ",".join(kinds), "entity_name": ",".join(names)}
 
 
-def node_of(entity: dict[str, str]) -> int | None:
+def node_of(entity: dict[str, str | None]) -> int | None:
     return number(entity.get("entity_name")) if entity.get("entity_kind") in ("broker", "broker_logger") else None

@@ -83,6 +83,8 @@ def rows_of_torn(line: Line, stamp: Stamp) -> Iterator[Row]:
     cut = "the JSON is cut"
     for place in slices(line, PIECE):
         found = PIECE.match(place.text)
+        if found is None:
+            continue
         if found["broker"]:
             node_id, log_dir = int(found["broker"]), None
         elif found["log_dir"]:
@@ -110,7 +112,7 @@ def torn_row(partition: dict[str, object], line: Line, node_id: int | None, log_
 def unquoted(text: str) -> str:
     """A string of JSON without its quotes."""
     try:
-        return json.loads(text)
+        return str(json.loads(text))
     except ValueError:
         return text[1:-1]
 

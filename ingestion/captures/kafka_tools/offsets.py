@@ -39,8 +39,8 @@ def kind_of(sample: str, name: str = "") -> str | None:
     lines = significant(sample)
     if mostly(lines, any_of(DELETION, SAID)) and any(DELETION.match(line) or line.startswith("Executing records") for line in lines):
         return DELETED
-    if failed_tool(sample) in TOOLS:
-        return TOOLS[failed_tool(sample)]
+    if (tool := failed_tool(sample) or "") in TOOLS:
+        return TOOLS[tool]
     offsets = [line for line in lines if OFFSET.match(line)]
     # One line alone may be an address with something behind it.
     enough = (

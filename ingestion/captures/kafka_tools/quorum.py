@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ingestion.captures import About, Line, Row, Sample
 from ingestion.captures._tools import Stamp, any_of, failed_tool, millis_time, mostly, number, significant, slices, whole
@@ -89,7 +90,7 @@ def row_of(line: Line, stamp: Stamp) -> Row:
 
 def status_rows(status: dict[str, Line], stamp: Stamp) -> Iterator[Row]:
     """The row of one status, and those of its members."""
-    values = {name: STATUS_LINE.match(line.text)["value"] for name, line in status.items()}
+    values = {name: match["value"] for name, line in status.items() if (match := STATUS_LINE.match(line.text))}
     members = {name: members_of(values[name]) for name in ("voters", "observers") if name in values}
     for name, listed in members.items():
         values[name] = ",".join(str(member["id"]) for member in listed)
@@ -107,7 +108,7 @@ def status_rows(status: dict[str, Line], stamp: Stamp) -> Iterator[Row]:
             yield stamp.row("quorum_member", piece, fields, number(fields["node_id"]))
 
 
-def members_of(text: str) -> list[dict]:
+def members_of(text: str) -> list[dict[str, Any]]:
     """`[1,2]`, `[{"id": 1, "directoryId": null, "endpoints": [..]}]`; of a cut list the ids that stand there."""
     try:
         members = json.loads(text)

@@ -141,20 +141,23 @@ def rows_of(line: Line, stamp: Stamp) -> Iterator[Row]:
 
 
 def state_row(line: Line, message: dict[str, str], stamp: Stamp) -> Row:
+    fields: dict[str, str | None]
     for state, form in STATES.items():
         found = form.match(line.text)
         if found:
             known = found.groupdict()
             listed = LISTED.search(line.text) if known.get("listed") else None
-            fields = partition_of(known.get("partition") or known.get("listed") or "") | {"state": state}
+            fields = {**partition_of(known.get("partition") or known.get("listed") or ""), "state": state}
             fields |= {name: known.get(name) for name in ("replicas", "target_replicas")} | (listed.groupdict() if listed else {})
             return stamp.row("reassignment", line, fields | message)
     for state, form in MOVES.items():
         found = form.match(line.text)
         if found:
             known = found.groupdict()
-            known |= REPLICA.match(known["replica"]).groupdict() if REPLICA.match(known.get("replica") or "") else {}
-            fields = partition_of(known.get("partition") or "") | {
+            replica = REPLICA.match(known.get("replica") or "")
+            known |= replica.groupdict() if replica else {}
+            fields = {
+                **partition_of(known.get("partition") or ""),
                 "node_id": known.get("node_id"),
                 "state": state,
                 "log_dir": known.get("log_dir"),

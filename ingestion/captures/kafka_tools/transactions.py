@@ -60,7 +60,8 @@ def columns_of(line: str) -> list[str]:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    stamp, columns = Stamp(about, "kafka-transactions"), []
+    stamp = Stamp(about, "kafka-transactions")
+    columns: list[str] = []
     for line in whole(lines):
         header = columns_of(line.text)
         columns = header or columns

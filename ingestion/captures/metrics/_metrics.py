@@ -82,7 +82,7 @@ class Metrics:
     def __init__(self, content: dict[str, Any]) -> None:
         self.kinds: dict[str, dict[str, dict[str, Any]]] = content["kinds"]
         self.decoration = frozenset(content["decoration"])
-        self.label_keys = {key: canonical for canonical, keys in content["labels"].items() for key in (canonical, *keys)}
+        self.label_keys: dict[str, str] = {key: canonical for canonical, keys in content["labels"].items() for key in (canonical, *keys)}
         self.old_names = [(rule["types"], re.compile(rule["pattern"])) for rule in content["old_names"]]
         self.exact: dict[str, Target] = {}
         self.derived: dict[str, Target] = {}
@@ -100,7 +100,7 @@ class Metrics:
     def _add(self, metric: str, entry: dict[str, Any], bean: str | None) -> None:
         """One entry with all its spellings."""
         family: dict[str, Target] = {}
-        common = {"text_label": entry.get("label"), "takes": frozenset(entry["labels"]), "family": family}
+        common: dict[str, Any] = {"text_label": entry.get("label"), "takes": frozenset(entry["labels"]), "family": family}
         for attribute, rule in self.kinds[entry["kind"]].items():
             unit = unit_of(entry, rule)
             family[attribute] = Target(metric, attribute, unit, rule["kind"], **common)
@@ -128,7 +128,7 @@ class Metrics:
         return self.label_keys.get(key, key)
 
 
-def unit_of(entry: dict[str, Any], rule: dict[str, Any]) -> str:
+def unit_of(entry: dict[str, str], rule: dict[str, str]) -> str:
     """The unit of one attribute of a metric."""
     match rule.get("unit"):
         case None:
@@ -189,7 +189,8 @@ def exported_bean(text: str) -> str:
 def of_series(name: str, labels: Mapping[str, str], bean: str = "") -> Metric:
     """A metric by its name at an exporter.  `bean`: the spelling of its MBean, where the exporter's help tells it."""
     metrics = catalogue()
-    target, dropped = None, ()
+    target: Target | None = None
+    dropped: tuple[str, ...] = ()
     if "_objectname" in labels:  # jmx_exporter tells two beans apart by it that its rules give one name
         target, dropped = metrics.derived.get(exported_bean(labels["_objectname"])), ("_objectname",)
     if target is None:

@@ -45,9 +45,9 @@ def answer(document: Document, fallback: Time) -> Iterator[Row | Sample]:
     if not isinstance(request, dict):
         yield Row(UNREAD, document.offset, document.text, warnings=("no answer of Jolokia: it repeats no request",))
         return
-    at, known_by, warnings = instant(number(said.get("timestamp"))), "content", ()
-    if at is None:
-        at, known_by, warnings = fallback
+    said_at = instant(number(said.get("timestamp")))
+    time: Time = fallback if said_at is None else (said_at, "content", ())
+    at, known_by, warnings = time
     if "error" in said or said.get("status") not in (200, None):
         fields = {**texts(request, "mbean", "attribute", "operation"), **texts(said, "status", "error_type", "error")}
         yield Row("jolokia_error", document.offset, document.text, fields, at, known_by, warnings=(*warnings, "the answer is an error"))
@@ -56,7 +56,7 @@ def answer(document: Document, fallback: Time) -> Iterator[Row | Sample]:
         yield Row("jolokia_response", document.offset, document.text, fields, at, known_by, warnings=warnings)
     else:
         for mbean, attribute, value in values(request, said.get("value")):
-            yield from reading(mbean, attribute, value, document, (at, known_by, warnings))
+            yield from reading(mbean, attribute, value, document, time)
 
 
 def reading(mbean: str, attribute: str, value: Any, document: Document, time: Time) -> Iterator[Row | Sample]:

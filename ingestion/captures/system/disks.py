@@ -21,8 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly, zone_of
+from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly, zone_of
 from ingestion.reading import linear
+from ingestion.reading.clocks import MONTHS, local_time
 
 PROGRAMS = ("df", "du", "ls", "find")
 KINDS = {
@@ -252,8 +253,7 @@ def modified_at(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | Non
                 if (month, day) <= ((local_at + dt.timedelta(days=1)).month, (local_at + dt.timedelta(days=1)).day)
                 else local_at.year - 1
             )
-        parts = [int(part) for part in clock.split(":")]
-        return dt.datetime(year, month, day, *parts, tzinfo=zone).astimezone(dt.UTC).isoformat()
+        return local_time(year, month, day, clock, zone).astimezone(dt.UTC).isoformat()
     except (ValueError, KeyError, StopIteration):
         return None
 

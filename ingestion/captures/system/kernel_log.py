@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly
+from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly
 from ingestion.reading import linear
+from ingestion.reading.clocks import MONTHS, local_time
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
@@ -64,12 +65,12 @@ def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
             at = dt.datetime.fromisoformat(match["iso"])
         elif match["date"]:
             month, day, clock, year = match["date"].split()[1:]
-            at = dt.datetime(int(year), MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
+            at = local_time(int(year), MONTHS[month.lower()], int(day), clock, page.about.zone)
         elif match["syslog"] and page.at is not None:
             month, day, clock = match["syslog"].split()
             before = page.at.astimezone(page.about.zone) + dt.timedelta(days=1)
-            year = before.year - ((MONTHS[month.lower()], int(day)) > (before.month, before.day))
-            at = dt.datetime(year, MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
+            this_year = before.year - ((MONTHS[month.lower()], int(day)) > (before.month, before.day))
+            at = local_time(this_year, MONTHS[month.lower()], int(day), clock, page.about.zone)
     except (ValueError, KeyError):
         at = None
     if at is not None:

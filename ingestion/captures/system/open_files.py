@@ -155,11 +155,9 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             filtered = page.command.filters or not process
             warning = () if page.command.program == "ls" else ("lsof also lists its heading, folders, programs and mapped files",)
             yield from page.count("open_file_count", line, None if filtered else "process_open_files", labels, "files", *warning)
-        elif kind == "open_file_counts" and PAIR.fullmatch(text):
-            pair = PAIR.fullmatch(text)
-            found = pair.groupdict() if pair else {}
-            yield page.row("open_file_count", line, found)
-            yield page.sample("process_open_files", line.offset, float(found["count"]), {"process_id": found["process_id"]}, "files")
+        elif kind == "open_file_counts" and (pair := PAIR.fullmatch(text)):
+            yield page.row("open_file_count", line, pair.groupdict())
+            yield page.sample("process_open_files", line.offset, float(pair["count"]), {"process_id": pair["process_id"]}, "files")
         else:
             yield from unread([line], "no line of lsof or of a list of descriptors")
     if whole:

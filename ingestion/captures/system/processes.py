@@ -271,7 +271,7 @@ def table_row(text: str, columns: list[str], page: Page) -> tuple[str, dict[str,
         # vmstat counts memory in KiB unless -S says otherwise.
         kib = not (page.command and " -S" in page.command.text)
         return "virtual_memory", {
-            key: str(int(value) * 1024) if "_bytes" in key and kib and value.isdigit() else value for key, value in fields.items()
+            key: str(int(value) * 1024) if "_bytes" in key and kib and value and value.isdigit() else value for key, value in fields.items()
         }
     match = MEMINFO.fullmatch(text) or VMSTAT_SUMMARY.fullmatch(text)
     if match is None:

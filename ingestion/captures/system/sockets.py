@@ -191,7 +191,8 @@ def summary_of(text: str) -> dict[str, str | None] | None:
         return {key: None if value == "-" else value for key, value in match.groupdict().items()}
     match = SOCKSTAT.fullmatch(text)
     if match:
-        parts = dict(zip(match["rest"].split()[::2], match["rest"].split()[1::2], strict=False))
+        words = match["rest"].split()
+        parts: dict[str, str | None] = dict(zip(words[::2], words[1::2], strict=False))
         return {"proto": match["proto"].replace("sockets", "*"), **{SOCKSTAT_KEYS.get(name, name): value for name, value in parts.items()}}
     match = SUMMARY_TOTAL.fullmatch(text)
     return {"proto": "*", "total": match["total"]} if match else None

@@ -1,0 +1,81 @@
+"""What has changed since the last build: the project, and which clusters' rows arrived in bronze."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from chronicle.build.publish import fits
+from chronicle.project import PROJECT
+from ingestion.warehouse import Warehouse, opened
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.nodes import ModelNode
+
+
+def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
+    """Clusters of what has arrived in bronze since the last build of all models; None where all must be built.
+
+    All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
+    `state`: what `built_from` says now.
+    """
+    if not place.is_local or not place.built.exists():
+        return None
+    before, now = json.loads(place.built.read_text()), json.loads(state)
+    if before["project"] != now["project"] or set(before["bronze"]) - set(now["bronze"]):
+        return None
+    clusters: set[str] = set()
+    for name, version in now["bronze"].items():
+        table = place.table("bronze", name)
+        if version == before["bronze"].get(name):
+            continue
+        held = set(opened(table).file_uris())
+        known = set(opened(table, before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
+        if known - held:
+            return None
+        for file in held - known:
+            clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
+    # No cluster has an empty name: where files came without rows, nothing is built anew.
+    return None if None in clusters else sorted(clusters) or [""]
+
+
+def loses_others(place: Warehouse, marts: Sequence[ModelNode], steps: Sequence[ModelNode]) -> bool:
+    """Whether a build of some clusters would have nothing of the others: a table is missing, or is not as its contract says."""
+    return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in marts) or any(
+        not Path(place.table(step.schema, step.alias)).is_dir() for step in steps
+    )
+
+
+def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
+    """Whether all days of the incremental tables were made by the project as it stands: else a new day would stand beside old ones that
+    were made by other rules, or with other columns.
+    """
+    return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
+
+
+def built_from(place: Warehouse, project: Path = PROJECT) -> str:
+    """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
+    found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
+    versions = {log.parent.name: opened(log.parent).version() for log in found}
+    return json.dumps({"project": project_hash(project), "bronze": versions})
+
+
+def project_hash(project: Path = PROJECT) -> str:
+    """SHA-256 of everything that the marts are made from, beside the data."""
+    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
+    for folder in ("models", "macros", "dbt_project"):
+        for path in sorted((project / folder).rglob("*")):
+            if path.is_file():
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(warehouse: str, project: Path = PROJECT) -> bool:
+    """Whether the last build of all models was made from the project and from bronze as they stand."""
+    place = Warehouse.at(warehouse)
+    return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)
