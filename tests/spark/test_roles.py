@@ -54,7 +54,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[recog
 
 def sources_of(model: str) -> set[Path]:
     """The SQL of a model and of all that it reads, each with its description."""
-    path = next((PROJECT / "models").rglob(f"{model}.sql"), None)
+    path = next((building.PROJECT / "models").rglob(f"{model}.sql"), None)
     if path is None:
         return set()
     read = re.findall(r"ref\('(\w+)'\)", path.read_text(encoding="utf-8"))
@@ -69,7 +69,7 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     shared += (PROJECT / "models").rglob("_*.md")
     texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | authoring.made_files(catalogue)
     for path, text in texts.items():
-        copy = tmp_path / "project" / path.relative_to(PROJECT)
+        copy = tmp_path / "project" / path.relative_to(building.PROJECT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
     return tmp_path / "project"
@@ -86,7 +86,7 @@ def test_an_entry_with_a_role_is_a_fact(spark: SparkSession, project: Path, tmp_
     warehouse, logs = str(tmp_path / "warehouse"), tmp_path / "logs"
     logs.mkdir()
     (logs / "server.log").write_text(LOG)
-    options = Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
+    options = ingesting.Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
     ingesting.ingest(lambda: spark, warehouse, options, tell=lambda text: None)
     building.build(spark, warehouse, project=project, select=f"+{FACT}")
     register(spark, Warehouse.at(warehouse))
