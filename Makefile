@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-keys test-python test-spark lint fuzz rotations bench bench-serve superset superset-look clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-keys test-python test-spark lint fuzz rotations bench bench-serve superset superset-look docs pictures clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -21,7 +21,7 @@ check: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style
 
 # The tests of tests/python that read the dbt project or write tables, and the others.
-TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report publish equal questions alerts keys measures event_ids table))
+TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures))
 check-tables: setup
 	$(BIN)/python -m pytest -m 'not long' $(TABLES)
 
@@ -40,9 +40,9 @@ lint: style
 measures: setup
 	$(BIN)/python -m tests.measures
 
-# Two things at a time, the longest first.
+# Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also has dbt test the keys of all steps.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-python test-keys
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-python
 
 # The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
@@ -54,7 +54,8 @@ test-facts: test-lab
 test-serve: test-lab
 	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
 
-test-keys: test-lab
+# The keys of all steps, on the lab that `make test-lab` has made.
+test-keys: setup
 	$(BIN)/python -m tests.keys $(LAB)
 
 # These need no tables, and wait, for the lab takes all of the machine.
@@ -89,6 +90,16 @@ superset:
 # Pictures of every dashboard of that Superset, for all clusters and for each, in .cache/superset/pictures; fails on errors.
 superset-look:
 	@PYTHONPATH=. .venv-superset/bin/python -m dashboards.look
+
+# The site of docs/, in .cache/site; broken links fail. Its packages have an environment of their own.
+docs:
+	@test -x .cache/docs/bin/mkdocs || python3 -m venv .cache/docs
+	@.cache/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
+	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet
+
+# The pictures of README and docs, from the warehouse of the tests and from a running Superset.
+pictures: setup
+	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
 	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache *.egg-info

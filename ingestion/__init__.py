@@ -1,0 +1,1 @@
+"""Files to bronze, and nothing else: it imports nothing of `chronicle`."""

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
-import os
 import re
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
-    from pyspark.sql import SparkSession
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
 # Whose folders without a Delta log are Parquet tables that each build makes anew.
@@ -107,132 +103,13 @@ class Warehouse:
 
     @property
     def published(self) -> Path:
-        """File that says which versions of the published tables belong together (`ingestion/versions.py`)."""
+        """File that says which versions of the published tables belong together (`chronicle/build/versions.py`)."""
         return Path(self.root, "published.json")
 
     @property
     def views(self) -> Path:
         """File that keeps the views' SQL after a build."""
         return Path(self.root, "views.json") if self.is_local else self.work / "views.json"
-
-
-def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, bool]]:
-    """(schema, name, whether it is a Delta table) of every folder below a schema's, in order."""
-    found = []
-    if warehouse.is_local:
-        for schema in SCHEMAS:
-            folder = f"{warehouse.root}/{schema}"
-            if os.path.isdir(folder):
-                found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
-        return sorted(found)
-    for schema in SCHEMAS:
-        files, folder = _hadoop(spark, f"{warehouse.root}/{schema}")
-        if files.exists(folder):
-            for status in files.listStatus(folder):
-                log = spark._jvm.org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")
-                found.append((schema, status.getPath().getName(), files.exists(log)))
-    return sorted(found)
-
-
-def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Hadoop's file system of a path, and the path as Hadoop names it."""
-    folder = spark._jvm.org.apache.hadoop.fs.Path(path)
-    return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
-
-
-def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
-    """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
-    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema in STEPS]
-
-
-def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:
-    """Delete what dbt makes anew in each build, and what a killed build has left: it stands in the way of the next.
-
-    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables.
-    """
-    for schema, name, is_delta in folders(spark, warehouse):
-        if schema == "bronze" or is_delta or (only is not None and (schema, name) not in only):
-            continue
-        spark.sql(f"drop table if exists {schema}.`{name}`")
-        if warehouse.is_local:
-            shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
-        else:
-            files, folder = _hadoop(spark, warehouse.table(schema, name))
-            files.delete(folder, True)
-
-
-def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
-    """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
-
-    `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
-    Raises ValueError in a session that was started for another warehouse.
-    """
-    here = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
-    if here != warehouse.root:
-        raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
-    known = {row[0] for row in spark.sql("show schemas").collect()}
-    for schema in SCHEMAS:
-        if schema not in known:
-            spark.sql(f"create schema if not exists {schema} location '{quoted(warehouse.root)}/{schema}'")
-    names = []
-    wanted = None if only is None else set(only)
-    for schema, name, is_delta in folders(spark, warehouse):
-        if (is_delta or schema in STEPS) and (wanted is None or (schema, name) in wanted):
-            provider = "delta" if is_delta else "parquet"
-            spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location '{quoted(warehouse.table(schema, name))}'")
-            names.append(f"{schema}.{name}")
-    return names
-
-
-def named_in(text: str, tables: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those of the tables (schema, name) whose name occurs in a query."""
-    return [(schema, name) for schema, name in tables if name.lower() in text.lower()]
-
-
-def quoted(text: str) -> str:
-    """Text for a SQL literal in single quotes."""
-    return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def save_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]]) -> None:
-    """Keep (schema, name, SQL) of views, each after those it reads, for sessions that run no dbt."""
-    text = json.dumps([{"schema": schema, "name": name, "sql": sql} for schema, name, sql in views], indent=1, ensure_ascii=False)
-    warehouse.views.parent.mkdir(parents=True, exist_ok=True)
-    aside = warehouse.views.with_suffix(".part")
-    aside.write_text(text + "\n", encoding="utf-8")
-    aside.replace(warehouse.views)
-
-
-def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
-    """What `save_views` kept; nothing before the first build."""
-    if not warehouse.views.exists():
-        return []
-    return [(view["schema"], view["name"], view["sql"]) for view in json.loads(warehouse.views.read_text(encoding="utf-8"))]
-
-
-def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
-    """Make the views of the last build known again, with the tables they read.  Returns their names.
-
-    `only`: a query; then only the views it names and those beneath them are made.
-    """
-    views = kept_views(warehouse)
-    wanted = {f"{schema}.{name}" for schema, name, _ in views}
-    if only is not None:
-        texts = [only.lower()]
-        wanted = set()
-        for schema, name, sql in reversed(views):
-            if any(name.lower() in text for text in texts):
-                wanted.add(f"{schema}.{name}")
-                texts.append(sql.lower())
-        register(spark, warehouse, only=named_in("\n".join(texts), tables(spark, warehouse)))
-    else:
-        register(spark, warehouse)
-    made = []
-    for schema, name, sql in views:
-        if f"{schema}.{name}" in wanted:
-            spark.sql(f"create or replace view {schema}.`{name}` as {sql}")
-            made.append(f"{schema}.{name}")
-    return made
 
 
 def is_written_to(place: Warehouse) -> bool:

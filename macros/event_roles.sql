@@ -57,7 +57,6 @@
     'group_sync': ['connect_rebalanced', 'group_synced'],
     'group_unload': ['group_unloaded'],
     'isr_proposal': ['isr_expanded', 'isr_shrunk'],
-    'isr_reduction': ['isr_reduced_by_controller'],
     'isr_rejection': ['isr_update_rejected_version'],
     'isr_update': ['isr_updated', 'isr_updated_under_minimum'],
     'isr_write': ['isr_written'],

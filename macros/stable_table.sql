@@ -4,7 +4,7 @@ one commit (`insert overwrite` keeps comments and constraints, and readers never
 anew. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
 
 Within `chronicle build` the variable `building` names a folder: there the rows are written as plain Parquet, and Python
-commits all tables when the last one has been made (`ingestion/publish.py`), at a hundredth of what a commit costs Spark.
+commits all tables when the last one has been made (`chronicle/build/publish.py`), at a hundredth of what a commit costs Spark.
 -#}
 {% materialization stable_table, adapter='spark' -%}
     {%- if config.get('partition_by') -%}

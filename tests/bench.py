@@ -14,11 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from ingestion.bronze import read_tasks
-from ingestion.ingest import Options, Spool, ingest, look, task_of
-from ingestion.recognise import catalogue
-from ingestion.session import peak_memory_bytes, start
-from ingestion.sources import identify
+from chronicle.spark.session import peak_memory_bytes, start
+from ingestion.bronze.log_records import read_tasks
+from ingestion.bronze.tasks import task_of
+from ingestion.ingest import ingest, look
+from ingestion.recognition.recognise import catalogue
+from ingestion.sources.discover import Options, Spool
+from ingestion.sources.identify import identify
 
 LEAST = 200 << 20
 

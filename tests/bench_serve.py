@@ -20,9 +20,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from chronicle.project import PROJECT
+from chronicle.serve.client import connect
 from dashboards.queries import queries
-from ingestion.client import connect
-from ingestion.jars import PROJECT
 from tests import fleet
 from tests.lab import filled
 from tests.served import serving

@@ -57,7 +57,8 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, Path]:
     """Every view as a Parquet folder, in the order in which they read each other; with the steps that are Parquet already."""
-    from ingestion.warehouse import Warehouse, kept_views, register_views
+    from chronicle.spark.catalog import kept_views, register_views
+    from ingestion.warehouse import Warehouse
 
     place = Warehouse.at(warehouse)
     register_views(spark, place)

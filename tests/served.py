@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ingestion.client import connect
-from ingestion.jars import PROJECT
+from chronicle.project import PROJECT
+from chronicle.serve.client import connect
 
 START_SECONDS = 300
 
@@ -60,7 +60,7 @@ def free_port() -> int:
 def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: str) -> Served:
     """Start `chronicle serve` and wait until it says that it serves.  Raises RuntimeError with all that it said where it does not."""
     port = free_port()
-    line = [sys.executable, "-m", "ingestion.cli", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
+    line = [sys.executable, "-m", "chronicle", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
     process = subprocess.Popen(line, stderr=log, env=os.environ | environment, cwd=PROJECT, process_group=0)
     served = Served(port, process, log, warehouse)

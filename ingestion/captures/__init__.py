@@ -1,6 +1,6 @@
-"""Captures: what people hand over beside broker logs, one module per family of formats.
+"""Captures: what people hand over beside broker logs, one module per family of formats, in a folder per subject.
 
-No Spark here.  Every module of this package (none that begins with an underscore) has
+No Spark here.  Every module below this package (none that begins with an underscore) has
 
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
 - `OF_NODE`, where it has such: those of its kinds that speak of one node or its machine, so that a folder or a name may say of which;
@@ -81,8 +81,8 @@ class Sample:
 @lru_cache(maxsize=1)
 def modules() -> tuple[ModuleType, ...]:
     """All modules of captures, by name."""
-    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
-    return tuple(importlib.import_module(f"{__name__}.{name}") for name in names)
+    found = {info.name.rpartition(".")[2]: info for info in pkgutil.walk_packages(__path__, f"{__name__}.") if not info.ispkg}
+    return tuple(importlib.import_module(found[name].name) for name in sorted(found) if not name.startswith("_"))
 
 
 def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[ModuleType, str] | None:

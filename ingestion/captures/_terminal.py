@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ingestion import linear
 from ingestion.captures import About, Line, Row, Sample, time_of
+from ingestion.reading import linear
 
 # What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
 TELLING = frozenset(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion import linear
+from ingestion.reading import linear
 
 # Tool -> the classes that stand in its stack traces.
 CLASSES = {

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ingestion import linear
 from ingestion.captures import UNREAD, About, Line, Row, lines_of, time_of
 from ingestion.captures._tool_errors import TOOLS_ONLY, error_of, fields_of, tool_in_trace, tool_of, tool_of_command
+from ingestion.reading import linear
 
 COMMAND = linear.for_lines(
     r"(?:^|[\s/\\])(?:kafka|zookeeper|connect)-[a-z]+(?:-[a-z]+)*(?:\.sh|\.bat)?\s+(?:-|describe\b|list\b|format\b|info\b|kafka\.)"

@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ingestion import captures, linear
+from ingestion import captures
 from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
 from ingestion.captures._blocks import Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
+from ingestion.reading import linear
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 SAMPLE = 64 << 10

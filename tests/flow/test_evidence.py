@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from ingestion.evidence import facts, lines
+from chronicle.ask.evidence import facts, lines
 from ingestion.warehouse import Warehouse
 
 ROWS = 200

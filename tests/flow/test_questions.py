@@ -15,10 +15,12 @@ import pytest
 import yaml
 from deltalake import DeltaTable
 
-from ingestion import alerts, build, cli
-from ingestion.questions import Question, answer, question, questions
-from ingestion.rendered import render
-from ingestion.report_tables import Tables
+from chronicle.ask import alerts
+from chronicle.ask.questions import Question, answer, question, questions
+from chronicle.ask.render import render
+from chronicle.ask.tables import Tables
+from chronicle.build import build
+from chronicle.cli import main
 from ingestion.warehouse import Warehouse
 from tests.flow.truth import rows, truth
 from tests.lab import CLUSTERS, Lab
@@ -92,7 +94,7 @@ def test_columns_are_documented(lab: Lab) -> None:
 
 def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     def code(*arguments: str) -> int:
-        return cli.execute(["check", "--warehouse", lab.warehouse, *arguments])
+        return main.execute(["check", "--warehouse", lab.warehouse, *arguments])
 
     assert code("--cluster", "incident-4", "--since", "8h", "--now", "2020-04-22 12:00") == 3
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -113,7 +115,7 @@ def test_what_an_alert_asks_next_is_a_command(lab: Lab, capsys: pytest.CaptureFi
     found = {one["alert"]: one["ask"] for one in alerts.check(Warehouse.at(lab.warehouse), LONG_AGO, NOW)}
     assert len(found) >= 10
     for name, ask in found.items():
-        assert cli.execute([*ask.split()[1:], "--warehouse", lab.warehouse]) == 0, name
+        assert main.execute([*ask.split()[1:], "--warehouse", lab.warehouse]) == 0, name
         assert len(capsys.readouterr().out.splitlines()) > 1, name
 
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from ingestion.build import PROJECT, WHILE_BUILDING, settings_kept
+from chronicle.build.build import WHILE_BUILDING, settings_kept
+from chronicle.project import PROJECT
 from tests.flow.second_engines import Measures, by_delta_rs, by_duckdb, by_polars, by_spark, schema_of, values
 from tests.lab import Lab
 
@@ -90,17 +91,17 @@ def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> No
         assert measure(str(tmp_path / column)) != measure(str(tmp_path / "whole"))
 
 
-def test_the_notebook_in_the_readme_runs(
+def test_the_notebook_in_the_docs_runs(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each piece of Python in the README prints, of another warehouse, the columns that stand beneath it there."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    """Each piece of Python in docs/other-engines.md prints, of another warehouse, the columns that stand beneath it there."""
+    text = (PROJECT / "docs/other-engines.md").read_text(encoding="utf-8")
     pieces = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL)
     assert len(pieces) == 2
     (tmp_path / "warehouse").symlink_to(lab.warehouse)
     monkeypatch.chdir(tmp_path)
     for code, said in pieces:
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, "other-engines.md", "exec"), {})
         printed = capsys.readouterr().out
         heading = said.splitlines()[1] if said.startswith("┌") else said.splitlines()[0]
         assert [name for name in re.findall(r"[\w%]+", heading) if name not in printed] == []

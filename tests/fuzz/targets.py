@@ -7,13 +7,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ingestion import bundles, captures
-from ingestion.bronze import FAILED, Counted, Task, read_tasks
-from ingestion.capture import read_capture
-from ingestion.envelope import REWRITTEN
-from ingestion.sources import FAILED as NOT_LOOKED_AT
-from ingestion.sources import inspect
-from ingestion.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
+from ingestion import captures
+from ingestion.bronze.capture_rows import read_capture
+from ingestion.bronze.log_records import FAILED, read_tasks
+from ingestion.bronze.tasks import Counted, Task
+from ingestion.records.envelope import REWRITTEN
+from ingestion.records.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
+from ingestion.sources import archives as unpacking
+from ingestion.sources.inspect import inspect
+from ingestion.sources.stages import FAILED as NOT_LOOKED_AT
+from ingestion.sources.stages import Found
 from tests.python.test_records import task as plain_task
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -70,14 +73,14 @@ def times(data: bytes) -> None:
 def files(data: bytes) -> None:
     """A file that is looked at."""
     for name in ("server.log", "jstack-broker-2.txt", "server.log.gz"):
-        source = inspect(str(written(data, name)), str(FOLDER), "c")
+        source = inspect(Found.at(str(written(data, name)), "c"))
         assert source.outcome != NOT_LOOKED_AT, source.reason
 
 
 def archives(data: bytes) -> None:
     """An archive, as far as it can be read."""
-    for member in bundles.members(written(data)):
-        if isinstance(member, bundles.Member):
+    for member in unpacking.members(written(data)):
+        if isinstance(member, unpacking.Member):
             while member.open().read(1 << 16):
                 pass
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingestion.build import parse
+from chronicle.build.build import parse
 from ingestion.warehouse import Warehouse
 
 

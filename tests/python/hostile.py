@@ -18,18 +18,30 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
+import chronicle
 import ingestion
-from ingestion import bundles, linear, patterns, secrets, sources, unwrap
-from ingestion.captures import _metrics
-from ingestion.envelope import REWRITTEN, envelopes
-from ingestion.recognise import catalogue
+from ingestion.captures.metrics import _metrics
+from ingestion.reading import linear
+from ingestion.recognition.recognise import catalogue
+from ingestion.records import patterns, redact, unwrap
+from ingestion.records.envelope import REWRITTEN, envelopes
+from ingestion.sources import archives
+from ingestion.sources.layout import Layout
 
 # These meet what we wrote ourselves, what a user types, what our own tools print, or Kafka's sources.
-OUR_OWN = (
-    "alerts", "ask", "build", "check", "cli", "cli_questions", "client", "compiled", "console", "coverage", "evidence", "figures", "found",
-    "guard", "jars", "java", "passwords", "publish", "questions", "report", "report_plots", "report_questions", "report_tables", "serve",
-    "session", "statements", "times", "units", "versions", "warehouse",
-)  # fmt: skip
+OUR_OWN = {
+    "chronicle": ["__main__"],
+    "chronicle.ask": ["alerts", "evidence", "questions", "run_summary", "sql", "tables"],
+    "chronicle.build": ["build", "publish", "versions"],
+    "chronicle.catalogue": ["check", "coverage", "statements"],
+    "chronicle.cli": ["main", "options", "questions"],
+    "chronicle.output": ["console", "formats", "sql_text", "times", "units", "values"],
+    "chronicle.report": ["figures", "plots", "queries", "report"],
+    "chronicle.serve": ["client", "passwords", "serve"],
+    "chronicle.spark": ["catalog", "jars", "java", "server_classes", "session"],
+    "ingestion.recognition": ["compiled"],
+    "ingestion": ["warehouse"],
+}
 METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 SEARCHES = ("search", "sub", "split", "findall", "finditer")
 
@@ -47,8 +59,9 @@ class Found:
 
 def modules() -> list[ModuleType]:
     """The modules whose patterns meet foreign text."""
-    names = [info.name for info in pkgutil.walk_packages(ingestion.__path__, "ingestion.")]
-    return [importlib.import_module(name) for name in names if name.split(".")[1] not in OUR_OWN]
+    names = [info.name for package in (ingestion, chronicle) for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    parts = [(name, *name.rpartition(".")[::2]) for name in names]
+    return [importlib.import_module(name) for name, package, module in parts if module not in OUR_OWN.get(package, ())]
 
 
 def found() -> list[Found]:
@@ -83,7 +96,7 @@ def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
         yield f"form {form.event}:{form.at_line}", form.pattern, {"match"}
         for pick in form.picks.values():
             yield f"pick {form.event}", pick, {"findall"}
-    for secret in secrets.secrets():
+    for secret in redact.secrets():
         yield f"secrets.yml {secret.name}", secret.pattern, {"finditer"}
     for name, wrapper in unwrap.wrappers().items():
         if not isinstance(wrapper, dict):
@@ -96,10 +109,10 @@ def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
         yield f"envelopes.yml {layout.name}", layout.matcher, {"match"}
     for text in ("%d %-5p [%t] %c{1}:%L - %m%n", "[%d] %p %X %m (%c)%n", "%d{HH:mm:ss} %F %l %x [%t] %m (%c) [%M]%n"):
         yield f"--pattern {text}", patterns.compile_pattern(text).matcher, {"match"}
-    for bundle in bundles.known_bundles():
+    for bundle in archives.known_bundles():
         for pattern in (*bundle.markers, *bundle.clusters, *bundle.layouts):
             yield f"bundles.yml {bundle.name}", pattern, {"match"}
-    yield "--layout", sources.Layout("{cluster}/**/{node}/*/**").pattern, {"match"}
+    yield "--layout", Layout("{cluster}/**/{node}/*/**").pattern, {"match"}
     for pattern in patterns_in(vars(_metrics.names()) if hasattr(_metrics, "names") else ()):
         yield "metrics.yml", pattern, {"match", "fullmatch"}
 

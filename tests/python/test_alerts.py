@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from ingestion.alerts import alerts
-from ingestion.rendered import render
-from ingestion.report_tables import Tables
+from chronicle.ask.alerts import alerts
+from chronicle.ask.render import render
+from chronicle.ask.tables import Tables
 from ingestion.warehouse import Warehouse
 
 AT = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)

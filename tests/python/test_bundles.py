@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import bundles
-from ingestion.bundles import Member, Place, Refused, bundle_of, is_bundle, members, place_of
+from ingestion.sources import archives
+from ingestion.sources.archives import Member, Place, Refused, bundle_of, is_bundle, members, place_of
 
 MTIME = 1_600_000_000  # 2020-09-13 12:26:40 UTC
 AT = dt.datetime(2020, 9, 13, 12, 26, 40, tzinfo=dt.UTC)
@@ -251,7 +251,7 @@ def test_a_torn_zip_of_a_pipe_has_no_sizes_in_its_headers(tmp_path: Path) -> Non
 
 
 def test_a_tar_bomb_is_refused_before_it_is_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "FREE_BYTES", 100_000)
+    monkeypatch.setattr(archives, "FREE_BYTES", 100_000)
     path = write(tmp_path / "b.tar.gz", gzip.compress(tar_of({"small.log": b"small", "zeros": bytes(20_000_000), "after.log": b"after"})))
     files, refused = read(path)
     assert files == {"small.log": b"small"}
@@ -260,14 +260,14 @@ def test_a_tar_bomb_is_refused_before_it_is_inflated(tmp_path: Path, monkeypatch
 
 
 def test_a_zip_bomb_is_refused_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "FREE_BYTES", 100_000)
+    monkeypatch.setattr(archives, "FREE_BYTES", 100_000)
     files, refused = read(write(tmp_path / "b.zip", zip_of({"zeros": bytes(20_000_000), "after.log": b"after"})))
     assert files == {"after.log": b"after"}
     assert refused["zeros"].startswith("taken for an archive bomb: 20000000 bytes of ")
 
 
 def test_a_bomb_in_an_archive_is_refused_by_its_own_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "FREE_BYTES", 100_000)
+    monkeypatch.setattr(archives, "FREE_BYTES", 100_000)
     bomb = gzip.compress(tar_of({"zeros": bytes(20_000_000)}))
     files, refused = read(write(tmp_path / "b.tar", tar_of({"in.tgz": bomb, "after.log": b"after"})))
     assert files == {"after.log": b"after"}
@@ -275,8 +275,8 @@ def test_a_bomb_in_an_archive_is_refused_by_its_own_size(tmp_path: Path, monkeyp
 
 
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "MAX_MEMBERS", 3)
-    monkeypatch.setattr(bundles.Budget, "__init__", lambda self: self.__dict__.update(members=3, left=1 << 40))
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(archives.Budget, "__init__", lambda self: self.__dict__.update(members=3, left=1 << 40))
     for path in (
         write(tmp_path / "b.tar", tar_of({f"{n}.log": b"x" for n in range(5)})),
         write(tmp_path / "b.zip", zip_of({f"{n}.log": b"x" for n in range(5)})),

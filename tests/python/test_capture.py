@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
-from ingestion.bronze import Counted, Task
-from ingestion.capture import HELD_BYTES, UNREAD, read_capture
-from ingestion.ingest import task_of
-from ingestion.sources import identify, inspect, resolve_nodes, resolve_zones
+from ingestion.bronze.capture_rows import HELD_BYTES, UNREAD, read_capture
+from ingestion.bronze.tasks import Counted, Task, task_of
+from ingestion.sources.identify import identify
+from ingestion.sources.inspect import inspect
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import Found
 
 PAUSE = "[2026-11-21T09:34:{:02}.048+0530][gc] GC({}) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.250ms\n"
 
 
 def task(path: Path, **changes: object) -> Task:
-    (source,) = identify(resolve_zones(resolve_nodes([inspect(str(path), str(path.parent), "c", 4)]), None), [])
+    (source,) = identify(place([inspect(Found.at(str(path), "c", 4))]))
     return replace(task_of(source, False, 1, dt.datetime(2026, 11, 22, tzinfo=dt.UTC)), **changes)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
-from ingestion.sources import inspect
+from ingestion.sources.inspect import inspect
+from ingestion.sources.stages import Found
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
@@ -79,7 +80,7 @@ def test_offsets_point_at_the_lines(path: Path) -> None:
 )
 def test_the_output_of_a_tool_with_warnings_of_its_log_is_no_log(name: str) -> None:
     path = FIXTURES / name
-    source = inspect(str(path), str(path.parent), "c")
+    source = inspect(Found.at(str(path), "c"))
     assert source.capture is not None
     assert captures.module_of(source.capture).__name__.endswith("." + path.parent.name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import acls
+from ingestion.captures.kafka_tools import acls
 from tests.python.capture_rows import rows_of
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import api_versions
+from ingestion.captures.kafka_tools import api_versions
 from tests.python.capture_rows import rows_of
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, Sample, burrow, lines_of
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.metrics import burrow
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "captures" / "burrow" / "answers.json"
 NOW = dt.datetime(2026, 11, 21, 9, 32, 30, tzinfo=dt.UTC)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ingestion.captures import About, checkpoints, lines_of
+from ingestion.captures import About, lines_of
+from ingestion.captures.kafka_tools import checkpoints
 from tests.python.capture_rows import rows_of
 
 

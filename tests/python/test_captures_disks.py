@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, disks, lines_of
+from ingestion.captures import About, Row, lines_of
+from ingestion.captures.system import disks
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "disks"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from ingestion.captures import dump_log
+from ingestion.captures.kafka_tools import dump_log
 from tests.python.capture_rows import fields_of, rows_of
 
 

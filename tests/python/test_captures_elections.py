@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import elections
+from ingestion.captures.kafka_tools import elections
 from tests.python.capture_rows import rows_of
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import environment
+from ingestion.captures.jvm import environment
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 

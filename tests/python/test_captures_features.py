@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import features
+from ingestion.captures.kafka_tools import features
 from tests.python.capture_rows import fields_of, rows_of
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Line, Row, gc_log, lines_of
+from ingestion.captures import About, Line, Row, lines_of
+from ingestion.captures.jvm import gc_log
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "gc_log"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import groups
+from ingestion.captures.kafka_tools import groups
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from ingestion.captures import About, Row, hs_err, lines_of
+from ingestion.captures import About, Row, lines_of
+from ingestion.captures.jvm import hs_err
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "hs_err"
 

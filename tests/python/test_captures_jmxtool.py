@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, Sample, jmxtool, lines_of
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.metrics import jmxtool
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures" / "jmxtool"
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, Sample, jolokia, lines_of
-from ingestion.secrets import hide_secrets, shown
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.metrics import jolokia
+from ingestion.records.redact import hide_secrets, shown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures" / "jolokia"
 AT = dt.datetime(2026, 11, 21, 9, 32, 20, tzinfo=dt.UTC)

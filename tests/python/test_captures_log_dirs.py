@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from ingestion.captures import log_dirs
+from ingestion.captures.kafka_tools import log_dirs
 from tests.python.capture_rows import fields_of, rows_of
 
 

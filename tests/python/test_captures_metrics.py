@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from ingestion.captures import _metrics
-from ingestion.captures._metrics import PATH, Metric, Metrics, catalogue, instant, number, object_name, of_bean, of_series
-from ingestion.forms import read_units, read_yaml
+from ingestion.captures.metrics import _metrics
+from ingestion.captures.metrics._metrics import PATH, Metric, Metrics, catalogue, instant, number, object_name, of_bean, of_series
+from ingestion.reading.catalogue_files import read_yaml
+from ingestion.recognition.forms import read_units
 
 
 def entries() -> list[tuple[str, dict, dict]]:

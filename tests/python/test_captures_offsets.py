@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.captures import offsets
+from ingestion.captures.kafka_tools import offsets
 from tests.python.capture_rows import fields_of, rows_of
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.captures import About, Row, Sample, lines_of, open_files
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.system import open_files
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "open_files"
 

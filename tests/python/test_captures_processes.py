@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from ingestion.captures import About, Row, lines_of, processes
+from ingestion.captures import About, Row, lines_of
+from ingestion.captures.system import processes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "processes"
 

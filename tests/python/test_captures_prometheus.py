@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, Sample, lines_of, prometheus
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.metrics import prometheus
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures" / "prometheus"
 Key = tuple[str, str | None, tuple[tuple[str, str], ...]]

@@ -6,7 +6,8 @@ import datetime as dt
 
 import pytest
 
-from ingestion.captures import About, lines_of, properties
+from ingestion.captures import About, lines_of
+from ingestion.captures.kafka_tools import properties
 from tests.python.capture_rows import rows_of
 
 

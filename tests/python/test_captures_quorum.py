@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from ingestion.captures import quorum
+from ingestion.captures.kafka_tools import quorum
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 

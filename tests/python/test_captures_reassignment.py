@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import reassignment
+from ingestion.captures.kafka_tools import reassignment
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 

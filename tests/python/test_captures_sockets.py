@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from ingestion.captures import About, Row, Sample, lines_of, sockets
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.system import sockets
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "sockets"
 

@@ -6,7 +6,8 @@ import datetime as dt
 import json
 from pathlib import Path
 
-from ingestion.captures import About, Row, lines_of, thread_dump
+from ingestion.captures import About, Row, lines_of
+from ingestion.captures.jvm import thread_dump
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "thread_dump"
 DOUBT = ("who holds the read lock is not printed; taken from the frames",)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from ingestion import captures
-from ingestion.captures import acls, configs, features, groups, log_dirs, offsets, quorum, reassignment, tool_errors, topics, transactions
+from ingestion.captures.kafka_tools import (
+    acls,
+    configs,
+    features,
+    groups,
+    log_dirs,
+    offsets,
+    quorum,
+    reassignment,
+    tool_errors,
+    topics,
+    transactions,
+)
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 TIMEOUT = "org.apache.kafka.common.errors.TimeoutException"

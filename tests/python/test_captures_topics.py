@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from ingestion.captures import topics
+from ingestion.captures.kafka_tools import topics
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.captures import transactions
+from ingestion.captures.kafka_tools import transactions
 from tests.python.capture_rows import rows_in, rows_of
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.captures import About, Row, Sample, lines_of, tsdb
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.metrics import tsdb
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures" / "tsdb"
 AT = dt.datetime(2018, 6, 10, 14, 1, tzinfo=dt.UTC)

@@ -6,7 +6,8 @@ import datetime as dt
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from ingestion.captures import About, Row, lines_of, znodes
+from ingestion.captures import About, Row, lines_of
+from ingestion.captures.zookeeper import znodes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "znodes"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.captures import About, Row, Sample, lines_of, zookeeper
+from ingestion.captures import About, Row, Sample, lines_of
+from ingestion.captures.zookeeper import zookeeper
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "zookeeper"
 

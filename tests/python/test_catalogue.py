@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import knowledge
-from ingestion.check import problems
-from ingestion.forms import ELLIPSIS, MARK, CatalogueError
-from ingestion.recognise import CATALOGUE, Catalogue, catalogue
+from chronicle.catalogue import authoring
+from chronicle.catalogue.check import problems
+from ingestion.reading.catalogue_files import CATALOGUE, CatalogueError
+from ingestion.recognition.forms import ELLIPSIS, MARK
+from ingestion.recognition.recognise import Catalogue, catalogue
 
 
 def test_every_form_extracts_its_own_values_and_no_other_form_takes_its_line() -> None:
@@ -57,7 +58,7 @@ def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
 
 
 def test_generated_files_are_fresh() -> None:
-    made = knowledge.made_files(catalogue())
+    made = authoring.made_files(catalogue())
     assert [path.name for path, text in made.items() if path.read_text() != text] == [], "run: chronicle catalogue build"
 
 
@@ -171,7 +172,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
 @pytest.mark.parametrize(
     ("logger", "context", "body", "event", "fields"),
     [
-        # 0.8.2, the controller's request, as the reference has it.
+        # 0.8.2, the controller's request.
         (
             "state.change.logger",
             "",
@@ -382,8 +383,8 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
     ],
 )
 def test_wordings_of_releases_that_no_lab_cluster_ran(logger: str, context: str, body: str, event: str, fields: dict[str, str]) -> None:
-    from ingestion.envelope import envelopes
-    from ingestion.shapes import shape_of
+    from ingestion.bronze.shapes import shape_of
+    from ingestion.records.envelope import envelopes
 
     line = f"[2020-05-15 12:00:01,123] INFO {context}{body} ({logger})".encode()
     shape = shape_of(line, True, envelopes()[0], catalogue())

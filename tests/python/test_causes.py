@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from ingestion.build import PROJECT
+from chronicle.project import PROJECT
 
 SEEDS = PROJECT / "dbt_project" / "seeds"
 # (cause, effect, how long after its cause an effect begins at least, in ms)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import cli, jars
+from chronicle.cli import main
+from chronicle.spark import jars
 from ingestion.warehouse import Warehouse, only_writer
 
 
@@ -24,7 +25,7 @@ from ingestion.warehouse import Warehouse, only_writer
     ],
 )
 def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(arguments) == 2
+    assert main.execute(arguments) == 2
     out, error = capsys.readouterr()
     assert out == ""
     assert error.startswith("chronicle: ")
@@ -33,7 +34,7 @@ def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys:
 
 
 def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["sql", "select 1", "--warehouse", str(tmp_path / "none")]) == 1
+    assert main.execute(["sql", "select 1", "--warehouse", str(tmp_path / "none")]) == 1
     assert capsys.readouterr().err == (
         f"chronicle: {tmp_path}/none: no warehouse there; make one with `chronicle run PATH`, or name another with --warehouse\n"
     )
@@ -41,7 +42,7 @@ def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys
 
 def test_help_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from ingestion import cli; cli.execute(['--help']);"
+        "import sys; from chronicle.cli import main; main.execute(['--help']);"
         " print([name for name in ('pyspark', 'dbt', 'pyarrow', 'numpy', 'jinja2', 'matplotlib') if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -62,18 +63,18 @@ def test_suggest_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pyt
     log = tmp_path / "logs" / "server.log"
     log.parent.mkdir()
     log.write_text("[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
-    assert cli.execute(["catalogue", "suggest", str(log.parent), str(tmp_path / "nowhere")]) == 1
+    assert main.execute(["catalogue", "suggest", str(log.parent), str(tmp_path / "nowhere")]) == 1
     said = capsys.readouterr()
     missing = f"{tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper, or a folder of them"
     assert (said.out, said.err) == ("", f"chronicle: {missing}\n")
-    assert cli.execute(["catalogue", "suggest", str(notes)]) == 1
+    assert main.execute(["catalogue", "suggest", str(notes)]) == 1
     assert f"{notes}: no log of Kafka or ZooKeeper there" in capsys.readouterr().err
-    assert cli.execute(["catalogue", "suggest", str(tmp_path)]) == 0
+    assert main.execute(["catalogue", "suggest", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "nothing to suggest: every record is recognised\n"
 
 
 def test_match_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["catalogue", "match", str(tmp_path / "nowhere")]) == 1
+    assert main.execute(["catalogue", "match", str(tmp_path / "nowhere")]) == 1
     assert capsys.readouterr().err == f"chronicle: {tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper\n"
 
 
@@ -83,7 +84,7 @@ def test_before_the_first_build_there_is_nothing_to_ask(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], is_building: bool
 ) -> None:
     with only_writer(Warehouse.at(str(tmp_path))) if is_building else contextlib.nullcontext():
-        assert cli.execute([*command, "--warehouse", str(tmp_path)]) == 1
+        assert main.execute([*command, "--warehouse", str(tmp_path)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "no build has been completed yet" in err

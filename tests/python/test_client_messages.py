@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.bronze import shape_of
-from ingestion.envelope import envelopes
-from ingestion.recognise import catalogue, class_names
+from ingestion.bronze.shapes import shape_of
+from ingestion.recognition.recognise import catalogue, class_names
+from ingestion.records.envelope import envelopes
 
 CCI = "org.apache.kafka.clients.consumer.internals"
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.compiled import KEPT, compile_folder, keep, load
-from ingestion.recognise import CATALOGUE, PART, Catalogue, Index, catalogue
+from ingestion.reading.catalogue_files import CATALOGUE
+from ingestion.recognition.compiled import KEPT, compile_folder, keep, load
+from ingestion.recognition.recognise import PART, Catalogue, Index, catalogue
 
 ENTRY = 'thing_done:\n  means: A thing was done.\n  forms:\n    - {loggers: [a.B], line: "the thing <<partition_name=orders-3>> is done"}\n'
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.cli import execute
-from ingestion.coverage import Coverage, Hole, Statement, minors_of, pieces, read_statements, report, sample_texts
-from ingestion.recognise import catalogue
+from chronicle.catalogue.coverage import Coverage, Hole, Statement, minors_of, pieces, read_statements, report, sample_texts
+from chronicle.cli.main import execute
+from ingestion.recognition.recognise import catalogue
 
 HEAD = "source_unit\treceiver\tlevel\tfirst_release\tlast_release\treleases\tstatement_argument\n"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from chronicle.build import dbt_command
+from chronicle.cli.main import execute
+from chronicle.project import PROJECT
 from dashboards.described import Dashboard, load
-from ingestion import by_hand
-from ingestion.build import PROJECT
-from ingestion.cli import execute
 from ingestion.warehouse import Busy, Warehouse, only_writer
 
 
@@ -66,7 +66,7 @@ def test_silence_of_logs_is_told_by_their_arrivals(manifest: Any) -> None:
     ],
 )
 def test_a_session_starts_only_for_what_asks_one(line: str, needs_session: bool) -> None:
-    assert by_hand.asked(line.split()).needs_session == needs_session
+    assert dbt_command.asked(line.split()).needs_session == needs_session
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_session_starts_only_for_what_asks_one(line: str, needs_session: bool)
     ],
 )
 def test_the_command_is_found_behind_options_with_values(line: str, command: str, writes: bool) -> None:
-    wanted = by_hand.asked(line.split())
+    wanted = dbt_command.asked(line.split())
     assert (wanted.command, wanted.writes) == (command, writes)
 
 
@@ -97,9 +97,9 @@ def test_a_command_behind_options_holds_the_warehouse_and_what_it_made_is_not_a_
             pass
         raise ValueError("far enough")
 
-    monkeypatch.setattr(by_hand, "start_session", start_session)
+    monkeypatch.setattr(dbt_command, "start_session", start_session)
     with pytest.raises(ValueError, match="far enough"):
-        by_hand.invoke(str(tmp_path), ["--printer-width", "100", "build", "--threads", "2"], "1g")
+        dbt_command.invoke(str(tmp_path), ["--printer-width", "100", "build", "--threads", "2"], "1g")
     assert seen == [False]
 
 
@@ -117,11 +117,11 @@ def test_what_dbt_does_not_understand_is_said_before_anything_is_touched(tmp_pat
 
 def test_places_that_the_user_names_stay(tmp_path: Any) -> None:
     place = Warehouse.at(str(tmp_path))
-    assert by_hand.places(place, PROJECT, by_hand.asked([])) == []
-    wanted = by_hand.asked(["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
-    assert by_hand.places(place, PROJECT, wanted) == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]
-    wanted = by_hand.asked(["--log-path", "there", "parse", "--project-dir", "mine"])
-    assert by_hand.places(place, PROJECT, wanted) == [
+    assert dbt_command.places(place, PROJECT, dbt_command.asked([])) == []
+    wanted = dbt_command.asked(["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
+    assert dbt_command.places(place, PROJECT, wanted) == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]
+    wanted = dbt_command.asked(["--log-path", "there", "parse", "--project-dir", "mine"])
+    assert dbt_command.places(place, PROJECT, wanted) == [
         *("--profiles-dir", str(PROJECT / "dbt_project")),
         *("--target-path", str(place.work / "by-hand")),
     ]

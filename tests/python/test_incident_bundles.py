@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ingestion.bronze import Counted
-from ingestion.ingest import Options, Spool, look, read_all, task_of
+from ingestion.bronze.shares import read_all
+from ingestion.bronze.tasks import Counted, task_of
+from ingestion.ingest import look
+from ingestion.sources.discover import Options, Spool
+from ingestion.sources.stages import Identified, grown
 
 INCIDENTS = Path(__file__).parents[1] / "incidents"
 BUNDLES = sorted(path.parent for path in INCIDENTS.glob("*/input"))
@@ -23,7 +25,10 @@ def rows_of(bundle: Path, folder: Path) -> tuple[list[str], list[tuple[str, dict
         sources = look(options, str(folder / "warehouse"), spool)
         left_out = [source.shown for source in sources if source.outcome != "read"]
         now = dt.datetime.now(dt.UTC)
-        tasks = [task_of(replace(source, source_id=str(n)), False, 1, now) for n, source in enumerate(sources)]
+        tasks = [
+            task_of(grown(Identified, source, source_id=str(n), start=source.begin, tail_hash=None), False, 1, now)
+            for n, source in enumerate(sources)
+        ]
         counted: dict[str, Counted] = {}
         rows = [(table, row) for table, batch in read_all(tasks, counted) for row in batch.to_pylist()]
         assert not [count.fault for count in counted.values() if count.fault]

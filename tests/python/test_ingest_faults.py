@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from ingestion import cli, sources
+from chronicle.cli import main
 from ingestion import ingest as ingesting
+from ingestion.bronze.source_rows import TORN
+from ingestion.sources import inspect as looking
 from tests import rotations
 from tests.python.test_records import line
 from tests.rotations import Here
@@ -80,23 +82,23 @@ def test_a_name_that_is_not_utf_8_is_shown_with_its_bytes(folder: Path) -> None:
 
 def test_a_fault_of_ours_is_named_with_its_place_and_ends_with_1(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "logs" / "odd.log").write_text(line(4, "odd"))
-    look = sources.find_envelope
+    look = looking.find_envelope
 
     def faulty(sample: bytes) -> object:
         if b"odd" in sample:
             raise KeyError("no such thing")
         return look(sample)
 
-    monkeypatch.setattr(sources, "find_envelope", faulty)
+    monkeypatch.setattr(looking, "find_envelope", faulty)
     outcome = load(folder)
     assert [Path(path).name for path in outcome.failed] == ["odd.log"]
     assert outcomes(folder)["server.log"] == ("read", None)
     failed, reason = outcomes(folder)["odd.log"]
     assert failed == "failed" and reason is not None
-    assert reason.startswith("KeyError: 'no such thing' at ") and "sources.py:" in reason
-    monkeypatch.setattr("ingestion.session.start", lambda warehouse, memory: Here())
-    assert cli.execute(["ingest", str(folder / "logs"), "--warehouse", str(folder / "other"), "--cluster", "c"]) == 1
-    monkeypatch.setattr(sources, "find_envelope", look)
+    assert reason.startswith("KeyError: 'no such thing' at ") and "inspect.py:" in reason
+    monkeypatch.setattr("chronicle.spark.session.start", lambda warehouse, memory: Here())
+    assert main.execute(["ingest", str(folder / "logs"), "--warehouse", str(folder / "other"), "--cluster", "c"]) == 1
+    monkeypatch.setattr(looking, "find_envelope", look)
     assert (load(folder).records, outcomes(folder)["odd.log"]) == (1, ("read", None))
 
 
@@ -127,7 +129,7 @@ def test_a_last_line_without_its_end_is_taken_when_the_file_is_settled(folder: P
     os.utime(log, (now - 100, now - 100))
     outcome = load(folder, settled_after=60)
     assert outcome.records == 1
-    assert outcomes(folder)["server.log"] == ("cut", ingesting.TORN)
+    assert outcomes(folder)["server.log"] == ("cut", TORN)
     assert sorted(row["body"] for row in rows(folder, "log_records")) == ["after", "started", "torn", "whole"]
     assert load(folder, settled_after=60).records == 0
 

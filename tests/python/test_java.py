@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.java import NoJava, find, release
+from chronicle.spark.java import NoJava, find, release
 
 
 def install(home: Path, version: str) -> Path:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ingestion import linear
-from ingestion.forms import MARK
+from ingestion.reading import linear
+from ingestion.recognition.forms import MARK
 
 sys.path.insert(0, str(Path(__file__).parent))
 import hostile

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import capture
-from ingestion.bronze import Task
-from ingestion.capture import Text
-from ingestion.envelope import envelope_named
-from ingestion.recognise import catalogue
-from ingestion.records import LONGEST_RECORD
-from ingestion.secrets import HIDDEN, hide_secrets
-from ingestion.shapes import shape_of
-from ingestion.unwrap import Streams
+from ingestion.bronze import capture_rows
+from ingestion.bronze.capture_rows import Text
+from ingestion.bronze.shapes import shape_of
+from ingestion.bronze.tasks import Task
+from ingestion.recognition.recognise import catalogue
+from ingestion.records.envelope import envelope_named
+from ingestion.records.redact import HIDDEN, hide_secrets
+from ingestion.records.split import LONGEST_RECORD
+from ingestion.records.unwrap import Streams
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +27,7 @@ def task(path: Path) -> Task:
 
 
 def test_a_line_of_many_chunks_is_copied_once(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(capture, "CHUNK", 1 << 12)
+    monkeypatch.setattr(capture_rows, "CHUNK", 1 << 12)
     path = tmp_path / "one-line"
     path.write_bytes(b"a" * (24 << 20) + b"\nb\n")
     began = time.process_time()
@@ -37,7 +37,7 @@ def test_a_line_of_many_chunks_is_copied_once(tmp_path: Path, monkeypatch) -> No
 
 
 def test_a_key_on_the_border_of_chunks_is_hidden_whole(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(capture, "CHUNK", 512)
+    monkeypatch.setattr(capture_rows, "CHUNK", 512)
     path = tmp_path / "key"
     secret = "\n".join(["MIIEpAIBAAKCAQEA"] * 9)
     path.write_text(f"before\n-----BEGIN RSA PRIVATE KEY-----\n{secret}\n-----END RSA PRIVATE KEY-----\nafter\n" * 3)

@@ -6,7 +6,8 @@ import io
 import tarfile
 from pathlib import Path
 
-from ingestion.ingest import Options, Spool, look
+from ingestion.ingest import look
+from ingestion.sources.discover import Options, Spool
 
 LINE = "[2020-05-15 12:00:01,123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 

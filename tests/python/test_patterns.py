@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.patterns import Cut, compile_pattern
+from ingestion.records.patterns import Cut, compile_pattern
 
 NOON = 1_589_544_001_123  # 2020-05-15 12:00:01,123
 

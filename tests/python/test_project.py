@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ingestion.build import PROJECT
+from chronicle.project import PROJECT
+from tests import architecture
 
 # What each layer, which is a folder of models, reads. An incident is made of facts, and a day's measures of facts and incidents.
 READS = {
@@ -73,6 +74,31 @@ def test_every_layer_reads_only_the_one_before(manifest: Any) -> None:
         if layer(parent) not in READS[layer(node)] and not (node.name in TOUCHED_DAYS and layer(parent) == "source")
     ]
     assert wrong == []
+
+
+def test_a_subject_is_entered_by_its_doors(manifest: Any) -> None:
+    """dbt refuses what reads a private step of another group; here: no model is without a group, and no door is open that nobody uses."""
+    ungrouped = [node.name for node in models(manifest) if node.group is None]
+    ungrouped += [node.name for node in manifest.nodes.values() if node.name.startswith("reconcile_") and node.group is None]
+    assert ungrouped == []
+    wrong = [(node.name, node.group) for node in models(manifest) if node.group not in node.original_file_path.split("/")]
+    assert wrong == []
+    open_to_others = {node.name for node in models(manifest) if node.access.value == "protected"}
+    assert open_to_others == set(architecture.readers(manifest))
+    public = {node.name for node in models(manifest) if node.access.value == "public"}
+    assert public == {node.name for node in (*marts(manifest), *models(manifest, "reports"))}
+
+
+def test_a_door_says_its_grain_and_what_it_gives(manifest: Any) -> None:
+    doors = [node for node in models(manifest) if node.access.value == "protected"]
+    assert len(doors) > 20
+    assert [node.name for node in doors if not node.config.meta.get("gives")] == []
+    assert [node.name for node in doors if not set(node.config.meta["grain"]) <= set(node.columns)] == []
+
+
+def test_the_page_of_the_architecture_is_what_the_manifest_says(manifest: Any) -> None:
+    """`python -m tests.architecture` writes it."""
+    assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(manifest)
 
 
 def test_staging_that_staging_reads_is_called_base(manifest: Any) -> None:

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
 
-from ingestion.publish import BrokenContract, Mart, Published, commit_all, described
-from ingestion.report_tables import NotBuilt, Tables
+from chronicle.ask.tables import NotBuilt, Tables
+from chronicle.build.publish import BrokenContract, Mart, Published, commit_all, described
 from ingestion.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,7 +223,7 @@ class Marts:
     def publish_and_be_killed(self, number: int, after: int) -> None:
         """Publish in a process of its own that ends at once when so many tables are committed."""
         text = (
-            "import os, sys, ingestion.publish as publish, tests.python.test_publish as here; from pathlib import Path\n"
+            "import os, sys, chronicle.build.publish as publish, tests.python.test_publish as here; from pathlib import Path\n"
             "left, commit = [int(sys.argv[3])], publish.commit\n"
             "def counted(*given):\n"
             "    left[0] < 1 and os._exit(9)\n"

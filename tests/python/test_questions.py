@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from ingestion import alerts, cli, questions
-from ingestion.rendered import render
-from ingestion.times import parse_moment
+from chronicle.ask import alerts, questions
+from chronicle.ask.render import render
+from chronicle.cli import main
+from chronicle.output.times import parse_moment
 from ingestion.warehouse import Warehouse
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
@@ -63,7 +64,7 @@ def test_a_day_as_end_counts_whole() -> None:
     ],
 )
 def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
-    assert cli.execute(["ask", *arguments]) == 2
+    assert main.execute(["ask", *arguments]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert said in told.err
@@ -79,25 +80,25 @@ def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], arguments: 
     ],
 )
 def test_wrong_usage_of_check_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
-    assert cli.execute(["check", *arguments]) == 2
+    assert main.execute(["check", *arguments]) == 2
     assert said in capsys.readouterr().err
 
 
 def test_without_a_warehouse_asking_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert cli.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path / "none")]) == 1
-    assert cli.execute(["check", "--warehouse", str(tmp_path / "none")]) == 1
+    assert main.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path / "none")]) == 1
+    assert main.execute(["check", "--warehouse", str(tmp_path / "none")]) == 1
     assert capsys.readouterr().err.count("no warehouse there") == 2
-    assert cli.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path)]) == 1
-    assert cli.execute(["check", "--warehouse", str(tmp_path)]) == 1
+    assert main.execute(["ask", "stale-nodes", "--warehouse", str(tmp_path)]) == 1
+    assert main.execute(["check", "--warehouse", str(tmp_path)]) == 1
     assert capsys.readouterr().err.count("no build has been completed yet") == 2
 
 
 def test_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["ask"]) == 0
+    assert main.execute(["ask"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert len(listed) == len(questions.questions()) >= 25
     assert all(re.fullmatch(r"[a-z-]+ +[A-Z].*\?", line) for line in listed)
-    assert cli.execute(["check", "--list"]) == 0
+    assert main.execute(["check", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(list(alerts.alerts())) >= 10
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.envelope import envelopes
-from ingestion.recognise import catalogue
-from ingestion.shapes import shape_of
+from ingestion.bronze.shapes import shape_of
+from ingestion.recognition.recognise import catalogue
+from ingestion.records.envelope import envelopes
 
 COORDINATOR = "kafka.coordinator.transaction"
 MEMBER = "org.apache.kafka.clients.consumer.internals"

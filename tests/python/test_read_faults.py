@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import bronze, unwrap
-from ingestion.bronze import FAILED, Counted, read_tasks
-from ingestion.capture import read_capture
+from ingestion.bronze import log_records, pieces
+from ingestion.bronze.capture_rows import read_capture
+from ingestion.bronze.log_records import FAILED, read_tasks
+from ingestion.bronze.tasks import Counted
 from ingestion.captures import UNREAD, Row
-from ingestion.files import Changed, Expected, chunks
-from ingestion.unwrap import millis_of_json
+from ingestion.reading.files import Changed, Expected, chunks
+from ingestion.records import unwrap
+from ingestion.records.unwrap import millis_of_json
 from tests.python.test_records import line, read, task
 
 LINES = "".join(line(second, f"[KafkaServer id=1] started {second}") for second in range(40))
@@ -74,14 +76,14 @@ def test_a_fault_of_ours_keeps_the_other_sources_and_the_raw_text(tmp_path: Path
     paths = [tmp_path / f"{name}.log" for name in "abc"]
     for path in paths:
         path.write_text(line(1, f"in {path.stem}") + line(2, "[KafkaServer id=1] started"))
-    table = bronze.Batch.table
+    table = log_records.Batch.table
 
-    def faulty(batch: bronze.Batch) -> object:
+    def faulty(batch: log_records.Batch) -> object:
         if any(piece.reader.task.source_id == "b" for piece in batch.pieces):
             raise IndexError("odd")
         return table(batch)
 
-    monkeypatch.setattr(bronze.Batch, "table", faulty)
+    monkeypatch.setattr(log_records.Batch, "table", faulty)
     counted: dict[str, Counted] = {}
     tasks = [task(path, source_id=path.stem, shown=path.name) for path in paths]
     rows = [row for batch in read_tasks(tasks, counted, {}) for row in batch.to_pylist()]
@@ -176,7 +178,7 @@ def test_a_file_that_is_truncated_while_it_is_read_gives_what_was_read_before(tm
 def test_the_last_record_of_a_file_that_changes_is_held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.log"
     path.write_text(LINES)
-    monkeypatch.setattr(bronze, "CHUNK", 1000)
+    monkeypatch.setattr(pieces, "CHUNK", 1000)
     whole = chunks
 
     def cut_off(*arguments: object) -> object:
@@ -185,7 +187,7 @@ def test_the_last_record_of_a_file_that_changes_is_held_back(tmp_path: Path, mon
         os.truncate(path, 0)
         yield from given
 
-    monkeypatch.setattr(bronze, "chunks", cut_off)
+    monkeypatch.setattr(pieces, "chunks", cut_off)
     counted: dict[str, Counted] = {}
     one = task(path, end=len(LINES), expected=expected(LINES.encode()))
     rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]

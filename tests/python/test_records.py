@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import bronze
-from ingestion.bronze import Task, read_tasks
-from ingestion.recognise import catalogue
-from ingestion.records import valid_text
-from ingestion.zones import zone_of, zone_offsets
+from ingestion.bronze import pieces
+from ingestion.bronze.log_records import read_tasks
+from ingestion.bronze.tasks import Task
+from ingestion.reading.zones import zone_of, zone_offsets
+from ingestion.recognition.recognise import catalogue
+from ingestion.records.split import valid_text
 
 HEAD = re.compile(rb"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] ", re.M)
 
@@ -71,7 +72,7 @@ def test_offsets_cover_every_byte_whatever_the_chunks(tmp_path: Path, monkeypatc
     path.write_bytes(b"the end of an older record\n" + text)
     whole = read(path)
     for size in (64, 1000, 4096):
-        monkeypatch.setattr(bronze, "CHUNK", size)
+        monkeypatch.setattr(pieces, "CHUNK", size)
         cut = read(path)
         assert [(row["byte_offset"], row["byte_length"], row["event_type"], row["node_id"]) for row in cut] == [
             (row["byte_offset"], row["byte_length"], row["event_type"], row["node_id"]) for row in whole

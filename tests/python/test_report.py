@@ -14,11 +14,13 @@ import pytest
 import yaml
 from deltalake import write_deltalake
 
-from ingestion import cli, figures, report, report_plots
-from ingestion.report_questions import SPANS
-from ingestion.report_tables import Period, Tables, moment
-from ingestion.times import parse_time
-from ingestion.units import duration_text, size_text
+from chronicle.ask.tables import Period, Tables
+from chronicle.cli import main
+from chronicle.output.sql_text import moment
+from chronicle.output.times import parse_time
+from chronicle.output.units import duration_text, size_text
+from chronicle.report import figures, plots, report
+from chronicle.report.queries import SPANS
 from ingestion.warehouse import Warehouse
 
 TIME = pa.timestamp("us", tz="UTC")
@@ -366,12 +368,12 @@ def test_an_empty_mart_has_nothing_found(tmp_path: Path) -> None:
 
 def test_the_command_writes_the_file(warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "page.html"
-    assert cli.execute(["report", "--warehouse", warehouse.root, "-o", str(out)]) == 0
+    assert main.execute(["report", "--warehouse", warehouse.root, "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>\n")
     told = capsys.readouterr()
     assert told.out == ""
     assert re.fullmatch(rf"{out}: 1 cluster, 1 incident, \d+ KB, in \d+\.\d s\n", told.err)
-    assert cli.execute(["report", "--warehouse", warehouse.root, "-o", "-"]) == 0
+    assert main.execute(["report", "--warehouse", warehouse.root, "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>\n")
 
 
@@ -385,7 +387,7 @@ def test_the_command_writes_the_file(warehouse: Warehouse, tmp_path: Path, capsy
     ],
 )
 def test_faults_are_one_line(warehouse: Warehouse, arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["report", "--warehouse", warehouse.root, *arguments]) == code
+    assert main.execute(["report", "--warehouse", warehouse.root, *arguments]) == code
     error = capsys.readouterr().err
     assert said.format(root=warehouse.root) in error
     assert error.count("\n") == 1
@@ -489,7 +491,7 @@ def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) ->
             made.add(f"{schema_name}.{model['name']}")
     assert {"marts.dim_clusters", "marts.fct_leader_elections"} <= made
     tables, period = Tables(Warehouse.at(str(tmp_path))), Period("marts.orders", at("2026-06-10"), at("2026-06-12"))
-    for query in (report_plots.LEADERS, report_plots.LEADERLESS, report_plots.GROWTH, *SPANS):
+    for query in (plots.LEADERS, plots.LEADERLESS, plots.GROWTH, *SPANS):
         # Raises NotBuilt where a column is missing.
         if {f"marts.{name}" for name in re.findall(r"marts\.(\w+)", query)} <= made:
             tables.rows(Template(query).safe_substitute(cluster="''", step="1", since=moment(period.since), until=moment(period.until)))

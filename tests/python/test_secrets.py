@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ingestion.secrets import hide_secrets, may_hold_secrets, secrets, shown
+from ingestion.records.redact import hide_secrets, may_hold_secrets, secrets, shown
 
 MARKED = re.compile(r"<<(.*?)>>", re.S)
 EXAMPLES = [example for secret in secrets() for example in secret.examples]

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from ingestion import ingest as ingesting
-from ingestion import seen, write
-from ingestion.ingest import Options, Outcome
+from ingestion.bronze import write
+from ingestion.outcome import Outcome
+from ingestion.sources import seen
+from ingestion.sources.discover import Options
 
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 

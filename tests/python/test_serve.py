@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import passwords
-from ingestion.cli import execute
-from ingestion.serve import Options, check, directory, is_loopback, key_of, settings
+from chronicle.cli.main import execute
+from chronicle.serve import passwords
+from chronicle.serve.serve import Options, check, directory, is_loopback, key_of, settings
 
 KNOWN = "anna:pbkdf2_sha256:600000:AAECAwQFBgcICQoLDA0ODw==:"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.cli import execute
-from ingestion.statements import Source, rows, under_their_loggers
+from chronicle.catalogue.statements import Source, rows, under_their_loggers
+from chronicle.cli.main import execute
 
 SCALA = """package kafka.server
 

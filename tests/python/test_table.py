@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from ingestion import ask, table
-from ingestion.console import tell, visible
+from chronicle.output import formats, table
+from chronicle.output.console import tell, visible
 
 UTC = dt.UTC
 
@@ -159,6 +159,6 @@ def test_no_text_steers_the_terminal(text: str, shown: str, capsys: pytest.Captu
 
 def test_json_holds_control_characters_as_escapes() -> None:
     out = io.StringIO()
-    ask.write(pa.table({"name": ["a\x1b\x9b\u202eb日"]}), "json", out)
+    formats.write(pa.table({"name": ["a\x1b\x9b\u202eb日"]}), "json", out)
     assert out.getvalue() == '[\n{"name": "a\\u001b\\u009b\\u202eb日"}\n]\n'
     assert json.loads(out.getvalue()) == [{"name": "a\x1b\x9b\u202eb日"}]

@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
-from ingestion import captures, earlier, whose
-from ingestion.bronze import Counted
-from ingestion.ingest import Options, Spool, look, nodeless, nodeless_said, source_row
-from ingestion.sources import Layout, Source, identify
+from ingestion import captures
+from ingestion.bronze.source_rows import source_row
+from ingestion.bronze.tasks import Counted, Read
+from ingestion.ingest import look
+from ingestion.outcome import nodeless, nodeless_said
+from ingestion.sources import earlier, owners
+from ingestion.sources.discover import Options, Spool
+from ingestion.sources.identify import identify
+from ingestion.sources.layout import Layout
+from ingestion.sources.stages import Placed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "whose"
 CAPTURES = FIXTURES.parent / "captures"
@@ -62,13 +68,13 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Source]:
+def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Placed]:
     with Spool(tmp_path / "spool") as spool:
         given = Options([str(folder)], cluster="c", timezone="UTC", **options)
         return look(given, str(tmp_path / "warehouse"), spool, past)
 
 
-def nodes(sources: list[Source], folder: Path) -> dict[str, tuple[int | None, str | None]]:
+def nodes(sources: list[Placed], folder: Path) -> dict[str, tuple[int | None, str | None]]:
     return {str(Path(source.shown).relative_to(folder.resolve())): (source.node_id, source.node_known_by) for source in sources}
 
 
@@ -76,34 +82,34 @@ def of(folder: Path, tmp_path: Path, **options: Any) -> dict[str, tuple[int | No
     return nodes(found(folder, tmp_path, **options), folder)
 
 
-NAMES = whose.content()["names"]
+NAMES = owners.content()["names"]
 
 
 @pytest.mark.parametrize(("word", "name", "number"), [(word, *pair) for word, entry in NAMES.items() for pair in entry["examples"].items()])
 def test_a_name_gives_the_number_behind_its_word_and_no_other(word: str, name: str, number: int) -> None:
-    said = {(candidate.word.name, candidate.number) for candidate in whose.candidates(name)}
+    said = {(candidate.word.name, candidate.number) for candidate in owners.candidates(name)}
     assert (word, number) in said
     assert {number for _, number in said} == {number}
 
 
 @pytest.mark.parametrize("name", [name for entry in NAMES.values() for name in entry["counter_examples"]])
 def test_dates_versions_sizes_and_labels_give_no_number(name: str) -> None:
-    assert whose.candidates(name) == ()
+    assert owners.candidates(name) == ()
 
 
 @pytest.mark.parametrize("section", ["members", "hosts", "own", "machines"])
 def test_each_text_tells_what_its_example_says(section: str) -> None:
-    for entry in whose.content()[section].values():
+    for entry in owners.content()[section].values():
         for text, wanted in entry["examples"].items():
             own = 99 if section == "hosts" and None in wanted.values() else None
-            told = whose.tells(text, (entry.get("kinds") or ["x"])[0], own)
+            told = owners.tells(text, (entry.get("kinds") or ["x"])[0], own)
             said = {"members": list(told.members), "hosts": dict(told.hosts), "own": told.own, "machines": told.host}[section]
             assert said == (wanted if own is None else dict.fromkeys(wanted, own)), text
 
 
 def test_of_an_address_only_the_host_is_kept() -> None:
     """What stands in bronze.sources must hold no secret."""
-    told = whose.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
+    told = owners.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
     assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
 
 
@@ -289,12 +295,12 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
     assert "'**/{kind}-broker-{node}.txt'" in nodeless_said(["/x/ss.txt"])
 
 
-def load(past: earlier.Past, sources: list[Source]) -> earlier.Past:
+def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     """The rows of `bronze.sources` after another run, as ingestion writes them."""
     batch, owners = len(past.rows) + 1, earlier.second_look(sources, past)
-    sources = identify(sources, past.known(owners))
-    counts = [Counted(records=1 if source.start == 0 else 0, end=source.size or 0) for source in sources]
-    rows = [source_row(source, count, past, past.written(), batch, NOW) for source, count in zip(sources, counts, strict=True)]
+    found = identify(sources, past.known(owners))
+    reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
+    rows = [source_row(read, past, batch, NOW) for read in reads]
     return earlier.Past([*past.rows, *(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)])
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ingestion.build import PROJECT
-from ingestion.rendered import project_vars
-from ingestion.report import cell, heading
+from chronicle.ask.render import project_vars
+from chronicle.project import PROJECT
+from chronicle.report.report import cell, heading
 
 WORDS: dict[str, dict[str, str]] = project_vars()["words"]
 # Models whose sentences say these columns: every value that they may have has its words.

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import bronze
-from ingestion.bronze import read_tasks
-from ingestion.ingest import task_of
-from ingestion.sources import Source, identify, inspect, resolve_nodes, resolve_zones
+from ingestion.bronze import pieces
+from ingestion.bronze.log_records import read_tasks
+from ingestion.bronze.tasks import task_of
+from ingestion.sources.identify import identify
+from ingestion.sources.inspect import inspect
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import Found, Identified
 
 LINES = [
     "[2020-05-15 14:00:01,123] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)",
@@ -46,8 +49,8 @@ WRAPPERS: dict[str, Callable[[int, str], str]] = {
 }
 
 
-def load(path: Path, pattern: str | None = None) -> tuple[Source, list[dict]]:
-    (source,) = identify(resolve_zones(resolve_nodes([inspect(str(path), str(path.parent), "c", None, pattern)]), None), [])
+def load(path: Path, pattern: str | None = None) -> tuple[Identified, list[dict]]:
+    (source,) = identify(place([inspect(Found.at(str(path), "c"), pattern)]))
     task = task_of(source, False, 1, dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     return source, [row for batch in read_tasks([task], cache={}) for row in batch.to_pylist()]
 
@@ -202,7 +205,7 @@ def test_a_pattern_of_the_users_own(tmp_path: Path) -> None:
         "15.05.2020|12:00:01|INFO|kafka.server.KafkaServer|[KafkaServer id=3] started\n"
         "15.05.2020|12:00:02|ERROR|a.b.C|boom\njava.lang.IllegalStateException: no\n\tat a.b.C(C.java:1)\n"
     )
-    assert inspect(str(path), str(tmp_path), "c").outcome == "unknown"
+    assert inspect(Found.at(str(path), "c")).outcome == "unknown"
     source, rows = load(path, "%d{dd.MM.yyyy|HH:mm:ss}|%p|%c|%m%n")
     assert source.layout == "given"
     assert [(row["event_type"], row["level"]) for row in rows] == [("node_started", "INFO"), (None, "ERROR")]
@@ -219,7 +222,7 @@ def test_chunks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     whole = key(load(path)[1])
     for size in (100, 3000):
-        monkeypatch.setattr(bronze, "CHUNK", size)
+        monkeypatch.setattr(pieces, "CHUNK", size)
         assert key(load(path)[1]) == whole
 
 
@@ -227,14 +230,14 @@ def test_what_is_held_back_of_one_stream_holds_back_what_follows_it(tmp_path: Pa
     path = tmp_path / "compose.log"
     lines = [f"kafka-{n % 2}  | {LINES[0].replace('id=3', f'id={n % 2}')}\n" for n in range(6)]
     path.write_text("".join(lines))
-    (source,) = identify(resolve_zones(resolve_nodes([inspect(str(path), str(tmp_path), "c")]), None), [])
+    (source,) = identify(place([inspect(Found.at(str(path), "c"))]))
     counted: dict = {}
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     first = [row for batch in read_tasks([task_of(source, True, 1, now)], counted, {}) for row in batch.to_pylist()]
     end = counted[source.source_id].end
     assert (len(first), end) == (4, len("".join(lines[:4])))
     path.write_text("".join(lines * 2))
-    (source,) = identify([inspect(str(path), str(tmp_path), "c")], [])
+    (source,) = identify(place([inspect(Found.at(str(path), "c"))]))
     from dataclasses import replace
 
     task = replace(task_of(source, False, 2, now), start=end, zones=((-(10**15), "UTC"),))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from ingestion import write
+from ingestion.bronze import write
 from ingestion.warehouse import Damaged
 
 COLUMNS: write.Columns = [("cluster_id", pa.string(), "cluster"), ("batch_id", pa.int64(), "batch")]

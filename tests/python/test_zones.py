@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.bronze import Counted, read_tasks
+from ingestion.bronze.log_records import read_tasks
+from ingestion.bronze.tasks import Counted
 from tests.python.test_records import task
 
 BERLIN = ((-(10**15), "Europe/Berlin"),)
@@ -54,7 +55,7 @@ def test_a_later_run_goes_on_in_the_hour_in_which_the_earlier_one_ended(tmp_path
 
 
 def test_pieces_of_one_log_share_their_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingestion.bronze.CHUNK", 200)
+    monkeypatch.setattr("ingestion.bronze.pieces.CHUNK", 200)
     found, doubts = utc(tmp_path / "server.log", log("01:50", "02:10", "02:50", "02:05", "02:30", "02:59", "03:01"))
     assert (found, doubts) == (["23:50", "00:10", "00:50", "01:05", "01:30", "01:59", "02:01"], set())
 

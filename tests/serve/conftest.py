@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingestion.client import connect
+from chronicle.serve.client import connect
 from tests.lab import Lab
 from tests.served import Served, launch
 

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from ingestion.build import PROJECT
-from ingestion.publish import ordered
+from chronicle.build.publish import ordered
+from chronicle.project import PROJECT
 from tests.lab import Lab
 from tests.served import serving
 
@@ -73,7 +73,7 @@ def run(command: list[str], **environment: str) -> None:
 
 
 def chronicle(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "ingestion.cli", *arguments]
+    return [sys.executable, "-m", "chronicle", *arguments]
 
 
 def test_dbt_in_a_session_makes_what_a_build_makes(lab: Lab, warehouse: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 from deltalake import DeltaTable
 from pyspark.find_spark_home import _find_spark_home
 
-from ingestion.client import connect
+from chronicle.serve.client import connect
 from tests.served import Served
 
 DRIVER = "org.apache.hive.jdbc.HiveDriver"

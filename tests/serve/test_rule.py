@@ -11,7 +11,7 @@ import yaml
 from pyhive import hive
 from pyhive.exc import OperationalError
 
-from ingestion.client import connect
+from chronicle.serve.client import connect
 from tests.serve.conftest import MAX_ROWS
 from tests.served import Served
 

@@ -18,9 +18,9 @@ from pyhive import hive
 from pyhive.exc import OperationalError
 from TCLIService.ttypes import TOperationState
 
-from ingestion import passwords
-from ingestion.client import connect
-from ingestion.java import find
+from chronicle.serve import passwords
+from chronicle.serve.client import connect
+from chronicle.spark.java import find
 from tests.lab import Lab
 from tests.serve.conftest import MAX_ROWS
 from tests.served import Served, launch
@@ -31,7 +31,7 @@ ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross joi
 
 def chronicle(*arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "ingestion.cli", *arguments],
+        [sys.executable, "-m", "chronicle", *arguments],
         input=given,
         capture_output=True,
         text=True,

@@ -20,8 +20,9 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def spark(warehouse: str) -> Iterator[SparkSession]:
     """The session that the commands use, started once."""
-    from ingestion.session import start
-    from ingestion.warehouse import Warehouse, register
+    from chronicle.spark.catalog import register
+    from chronicle.spark.session import start
+    from ingestion.warehouse import Warehouse
 
     session = start(warehouse)
     register(session, Warehouse.at(warehouse))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from ingestion import build as building
+from chronicle.build import build as building
 from ingestion import ingest as ingesting
-from ingestion import write
-from ingestion.secrets import secrets
+from ingestion.bronze import write
+from ingestion.records.redact import secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -58,7 +58,7 @@ def reached(what: Callable[[], bool], seconds: float) -> bool:
 def test_an_interrupted_command_ends_at_once(tmp_path: Path, number: signal.Signals, moment: str, kept: str) -> None:
     heard = tmp_path / "stderr"
     with heard.open("w") as stderr:
-        command = [sys.executable, "-m", "ingestion.cli", "run", str(LOGS), "--warehouse", str(tmp_path / "warehouse")]
+        command = [sys.executable, "-m", "chronicle", "run", str(LOGS), "--warehouse", str(tmp_path / "warehouse")]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, cwd=LOGS.parents[1])
     try:
         if moment == "java starts":

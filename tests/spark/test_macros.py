@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ingestion import build as building
-from ingestion.warehouse import Busy, Warehouse, only_writer, register
+from chronicle.build import build as building
+from chronicle.spark.catalog import register
+from ingestion.warehouse import Busy, Warehouse, only_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ingestion import ask, session
-from ingestion.build import project_hash
-from ingestion.warehouse import Warehouse, kept_views, register, register_views, save_views
+from chronicle.ask import sql
+from chronicle.build.build import project_hash
+from chronicle.output import formats
+from chronicle.spark import session
+from chronicle.spark.catalog import kept_views, register, register_views, save_views
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 def answer(spark: SparkSession, warehouse: str, question: str, form: str) -> str:
     out = io.StringIO()
-    ask.write(ask.ask(spark, warehouse, question), form, out)
+    formats.write(sql.ask(spark, warehouse, question), form, out)
     return out.getvalue()
 
 
@@ -130,8 +133,8 @@ def test_a_table_is_aligned_and_nulls_are_said(spark: SparkSession, warehouse: s
     ],
 )
 def test_a_wrong_question_is_one_line(spark: SparkSession, warehouse: str, orders: str, question: str, said: str) -> None:
-    with pytest.raises(ask.WrongQuestion, match=said) as caught:
-        ask.ask(spark, warehouse, question)
+    with pytest.raises(sql.WrongQuestion, match=said) as caught:
+        sql.ask(spark, warehouse, question)
     assert "\n" not in str(caught.value)
     assert spark.table(orders).count() == 1
 

@@ -3,7 +3,7 @@ with owned as (
 ),
 
 node_facts as (
-    select * from {{ ref('int_nodes__facts') }}
+    select * from {{ ref('int_configs__node_facts') }}
 ),
 
 releases as (

@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with kinds as (
-    select * from {{ ref('int_configs__kinds') }}
+    select * from {{ ref('int_configs__owner_kinds') }}
 ),
 
 client_releases as (

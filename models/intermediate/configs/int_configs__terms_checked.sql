@@ -1,5 +1,5 @@
 with configs as (
-    select * from {{ ref('int_configs__filled') }}
+    select * from {{ ref('int_configs__with_defaults') }}
 ),
 
 rule_terms as (

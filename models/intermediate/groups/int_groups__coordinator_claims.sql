@@ -3,7 +3,7 @@ with sightings as (
 ),
 
 found_groups as (
-    select * from {{ ref('int_groups__found') }}
+    select * from {{ ref('int_groups__identified') }}
 ),
 
 epochs as (

@@ -7,7 +7,7 @@ heartbeats as (
 ),
 
 losses as (
-    select * from {{ ref('int_nodes__losses') }}
+    select * from {{ ref('int_nodes__connection_losses') }}
 ),
 
 -- A process that is killed says nothing; its sockets close at once, and its neighbours tell. Where a whole host is lost they

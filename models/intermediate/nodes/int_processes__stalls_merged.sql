@@ -1,5 +1,5 @@
 with noticed as (
-    select * from {{ ref('int_processes__stalls_noticed') }}
+    select * from {{ ref('int_processes__stall_signs') }}
 ),
 
 -- Several records may show the same stall, of a client those of its log and of its GC log, whose names may differ.

@@ -3,7 +3,7 @@ with claims as (
 ),
 
 taken as (
-    select * from {{ ref('int_brokers__leaders_taken') }}
+    select * from {{ ref('int_brokers__leadership_losses') }}
 ),
 
 -- The state of each partition as its last line has it.

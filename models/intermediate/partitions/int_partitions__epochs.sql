@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with told as (
-    select * from {{ ref('int_partitions__epochs_told') }}
+    select * from {{ ref('int_partitions__epochs_reported') }}
 ),
 
 eligible_replicas as (

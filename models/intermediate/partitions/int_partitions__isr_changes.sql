@@ -1,5 +1,5 @@
 with states as (
-    select * from {{ ref('int_partitions__isr_ordered') }}
+    select * from {{ ref('int_partitions__isr_states') }}
 ),
 
 -- The leader's own word for what was before goes before what the last line told; a state told twice is one change.

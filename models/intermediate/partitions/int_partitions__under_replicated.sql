@@ -1,5 +1,5 @@
 with states as (
-    select * from {{ ref('int_partitions__isr_ordered') }}
+    select * from {{ ref('int_partitions__isr_states') }}
 ),
 
 replicas as (

@@ -7,7 +7,7 @@ runs as (
 ),
 
 stops as (
-    select * from {{ ref('int_processes__stops') }}
+    select * from {{ ref('int_processes__standstills') }}
 ),
 
 -- What stood still when the session ran out, and went on, was not dead.

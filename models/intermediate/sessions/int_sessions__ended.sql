@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with dated as (
-    select * from {{ ref('int_sessions__dated') }}
+    select * from {{ ref('int_sessions__expiries_dated') }}
 ),
 
 fencings as (

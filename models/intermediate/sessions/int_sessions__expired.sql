@@ -3,7 +3,7 @@ with session_events as (
 ),
 
 told as (
-    select * from {{ ref('int_sessions__told') }}
+    select * from {{ ref('int_sessions__zookeeper_expiries') }}
 ),
 
 -- Up to 0.10.2 server.log has no line of the ZooKeeper client: that the broker registers anew is then all that it says.

@@ -5,7 +5,7 @@ with session_events as (
 ),
 
 writers as (
-    select * from {{ ref('int_sessions__writers') }}
+    select * from {{ ref('int_sessions__owner_records') }}
 ),
 
 -- Of several files of a process, one that says whose it is comes first.

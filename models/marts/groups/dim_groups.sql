@@ -1,5 +1,5 @@
 with found_groups as (
-    select * from {{ ref('int_groups__found') }}
+    select * from {{ ref('int_groups__identified') }}
 ),
 
 coordinators as (

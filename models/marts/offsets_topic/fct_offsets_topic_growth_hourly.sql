@@ -1,7 +1,7 @@
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
 with hours as (
-    select * from {{ ref('int_offsets__hours_filled') }}
+    select * from {{ ref('int_offsets__hours') }}
 ),
 
 followed as (

@@ -1,5 +1,5 @@
 with partitions as (
-    select * from {{ ref('int_partitions__seen_described') }}
+    select * from {{ ref('int_partitions__lives_described') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with partitions as (
-    select * from {{ ref('int_partitions__seen') }}
+    select * from {{ ref('int_partitions__lives') }}
 ),
 
 grouped as (

@@ -1,5 +1,5 @@
 with sessions as (
-    select * from {{ ref('int_sessions__caused') }}
+    select * from {{ ref('int_sessions__expiries_explained') }}
 ),
 
 final as (

@@ -36,6 +36,11 @@ final as (
             'tombstone_failure',
             'group_load',
             'group_sighting',
+            'ended_generation',
+            'group_epoch',
+            'group_coordinator_sign',
+            'classic_group_sign',
+            'connect_group_sign',
         ]) }}
         and (
             fields['group_id'] is not null

@@ -38,6 +38,7 @@ final as (
             'cluster_identity',
             'kraft_cluster_sign',
             'zookeeper_cluster_sign',
+            'kraft_node_sign',
         ]) }}
         and node_id is not null
 )

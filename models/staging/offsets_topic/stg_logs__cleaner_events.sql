@@ -21,6 +21,7 @@ final as (
             'cleaning_horizon',
             'cleaning_end',
             'uncleanable_partition',
+            'cleaner_thread_failure',
         ]) }}
         and node_id is not null
 )

@@ -31,6 +31,7 @@ final as (
             'coordinator_load_skip',
             'coordinator_load_cancellation',
             'coordinator_unload_order',
+            'transaction_coordination',
         ]) }}
         and node_id is not null
         and partition_id is not null

@@ -59,6 +59,8 @@ final as (
             'leadership_skip',
             'metadata_order',
             'metadata_receipt',
+            'controller_statement',
+            'controller_write',
         ]) }}
         and topic_name is not null
         and partition_id is not null

@@ -45,6 +45,7 @@ final as (
             'truncation_reason',
             'follower_start',
             'log_load',
+            'truncation_below_high_watermark',
         ]) }}
         and topic_name is not null
         and partition_id is not null

@@ -4,7 +4,7 @@ with epochs as (
 ),
 
 states as (
-    select * from {{ ref('int_partitions__isr_ordered') }}
+    select * from {{ ref('int_partitions__isr_states') }}
 ),
 
 replicas as (

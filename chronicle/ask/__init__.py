@@ -1,0 +1,1 @@
+"""Questions to the tables: `chronicle sql`, `ask`, `check` and `evidence`."""

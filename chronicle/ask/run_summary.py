@@ -1,0 +1,87 @@
+"""What `chronicle run` says at its end: what was found, and three questions with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chronicle.ask.tables import Tables
+from chronicle.output.sql_text import literal
+from ingestion.warehouse import Warehouse
+
+FACTS = (
+    ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
+    ("fct_leaderless_windows", "windows without a leader", "count(*) filter (where ended_at is null)", "still open"),
+    ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
+    ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
+    ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
+    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "out of line"),
+)
+
+QUESTIONS = (
+    (
+        "Who was controller, until when, and how did it end?",
+        """select cluster_id, cluster_incarnation as life, controller_epoch as epoch, controller_id as node,
+       elected_at, ended_at, end_kind, overlap_ms, late_writes
+from marts.fct_controller_tenures
+where {clusters}
+order by cluster_id, elected_at
+limit 8""",
+    ),
+    (
+        "Which partitions were without a leader, and for how long?",
+        """select topic_name, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
+       max(duration_ms) as longest_ms, min(started_at) as first_at
+from marts.fct_leaderless_windows
+where {clusters}
+group by topic_name
+order by windows desc, topic_name
+limit 5""",
+    ),
+    (
+        "Whose session expired, and how long was it away?",
+        """select owner, session_kind, expired_at, reconnected_at, unavailable_ms, was_controller, cause_kind
+from marts.fct_session_expiries
+where {clusters}
+order by expired_at
+limit 8""",
+    ),
+)
+
+
+def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
+    """Lines about the clusters of a run: what they are, how much of each fact was found, and three questions with their answers."""
+    tables = Tables(place)
+    those = f"cluster_id in ({', '.join(map(literal, sorted(clusters)))})"
+    for life in tables.rows(
+        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, '?') as mode, coalesce(kafka_version, '?') as version,"
+        f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
+    ):
+        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "?"
+        span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
+        yield f"{life['cluster_id']}, life {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
+    for table, name, special, kind in FACTS:
+        count = tables.rows(f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[0]
+        of_kind = f", {count['special']:,} {kind}" if count["special"] else ""
+        yield f"  {count['all_rows']:>7,} {name}{of_kind}  (marts.{table})"
+    for question, text in QUESTIONS:
+        query = text.format(clusters=those)
+        rows = tables.rows(query)
+        yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
+        yield from table_text(list(rows[0]), [[shown(value) for value in row.values()] for row in rows]) if rows else ["(no rows)"]
+
+
+def shown(value: Any) -> str:
+    """A value as people read it; nothing for null."""
+    if value is None:
+        return ""
+    if hasattr(value, "isoformat"):
+        return value.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds") if hasattr(value, "hour") else value.isoformat()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Aligned lines with a head."""
+    widths = [max(len(text) for text in column) for column in zip(columns, *rows, strict=True)]
+    for line in [columns, ["-" * width for width in widths], *rows]:
+        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

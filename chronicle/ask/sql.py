@@ -1,0 +1,85 @@
+"""`chronicle sql`: one question, its answer in a form that people or programs read."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from chronicle.build.build import make_views
+from chronicle.spark.catalog import kept_views, named_in, register, register_views, tables
+from ingestion.warehouse import SCHEMAS, Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+# Statements that only look; everything else that is not a query is refused.
+LOOKING = ("Show", "Describe", "Explain")
+
+
+class WrongQuestion(ValueError):
+    """The SQL is not understood, names what is not there, or would change something; one line, with position or suggestion."""
+
+
+def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
+    """Answer a question as an Arrow table.  A name without a schema is looked for in `marts`.
+
+    Raises WrongQuestion where Spark cannot answer.
+    """
+    from pyspark.errors import PySparkException
+
+    place = Warehouse.at(warehouse)
+    question = question.strip().rstrip(";")
+    try:
+        looks = only_asks(spark, question)
+        # A `show` or `describe` may be about all there is; a query names what it reads.
+        names = None if looks else question
+        register(spark, place, only=None if looks else named_in(question, tables(spark, place)))
+        if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE):
+            make_views(spark, place)
+            register_views(spark, place, only=names)
+        spark.sql("use marts")
+        return spark.sql(question).toArrow()
+    except PySparkException as error:
+        raise WrongQuestion(explained(spark, place, error)) from error
+
+
+def only_asks(spark: SparkSession, question: str) -> bool:
+    """False for a query, True for another statement that only looks.  Raises WrongQuestion for one that changes something."""
+    from py4j.java_gateway import is_instance_of
+
+    plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(question)
+    if plan.getClass().getSimpleName().startswith(LOOKING):
+        return True
+    logical = "org.apache.spark.sql.catalyst.plans.logical."
+    due = [plan]
+    while due:
+        # An insert may stand below a `with` or a `from`.
+        plan = due.pop()
+        if any(is_instance_of(spark._sc._gateway, plan, logical + kind) for kind in ("Command", "ParsedStatement")):
+            changes = "only questions are answered here (select, show, describe, explain)"
+            raise WrongQuestion(f"{changes}, and this would change something: {' '.join(question.split()[:6])} …")
+        children = plan.children()
+        due += [children.apply(number) for number in range(children.size())]
+    return False
+
+
+def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
+    """Spark's message on one line, with the position, and with names that are near where one is unknown."""
+    text = str(error).split("\nJVM stacktrace")[0]
+    position = re.search(r"line (\d+),? pos (\d+)", text)
+    said = re.split(r"\n\s*\n|\n== SQL|;\s*line \d+ pos \d+;?|;\n", text)[0]
+    said = " ".join(re.sub(r"\s*SQLSTATE: \w+\.?|\(line \d+, pos \d+\)", "", said).split())
+    unknown = re.search(r"\[TABLE_OR_VIEW_NOT_FOUND\].*?view (\S+) cannot", text)
+    if unknown:
+        name = unknown[1].replace("`", "").removeprefix("spark_catalog.")
+        there = [f"{schema}.{table}" for schema, table in tables(spark, place)] + [
+            f"{schema}.{view}" for schema, view, _ in kept_views(place)
+        ]
+        wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
+        near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
+        offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"
+        said = f"there is no table {name}; {offered}"
+    # Spark counts columns from 0, people and editors from 1.
+    return said.rstrip(".;") + (f" (line {position[1]}, column {int(position[2]) + 1})" if position else "")

@@ -1,0 +1,1 @@
+"""`chronicle build` and `chronicle dbt`: bronze to marts."""

@@ -1,0 +1,142 @@
+"""`chronicle dbt`: dbt as it is, with a session that knows this warehouse's tables.
+
+A session that dbt starts for itself has neither Delta nor a catalog, and what stands on disk would be new to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chronicle.build.build import WHILE_BUILDING, made_alike, make_views, prepare
+from chronicle.project import PROJECT
+from chronicle.spark.catalog import register, register_views, tables
+from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
+
+# What asks no database at all, and what writes to it; everything else reads.
+AT_REST = {"", "parse", "list", "ls", "clean", "deps", "init", "docs", "docs serve", "source"}
+WRITES = {"build", "run", "seed", "snapshot", "retry", "clone", "run-operation"}
+# Options that leave out a part of what a command would make.
+SELECTING = {"select", "selector", "exclude", "resource_types", "exclude_resource_types"}
+# What dbt answers itself, whatever the command.
+ANSWERED = {"help", "version"}
+
+
+class WrongUsage(ValueError):
+    """dbt does not understand its arguments; the text is what it says."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command line asks of dbt.  `command`: `build`, or `docs serve`; `given`: the options on it, by dbt's names for them;
+    `known`: the options that the command takes."""
+
+    command: str
+    given: dict[str, Any]
+    known: frozenset[str]
+
+    @property
+    def needs_session(self) -> bool:
+        """Whether it needs a session of ours."""
+        return self.command not in AT_REST and not ANSWERED & set(self.given) and self.given.get("target", "local") == "local"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes tables."""
+        return self.command in WRITES
+
+
+def asked(arguments: list[str], *, strict: bool = False) -> Asked:
+    """A command line as dbt's own parser reads it.  `strict`: raises WrongUsage for what dbt does not understand."""
+    prepare()
+    import click
+    from dbt.cli.main import cli
+
+    words: list[str] = []
+    given: dict[str, Any] = {}
+    try:
+        context = cli.make_context(cli.name, list(arguments), resilient_parsing=not strict)
+        while True:
+            options = {one.name for one in context.command.get_params(context) if one.name}
+            for name in options:
+                if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                    given[name.removeprefix("_click_default_")] = context.params.get(name)
+            rest = [*getattr(context, "_protected_args", []), *context.args]
+            if not isinstance(context.command, click.Group) or not rest:
+                return Asked(" ".join(words), given, frozenset(options))
+            name, command, rest = context.command.resolve_command(context, rest)
+            if name is None or command is None:
+                return Asked(" ".join(words), given, frozenset(options))
+            words.append(name)
+            context = command.make_context(name, rest, parent=context, resilient_parsing=not strict)
+    except click.UsageError as error:
+        raise WrongUsage(f"dbt: {error.format_message()}") from None
+
+
+def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PROJECT) -> int:
+    """Run dbt with these arguments; returns its exit code (0 done, 1 something failed).
+
+    With the target `local` the tables are registered first, and a command that writes holds the warehouse alone; with any other
+    target the server it names knows its tables itself.  Raises WrongUsage before anything is touched.
+    """
+    place = Warehouse.at(warehouse)
+    wanted = asked(arguments)
+    arguments = [*arguments, *places(place, project, wanted)]
+    from dbt.cli.main import dbtRunner
+
+    with contextlib.ExitStack() as held:
+        if wanted.needs_session:
+            asked(arguments, strict=True)
+            place.must_exist()
+            if wanted.writes:
+                held.enter_context(only_writer(place))
+                # What is made by hand need not be what a build would make.
+                place.built.unlink(missing_ok=True)
+                if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
+                    place.incremental.unlink(missing_ok=True)
+            start_session(place, wanted, memory, project)
+        done = dbtRunner().invoke(arguments)
+    if type(done.exception).__name__ == "DbtUsageException":
+        raise WrongUsage(f"dbt: {done.exception}")
+    return 0 if done.success else told(done.exception)
+
+
+def told(exception: BaseException | None) -> int:
+    """1.  Raises what kept dbt from running; what failed in a run dbt has told itself."""
+    if exception is not None:
+        raise ValueError(f"dbt: {' '.join(str(exception).split())}")
+    return 1
+
+
+def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
+    """Options that say where things are, where the command takes them and the user has not said it."""
+    if "project_dir" not in wanted.known:
+        return []
+    found = {
+        "project_dir": project,
+        "profiles_dir": project / "dbt_project",
+        "target_path": place.work / "by-hand",
+        "log_path": place.work / "logs",
+    }
+    missing = {name: path for name, path in found.items() if name in wanted.known and name not in wanted.given}
+    return [text for name, path in missing.items() for text in (f"--{name.replace('_', '-')}", str(path))]
+
+
+def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -> None:
+    """The session that dbt will find, with what the command may read in its catalog."""
+    from chronicle.spark.session import start
+
+    spark = start(place.root, memory=memory)
+    if wanted.command.startswith("source "):
+        register(spark, place, only=[table for table in tables(spark, place) if table[0] == SCHEMAS[0]])
+        return
+    if wanted.writes and not SELECTING & set(wanted.given):
+        register(spark, place)
+    else:
+        # What is not built this time may be read.
+        make_views(spark, place, project)
+        register_views(spark, place)
+    for key, value in WHILE_BUILDING.items():
+        spark.conf.set(key, value)

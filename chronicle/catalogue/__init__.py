@@ -1,0 +1,1 @@
+"""`chronicle catalogue`: tools for people who add messages."""

@@ -1,0 +1,193 @@
+"""Work on message knowledge: `catalogue build`, `match`, `suggest` (and `check`, in `check.py`).  No Spark here."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import itertools
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from chronicle.catalogue.check import reach
+from chronicle.project import PROJECT
+from ingestion.bronze.log_records import read_tasks
+from ingestion.bronze.tasks import task_of
+from ingestion.recognition.forms import Form, release_order, short_name
+from ingestion.recognition.recognise import Catalogue
+from ingestion.sources.discover import find_files
+from ingestion.sources.identify import identify
+from ingestion.sources.inspect import inspect
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import Found
+
+SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
+PAGE = PROJECT / "docs" / "messages.md"
+MACRO = PROJECT / "macros" / "event_roles.sql"
+VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|(?<![A-Za-z])-?\d+(?:[.,]\d+)*")
+
+
+def by_event(catalogue: Catalogue) -> dict[str, list[Form]]:
+    """The forms of each event, in the order of the files."""
+    events: dict[str, list[Form]] = {}
+    for form in catalogue.forms:
+        events.setdefault(form.event, []).append(form)
+    return events
+
+
+def seed_text(catalogue: Catalogue) -> str:
+    """`event_types.csv`: one row per event type; area is the file that holds it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["event_type", "area", "severity", "is_noise", "means", "forms"])
+    for event, forms in sorted(by_event(catalogue).items()):
+        first = forms[0]
+        writer.writerow([event, Path(first.path).stem, first.severity, str(first.noise).lower(), first.means, len(forms)])
+    return out.getvalue()
+
+
+def events_of_roles(catalogue: Catalogue) -> dict[str, list[str]]:
+    """The event types that have each role, both in the order of the alphabet."""
+    roles: dict[str, list[str]] = {role: [] for role in sorted(catalogue.vocabulary.roles)}
+    for event, forms in sorted(by_event(catalogue).items()):
+        for role in forms[0].roles:
+            roles[role].append(event)
+    return roles
+
+
+def macro_text(catalogue: Catalogue) -> str:
+    """`macros/event_roles.sql`: the event types of each role, for the macro `has_role`."""
+    rows = "".join(f"    '{role}': {events!r},\n" for role, events in events_of_roles(catalogue).items())
+    return (
+        "{#- Made by `chronicle catalogue build` from the roles in ingestion/catalogue/messages/. -#}\n"
+        "{% macro event_roles() -%}\n{{ return({\n" + rows + "}) }}\n{%- endmacro %}\n"
+    )
+
+
+def page_text(catalogue: Catalogue) -> str:
+    """`docs/messages.md`: every event with its meaning, roles, fields and wordings, and at the end every role with its events."""
+    lines = [
+        "# Messages",
+        "",
+        "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
+        "After its name stands how grave it is, if not normal: `notice`, `degraded` or `failed`; `noise` carries nothing for the facts.",
+        "",
+    ]
+    area = None
+    for event, forms in sorted(by_event(catalogue).items(), key=lambda pair: (Path(pair[1][0].path).stem, pair[0])):
+        if Path(forms[0].path).stem != area:
+            area = Path(forms[0].path).stem
+            lines += [f"## {area}", ""]
+        mark = "noise" if forms[0].noise else forms[0].severity
+        lines += [f"### {event}" + (f" *({mark})*" if mark != "normal" else ""), "", forms[0].means, ""]
+        fields = sorted({name for form in forms for name in form.names})
+        if forms[0].roles:
+            lines += ["Roles: " + ", ".join(f"`{role}`" for role in forms[0].roles), ""]
+        if fields:
+            lines += ["Fields: " + ", ".join(f"`{name}`" for name in fields), ""]
+        for form in sorted(forms, key=lambda form: release_order(form.since or "0")):
+            text = form.example.replace("\n", "⏎").replace("`", "'")
+            lines.append(f"- {form.since or 'always'} – {form.until or ''} `{text}`")
+        lines.append("")
+    lines += ["## Roles", "", "What an event can mean for the facts; models ask for events by role.", ""]
+    lines += ["| role | meaning | fields that its lines need | events |", "|---|---|---|---|"]
+    for role, events in events_of_roles(catalogue).items():
+        known = catalogue.vocabulary.roles[role]
+        needs = ", ".join(" or ".join(f"`{name}`" for name in need) for need in known.needs)
+        lines.append(f"| `{role}` | {known.means} | {needs} | {', '.join(f'`{event}`' for event in events)} |")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def made_files(catalogue: Catalogue) -> dict[Path, str]:
+    """The files that `catalogue build` writes, with their texts."""
+    return {SEED: seed_text(catalogue), MACRO: macro_text(catalogue), PAGE: page_text(catalogue)}
+
+
+def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
+    """All records of one file, recognised as ingestion would.  Raises ValueError where the file is none that it reads."""
+    (source,) = identify(place([inspect(Found.at(path, cluster))]))
+    if source.envelope is None:
+        raise ValueError(f"{path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper")
+    return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])
+
+
+def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:
+    """The form of this logger that follows the body furthest, and how far; None where none begins like it."""
+    candidates = [form for form in catalogue.forms if logger and any(logger in (known, short_name(known)) for known in form.loggers)]
+    best = max(((form, reach(form, body)) for form in candidates), key=lambda pair: pair[1], default=None)
+    return best if best and best[1] > 8 else None
+
+
+def match_lines(path: str, catalogue: Catalogue) -> Iterator[str]:
+    """What each record of a file becomes: offset, event and fields, or the nearest form and where it stopped."""
+    for batch in read_records(path):
+        for row in batch.select(["byte_offset", "event_type", "fields", "logger", "body", "outcome"]).to_pylist():
+            if row["event_type"]:
+                fields = ", ".join(f"{key}={value!r}" for key, value in row["fields"][:12])
+                yield f"{row['byte_offset']:>10} {row['event_type']}: {fields}"
+                continue
+            body = (row["body"] or "").split("\n")[0]
+            close = nearest(catalogue, row["logger"], body)
+            hint = (
+                f" (nearest: {close[0].event}, {Path(close[0].path).name}:{close[0].at_line}, follows '{body[: close[1]][-30:]}')"
+                if close
+                else ""
+            )
+            yield f"{row['byte_offset']:>10} {row['outcome']}: {row['logger'] or '-'}: {body[:160]}{hint}"
+
+
+def shape_of_text(body: str) -> str:
+    """A body with everything that usually varies as '#', to group alike lines."""
+    return VARYING.sub("#", body)
+
+
+def marked_up(body: str) -> str:
+    """A body with everything that usually varies marked as a field that still wants its name."""
+    number = itertools.count(1)
+    return VARYING.sub(lambda match: f"<<field_{next(number)}={match[0]}>>", body)
+
+
+def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Iterator[str]:
+    """Draft entries for the commonest of (logger, body, records), numbers marked up as fields to be named."""
+    counts: Counter[tuple[str | None, str]] = Counter()
+    samples: dict[tuple[str | None, str], str] = {}
+    for logger, body, records in rows:
+        first = body.split("\n")[0][:600]
+        key = (logger, shape_of_text(first))
+        counts[key] += records
+        samples.setdefault(key, first)
+    for n, (key, records) in enumerate(counts.most_common(most), 1):
+        line = marked_up(samples[key])
+        quoted = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+        yield f'# {records:,} records\nunnamed_{n}:\n  means: …\n  forms:\n    - loggers: [{key[0] or ""}]\n      line: "{quoted}"\n'
+
+
+def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:
+    """(logger, body, 1) of every record below some files and folders that no form recognises; what is no log is passed by.
+
+    Raises FileNotFoundError for a path that is not there, ValueError where there is no log at all.
+    """
+    paths = list(paths)
+    for path in paths:
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"{path}: no such file or folder; give a log of Kafka or ZooKeeper, or a folder of them")
+    logs = 0
+    for file in (file for path in paths for file in find_files(path)):
+        try:
+            batches = read_records(file)
+        except ValueError:
+            continue
+        logs += 1
+        for batch in batches:
+            for row in batch.select(["event_type", "logger", "body", "outcome"]).to_pylist():
+                if row["event_type"] is None and row["outcome"] == "unrecognised":
+                    yield row["logger"], row["body"] or "", 1
+    if not logs:
+        raise ValueError(
+            f"{', '.join(paths)}: no log of Kafka or ZooKeeper there; `chronicle catalogue match FILE` says why a file is none"
+        )

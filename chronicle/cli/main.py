@@ -1,0 +1,533 @@
+"""The command line: parses arguments and calls.  Imports what a command needs inside it, so that help comes at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chronicle.cli import interrupts
+from chronicle.cli.options import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption
+from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
+from chronicle.output.console import NEW_LINE, show_step, tell, visible
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from chronicle.build.build import Outcome as Built
+    from ingestion.outcome import Outcome
+    from ingestion.sources.discover import Options
+
+app = typer.Typer(
+    name="chronicle",
+    help="The history of a Kafka fleet, in SQL.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PathsArgument = Annotated[list[str], typer.Argument(help="Folders or files; .gz too.", metavar="PATH…")]
+ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; without it the layout's, else the folder's.")]
+NodeOption = Annotated[int | None, typer.Option(help="Node that wrote the files, where their content does not say.")]
+LayoutOption = Annotated[
+    str | None, typer.Option(help="What the parts of a path mean: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
+]
+TimezoneOption = Annotated[
+    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; without it their own evidence counts, else UTC.")
+]
+PatternOption = Annotated[
+    str | None, typer.Option(help="Layout of the logs as log4j writes it, where none is recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
+]
+SettledOption = Annotated[
+    float, typer.Option("--settled-after", help="Seconds without change after which a file is taken as complete.", metavar="SECONDS")
+]
+
+
+@app.command()
+def run(
+    paths: PathsArgument,
+    cluster: ClusterOption = None,
+    node: NodeOption = None,
+    layout: LayoutOption = None,
+    timezone: TimezoneOption = None,
+    pattern: PatternOption = None,
+    settled_after: SettledOption = 60,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Ingest, build, and say what was found: the main job."""
+    from chronicle.ask.run_summary import report
+    from chronicle.build import build as building
+    from chronicle.spark.session import peak_memory_bytes, start, start_ahead
+    from ingestion.ingest import must_exist
+    from ingestion.sources.discover import Options
+
+    began = time.monotonic()
+    must_exist(paths)
+    session, parsed = (lambda: start(warehouse, memory=memory)), None
+    if not building.is_current(warehouse):
+        # There will be something to do: the JVM and dbt take their seconds while files are looked at.
+        session, parsed = start_ahead(warehouse, memory=memory).result, building.parse_ahead(warehouse)
+    outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
+    place = building.Warehouse.at(warehouse)
+    if not building.is_current(warehouse):
+        interrupts.keeps("what was ingested is kept; the tables stay those of the last complete build")
+        built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
+        tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
+    else:
+        tell("nothing new: the tables stay as they are")
+    print("", *map(visible, report(place, outcome.clusters)), "", sep="\n")
+    print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
+    peak = peak_memory_bytes()
+    tell(
+        f"done in {time.monotonic() - began:.1f} s"
+        + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
+    )
+    must_be_whole(outcome)
+
+
+@app.command()
+def ingest(
+    paths: PathsArgument,
+    cluster: ClusterOption = None,
+    node: NodeOption = None,
+    layout: LayoutOption = None,
+    timezone: TimezoneOption = None,
+    pattern: PatternOption = None,
+    settled_after: SettledOption = 60,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Read raw evidence into bronze, exactly once."""
+    from chronicle.spark.session import start
+    from ingestion.sources.discover import Options
+
+    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
+    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory)))
+
+
+def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
+    """Ingest, and tell what became of the files."""
+    from ingestion import ingest as ingesting
+    from ingestion.outcome import nodeless_said
+
+    interrupts.keeps("what was committed is kept, and the next run goes on from there")
+    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
+    known = sum(outcome.files.values())
+    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
+    tell(f"{known:,} files: {kinds}")
+    rate = outcome.records / outcome.read_seconds if outcome.read_seconds else 0
+    recognised = f"{outcome.recognised / outcome.records:.1%} recognised, " if outcome.records else ""
+    tell(
+        f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
+    )
+    if outcome.owned_now:
+        tell(f"{outcome.owned_now} captures of earlier runs have a node that was not known then, or another one")
+    if outcome.nodeless:
+        tell(nodeless_said(outcome.nodeless))
+    if outcome.waiting:
+        tell(f"{outcome.waiting} files were written to just now: the last record of each waits for its end; run again to take it")
+    return outcome
+
+
+def must_be_whole(outcome: Outcome) -> None:
+    """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
+    if outcome.failed:
+        tell(
+            f"chronicle: {len(outcome.failed)} files met a fault of chronicle itself, for example {outcome.failed[0]} (see above);"
+            " all other files are loaded, and the reasons are in marts.fct_sources"
+        )
+        raise typer.Exit(1)
+
+
+def show_bytes(files: int, all_files: int, size: int, all_size: int, records: int, seconds: float) -> None:
+    """Progress of reading, on a terminal one line that renews itself."""
+    if sys.stderr.isatty():
+        text = f"{files}/{all_files} files  {size / 1e6:,.0f}/{all_size / 1e6:,.0f} MB  {records:,} records  {records / max(seconds, 0.1):,.0f} records/s"
+        print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
+
+
+@app.command()
+def evidence(
+    key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+) -> None:
+    """Print the raw lines behind a row of any fact."""
+    import re
+
+    from chronicle.ask import evidence as finding
+    from ingestion.warehouse import Warehouse
+
+    if not re.fullmatch(r"[0-9a-f]{32}", key):
+        raise typer.BadParameter(f"'{key}' is no key of a fact; take the first column of a row, 32 hex digits", param_hint="KEY")
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    told = finding.evidence(place, key)
+    if told is None:
+        raise ValueError(f"no fact has the key {key}; take the first column of a row of a fact in {warehouse}")
+    fact, lines = told
+    tell(f"{fact}: {len(lines)} records")
+    for line in lines:
+        print(
+            f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {visible(line.source_path)}:{line.byte_offset}"
+        )
+        print(visible(line.raw_text, keep="\n\t"))
+
+
+catalogue_app = typer.Typer(help="Work on message knowledge.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(catalogue_app, name="catalogue")
+
+
+@catalogue_app.command()
+def check() -> None:
+    """Prove every form against its own line and all the others; faults name file, line, what was found, what to write."""
+    from chronicle.catalogue.check import problems
+    from ingestion.recognition.recognise import Catalogue
+
+    catalogue = Catalogue()
+    faults = problems(catalogue)
+    for fault in faults:
+        print(fault)
+    if faults:
+        raise ValueError(f"{len(faults)} faults in the catalogue")
+    events = len({form.event for form in catalogue.forms})
+    tell(f"{events} events, {len(catalogue.forms)} forms, {len(catalogue.contexts)} prefixes: sound")
+
+
+@catalogue_app.command()
+def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.", metavar="FILE")]) -> None:
+    """Show what each record of a file becomes: its event and fields, or the nearest form and where it stopped."""
+    from chronicle.catalogue.authoring import match_lines
+    from ingestion.recognition.recognise import catalogue
+
+    for line in match_lines(file, catalogue()):
+        print(visible(line, keep="\n\t"))
+
+
+@catalogue_app.command()
+def suggest(
+    paths: Annotated[list[str], typer.Argument(help="Folders or files to look through.", metavar="PATH…")],
+    most: Annotated[int, typer.Option(help="How many shapes to show.")] = 20,
+) -> None:
+    """List the commonest shapes that no form recognises, each as a draft entry."""
+    from chronicle.catalogue.authoring import suggestions, unrecognised
+
+    entries = list(suggestions(unrecognised(paths), most))
+    for entry in entries:
+        print(visible(entry, keep="\n\t"))
+    if not entries:
+        tell("nothing to suggest: every record is recognised")
+
+
+@catalogue_app.command()
+def statements(
+    clone: Annotated[Path, typer.Argument(help="A clone of Kafka's repository.", metavar="CLONE")],
+    releases: Annotated[list[str], typer.Argument(help="Its tags of releases, the oldest first.", metavar="RELEASE…")],
+) -> None:
+    """Print every log statement of Kafka's sources, with its releases and loggers, as the list that coverage reads."""
+    from chronicle.catalogue.statements import rows
+
+    for line in rows(clone, releases):
+        print(line)
+
+
+@catalogue_app.command()
+def coverage(
+    statements: Annotated[
+        Path,
+        typer.Option(
+            help="List of the log statements in Kafka's sources, tab-separated: source_unit, receiver, level, releases, statement_argument.",
+            metavar="FILE",
+        ),
+    ],
+    every_level: Annotated[bool, typer.Option("--every-level", help="Count INFO, DEBUG and TRACE as well.")] = False,
+) -> None:
+    """Print, by release and area, how many statements at WARN and above have a form, then those that have none or too narrow a one."""
+    from chronicle.catalogue.coverage import read_statements, report
+    from ingestion.recognition.recognise import catalogue
+
+    for line in report(catalogue(), read_statements(statements), every_level):
+        print(line)
+
+
+@catalogue_app.command("build")
+def build_catalogue() -> None:
+    """Write what is made from the catalogue: the seed of event types, the macro of their roles and the page of messages."""
+    from chronicle.catalogue import authoring
+    from ingestion.recognition.recognise import Catalogue
+
+    catalogue = Catalogue()
+    for path, text in authoring.made_files(catalogue).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        tell(f"wrote {path}")
+
+
+@app.command()
+def build(
+    select: Annotated[str | None, typer.Option(help="Only these models, in dbt's selection syntax; several separated by blanks.")] = None,
+    full_refresh: Annotated[
+        bool, typer.Option("--full-refresh", help="Make every table anew, also where only some days have changed.")
+    ] = False,
+    tests: Annotated[bool, typer.Option("--tests", help="Run the data and unit tests too.")] = False,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Make the marts of what is in bronze, with dbt."""
+    from chronicle.build import build as building
+    from chronicle.spark.session import start
+
+    if not (select or full_refresh or tests) and building.is_current(warehouse):
+        tell("nothing new: the tables stay as they are")
+        return
+    interrupts.keeps("the tables stay those of the last complete build")
+    parsed = building.parse_ahead(warehouse)
+    spark = start(warehouse, memory=memory)
+    outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
+    for warning in outcome.warnings:
+        tell(f"warning: {warning}")
+    for name in sorted(outcome.rows | outcome.days):
+        tell(f"  {name}: {', '.join(counted(outcome, name))}")
+    if outcome.clusters is not None:
+        tell(f"only what has arrived: {', '.join(outcome.clusters)}; all other clusters stay as they are")
+    tested = f", {outcome.tests} tests passed" if tests else ""
+    tell(f"built {len(outcome.models)} models{tested} in {outcome.seconds:.1f} s")
+
+
+def counted(outcome: Built, name: str) -> list[str]:
+    """Rows that a model was built of, and days that became others than they were."""
+    said = [f"{outcome.rows[name]:,} row{'' if outcome.rows[name] == 1 else 's'}"] if name in outcome.rows else []
+    if name in outcome.days:
+        days = outcome.days[name]
+        said.append("all days" if days is None else f"{days} day{'' if days == 1 else 's'} changed")
+    return said
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
+def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
+    """Run dbt itself on this warehouse: build --select …, test, docs generate, docs serve, source freshness …"""
+    from chronicle.build import dbt_command
+
+    try:
+        code = dbt_command.invoke(warehouse, context.args, memory)
+    except dbt_command.WrongUsage as error:
+        tell(f"chronicle: {error}")
+        code = 2
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
+def sql(
+    question: Annotated[str, typer.Argument(help="A query; '-' reads it from standard input.", metavar="SELECT")],
+    form: FormatOption = "table",
+    no_pager: PagerOption = False,
+    wide: WideOption = False,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Answer a question. Standard output holds the answer alone; a name without a schema is looked for in marts."""
+    from chronicle.ask import sql as asking
+    from chronicle.spark.session import start
+    from ingestion.warehouse import Warehouse
+
+    must_be_form(form)
+    text = sys.stdin.read() if question == "-" else question
+    if not text.strip():
+        raise typer.BadParameter("the question is empty", param_hint="SELECT")
+    Warehouse.at(warehouse).must_exist()
+    began = time.monotonic()
+    answer = asking.ask(start(warehouse, memory=memory), warehouse, text)
+    show(answer, form, began, not no_pager, wide)
+
+
+@app.command()
+def report(
+    cluster: Annotated[
+        str | None, typer.Option(help="Only this cluster; without it the whole fleet, the worst first.", metavar="NAME")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what lasted after that: 2026-06-10, '2026-06-10 15:48', with a zone or in UTC.", metavar="T")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only what began before that; a day counts whole.", metavar="T")] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write; '-' is standard output.", metavar="FILE.html")] = "report.html",
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+) -> None:
+    """Write one self-contained page: incidents with their raw lines, timelines, plots."""
+    import datetime as dt
+
+    from chronicle.output.times import parse_time
+    from chronicle.report import report as reporting
+    from ingestion.warehouse import Warehouse
+
+    began = time.monotonic()
+    try:
+        start, end = parse_time(since) if since else None, parse_time(until, is_end=True) if until else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--since/--until") from None
+    if start and end and start >= end:
+        raise typer.BadParameter(f"{since} is not before {until}", param_hint="--since/--until")
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC))
+    text = reporting.render(page)
+    if out == "-":
+        sys.stdout.write(text)
+    else:
+        Path(out).write_text(text, encoding="utf-8")
+    tell(f"{out}: {page.told}, {len(text.encode()) // 1024:,} KB, in {time.monotonic() - began:.1f} s")
+
+
+@app.command()
+def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
+    """Rebuild the SQL catalog from the Delta tables on disk, and say what is there. Every command does this for itself."""
+    from chronicle.build.build import make_views
+    from chronicle.spark.catalog import register as register_tables
+    from chronicle.spark.catalog import register_views
+    from chronicle.spark.session import start
+    from ingestion.warehouse import Warehouse
+
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    spark = start(warehouse, memory=memory)
+    make_views(spark, place)
+    names = register_tables(spark, place) + register_views(spark, place)
+    print("\n".join(sorted(names)))
+    tell(f"{len(names)} tables and views in {place.root}")
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; all but this machine's own need users and TLS.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 10000,
+    query_timeout: Annotated[int, typer.Option(help="Seconds after which a statement is cancelled; 0 never.", min=0)] = 300,
+    max_rows: Annotated[int, typer.Option(help="Rows above which an answer is refused; 0 never.", min=0)] = 100_000,
+    max_queries: Annotated[int, typer.Option(help="Statements that run at the same time; others wait.", min=1)] = 4,
+    read_write: Annotated[
+        bool, typer.Option("--read-write", help="Let clients change tables, for dbt over thrift; on this machine only.")
+    ] = False,
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="Users, a line each as `chronicle password` writes it.", metavar="FILE")
+    ] = None,
+    ldap_url: Annotated[
+        str | None, typer.Option("--ldap-url", help="Directory that knows the users: ldaps://host:636.", metavar="URL")
+    ] = None,
+    ldap_base: Annotated[str | None, typer.Option("--ldap-base", help="Where its users are: ou=people,dc=example.", metavar="DN")] = None,
+    keystore: Annotated[
+        Path | None,
+        typer.Option("--keystore", help="Key and certificate for TLS (PKCS12), password in CHRONICLE_KEYSTORE_PASSWORD.", metavar="FILE"),
+    ] = None,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
+    """Answer BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run beside it."""
+    from chronicle.serve import serve as serving
+
+    options = serving.Options(
+        host=host,
+        port=port,
+        query_timeout=query_timeout,
+        max_rows=max_rows,
+        max_queries=max_queries,
+        read_write=read_write,
+        password_file=password_file,
+        ldap_url=ldap_url,
+        ldap_base=ldap_base,
+        keystore=keystore,
+        keystore_password=os.environ.pop("CHRONICLE_KEYSTORE_PASSWORD", ""),
+    )
+    try:
+        serving.check(options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    serving.serve(warehouse, options, memory=memory, tell=tell)
+
+
+@app.command()
+def health(
+    host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Its port.", min=1, max=65535)] = 10000,
+    user: Annotated[str, typer.Option(help="Who asks, where the server knows users; password in CHRONICLE_PASSWORD.")] = "chronicle",
+    ca: Annotated[
+        Path | None, typer.Option("--ca", help="Certificate (PEM) that the server's is signed with; TLS is used.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Ask whether a server answers: one line and 0, or 1."""
+    from chronicle.serve import client
+
+    print(client.health(host, port, user=user, password=os.environ.get("CHRONICLE_PASSWORD") or "-", ca=ca))
+
+
+@app.command()
+def password(user: Annotated[str, typer.Argument(help="Name of a user of `chronicle serve`.", metavar="USER")]) -> None:
+    """Print the line of a user for --password-file; the password is asked for, or read from standard input."""
+    import getpass
+
+    from chronicle.serve import passwords
+
+    typed = getpass.getpass("password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if sys.stdin.isatty() and typed != getpass.getpass("again: "):
+        raise ValueError("the two passwords differ")
+    print(passwords.line(user, typed))
+
+
+app.add_typer(questions_app)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: every fault becomes one line on standard error; 0 done, 1 failed, 2 wrong usage, 3 `check` found
+    something."""
+    interrupts.watch()
+    code = execute(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(code)
+
+
+def execute(arguments: list[str] | None) -> int:
+    """Run one command and give its exit code."""
+    usage_error = typer.BadParameter.__mro__[1]
+    try:
+        code = app(arguments, prog_name="chronicle", standalone_mode=False)
+    except usage_error as error:
+        context = getattr(error, "ctx", None)
+        tell(f"chronicle: {error.format_message()} (see {context.command_path if context else 'chronicle'} --help)")
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return interrupts.exit_code() or 130
+    except BrokenPipeError:
+        # Whoever read has read enough.
+        return 0
+    except Exception as error:
+        if os.environ.get("CHRONICLE_DEBUG"):
+            raise
+        tell(f"chronicle: {in_one_line(error)}")
+        return interrupts.exit_code() or 1
+    # dbt makes a failed build of an interrupt.
+    return interrupts.exit_code() or (code if isinstance(code, int) else 0)
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error as one line.  Our own speak for themselves; of others the kind is named, too."""
+    import re
+
+    text = re.split(r"\n\s*\n|\nJVM stacktrace|\n\s+at |\n== SQL", str(error).strip())[0]
+    text = " ".join(text.split())
+    ours = type(error).__module__.startswith(("chronicle.", "ingestion.")) or isinstance(
+        error, ValueError | FileNotFoundError | ConnectionError
+    )
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return text if ours and text else f"{type(error).__name__}: {text}" + (" (CHRONICLE_DEBUG=1 shows where)" if not ours else "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The commands `ask` and `check`, and how answers are shown.  They parse arguments and call, as those of `cli` do."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chronicle.cli.options import DEFAULT_WAREHOUSE, WarehouseOption
+from chronicle.output.console import tell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+questions_app = typer.Typer(rich_markup_mode=None)
+
+FormatOption = Annotated[str, typer.Option("--format", "-f", help="table, csv, json or parquet.", metavar="FORMAT")]
+PagerOption = Annotated[
+    bool, typer.Option("--no-pager", help="Never page a table; else $PAGER, or less, where it is longer than the screen.")
+]
+WideOption = Annotated[bool, typer.Option("--wide", help="Never cut values of a table to the width of the terminal.")]
+
+
+def must_be_form(form: str) -> None:
+    """Raises BadParameter for a format that is not known."""
+    from chronicle.output.formats import FORMATS
+
+    if form not in FORMATS:
+        raise typer.BadParameter(f"'{form}' is none of {', '.join(FORMATS)}", param_hint="--format")
+
+
+def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> None:
+    """Write an answer; of a table also tell its rows, and that values were cut."""
+    from chronicle.output.formats import write
+
+    seconds = time.monotonic() - began
+    cut = write(answer, form, pager=pager, wide=wide)
+    if form == "table":
+        more = f"; {cut} values cut at …, --wide shows them whole" if cut else ""
+        tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {seconds:.1f} s; times are UTC{more}")
+
+
+@questions_app.command()
+def ask(
+    question: Annotated[str | None, typer.Argument(help="Name of a question; without it all are listed.", metavar="QUESTION")] = None,
+    values: Annotated[list[str] | None, typer.Argument(help="What it needs, in the order of its usage.", metavar="VALUE…")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Only of this cluster.", metavar="NAME")] = None,
+    node: Annotated[str | None, typer.Option(help="Only of this node.", metavar="ID")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only of this topic.", metavar="TOPIC")] = None,
+    partition: Annotated[str | None, typer.Option(help="Only of this partition: orders-3.", metavar="TOPIC-NUMBER")] = None,
+    group: Annotated[str | None, typer.Option(help="Only of this group.", metavar="GROUP")] = None,
+    release: Annotated[str | None, typer.Option(help="Only of this release of Kafka: 2.8.2.", metavar="VERSION")] = None,
+    key: Annotated[str | None, typer.Option(help="Only of the row with this key.", metavar="KEY")] = None,
+    at: Annotated[str | None, typer.Option(help="What held at that time, in UTC unless it names a zone.", metavar="T")] = None,
+    since: Annotated[str | None, typer.Option(help="What lasted or happened after that: 2026-06-10, 12h or 1d ago.", metavar="T")] = None,
+    until: Annotated[str | None, typer.Option(help="What began before that; a day counts whole.", metavar="T")] = None,
+    show_sql: Annotated[bool, typer.Option("--show", help="Print the question's SQL instead.")] = False,
+    form: FormatOption = "table",
+    no_pager: PagerOption = False,
+    wide: WideOption = False,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+) -> None:
+    """Answer a saved question, without a session; each stands in analyses/."""
+    import datetime as dt
+
+    from chronicle.ask import questions as asking
+    from ingestion.warehouse import Warehouse
+
+    must_be_form(form)
+    if question is None:
+        print(*asking.listed(), sep="\n")
+        return
+    options = {"cluster": cluster, "node": node, "topic": topic, "partition": partition, "group": group}
+    options |= {"release": release, "key": key, "at": at, "since": since, "until": until}
+    try:
+        one = asking.question(question)
+        given = one.values(values or [], options, dt.datetime.now(dt.UTC), must=not show_sql)
+    except asking.WrongParameter as error:
+        raise typer.BadParameter(str(error), param_hint="QUESTION") from None
+    if show_sql:
+        print(asking.shown(one, given))
+        return
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    began = time.monotonic()
+    show(asking.answer(place, one, given), form, began, not no_pager, wide)
+
+
+@questions_app.command("check")
+def check_alerts(
+    since: Annotated[
+        str, typer.Option(help="From when on: 1d, 12h or 30m ago, or a time in UTC unless it names a zone.", metavar="T")
+    ] = "1d",
+    now: Annotated[str | None, typer.Option(help="Up to when; without it up to this moment.", metavar="T")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Only of this cluster.", metavar="NAME")] = None,
+    severity: Annotated[str, typer.Option(help="warn, or error for those alone.", metavar="SEVERITY")] = "warn",
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 for warnings, too.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the alerts instead, with what each tells.")] = False,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+) -> None:
+    """Print what came up as JSON lines. Exit code 0: nothing grave, 3: an alert of severity error, 1: the check itself failed, 2: wrong usage."""
+    import datetime as dt
+    import json
+
+    from chronicle.ask import alerts
+    from chronicle.output.times import parse_moment
+    from ingestion.warehouse import Warehouse
+
+    if severity not in alerts.SEVERITIES:
+        raise typer.BadParameter(f"'{severity}' is none of {', '.join(alerts.SEVERITIES)}", param_hint="--severity")
+    if listing:
+        print(*(f"{alert.name:28}{alert.severity:7}{alert.tells}" for alert in alerts.alerts()), sep="\n")
+        return
+    try:
+        until = parse_moment(now, dt.datetime.now(dt.UTC)) if now else dt.datetime.now(dt.UTC)
+        start = parse_moment(since, until)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--since/--now") from None
+    if start >= until:
+        raise typer.BadParameter(f"{since} is not before {now or 'now'}", param_hint="--since/--now")
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    found = alerts.check(place, start, until, cluster, severity)
+    for one in found:
+        print(json.dumps(one, ensure_ascii=False))
+    errors = sum(one["severity"] == "error" for one in found)
+    tell(f"{errors} errors, {len(found) - errors} warnings since {start:%Y-%m-%d %H:%M} UTC")
+    if errors or (strict and found):
+        raise typer.Exit(alerts.FOUND)

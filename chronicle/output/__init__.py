@@ -1,0 +1,1 @@
+"""How answers, lines for people and SQL are written."""

@@ -1,0 +1,42 @@
+"""What all commands share: options, and lines for people on standard error."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+# Begins a terminal's line again, empty.
+NEW_LINE = "\r\x1b[K"
+# What a terminal would take for a command, what would break the line or turn it round, and bytes of a name that are not UTF-8.
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """A text for a terminal: control characters as `\\x1b`, so that a name or a log line cannot steer it.  `keep`: those that stay."""
+    return CONTROLS.sub(lambda found: found[0] if found[0] in keep else SHORT.get(found[0], escaped(found[0])), text)
+
+
+def escaped(character: str) -> str:
+    """A character by its number; a byte that is not UTF-8, which Python keeps as a surrogate, as that byte."""
+    number = ord(character)
+    number = number - 0xDC00 if 0xDC80 <= number <= 0xDCFF else number
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def line(text: str) -> str:
+    """A line for people as it is written to standard error; on a terminal it takes the place of a progress line."""
+    return f"{NEW_LINE if sys.stderr.isatty() else ''}{visible(text)}\n"
+
+
+def tell(text: str) -> None:
+    """One line for people, on standard error: standard output belongs to results."""
+    print(line(text), end="", file=sys.stderr, flush=True)
+
+
+def show_step(number: int, total: int, what: str) -> None:
+    """How far long work has come: one line that renews itself on a terminal, plain lines elsewhere."""
+    if sys.stderr.isatty():
+        print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
+    else:
+        print(f"{number}/{total} {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,56 @@
+"""An answer as a table, CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from chronicle.output.console import CONTROLS, visible
+from chronicle.output.values import cell, plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+FORMATS = ("table", "csv", "json", "parquet")
+
+
+def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool = True, wide: bool = False) -> int:
+    """Write an answer to standard output as `table`, `csv`, `json` or `parquet`.  Returns how many values a table had to cut.
+
+    `pager`, `wide`: of tables on a terminal.  Raises ValueError where the form cannot hold it.
+    """
+    out = out or sys.stdout
+    if form == "table":
+        from chronicle.output import table
+
+        return table.write(answer, out, pager=pager, wide=wide)
+    if form == "parquet":
+        if out.isatty():
+            raise ValueError("parquet is binary and this is a terminal; send it to a file: … > answer.parquet")
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(answer, out.buffer)
+        out.buffer.flush()
+        return 0
+    names = answer.column_names
+    rows = zip(*(column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns), strict=True) if names else iter(())
+    if form == "json":
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two columns are called {', '.join(sorted(twice))}; give them names of their own with `as`")
+        out.write("[")
+        for number, row in enumerate(rows):
+            values = {name: plain(value) for name, value in zip(names, row, strict=True)}
+            text = json.dumps(values, ensure_ascii=False, allow_nan=False)
+            out.write(("," if number else "") + "\n" + CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        out.write("\n]\n")
+    elif form == "csv":
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        shown = visible if out.isatty() else str
+        writer.writerows([shown(cell(value)) for value in row] for row in rows)
+    out.flush()
+    return 0

@@ -1,0 +1,137 @@
+"""An answer as a table for people: fitted to the terminal, times in UTC, and through a pager where it is longer than the screen."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.cells import cell_len, set_cell_size
+
+from chronicle.output.console import visible
+from chronicle.output.values import plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NULL, CUT, BETWEEN = "null", "…", "  "
+# A text column is not made narrower than that; numbers, times and keys are never cut, for half of one is another.
+NARROWEST = 12
+# Where even that does not fit, the pager scrolls sideways and nothing is won by cutting, but for texts that fill a screen by themselves.
+SCROLLED = 60
+
+
+def write(answer: pa.Table, out: TextIO, *, pager: bool = True, wide: bool = False) -> int:
+    """Write an answer as a table.  On a terminal it is fitted to its width (not with `wide`), and paged where it is longer than the
+    screen.  Returns how many values were cut.
+    """
+    size = shutil.get_terminal_size() if out.isatty() else None
+    lines, cut = laid_out(answer, None if wide or size is None else size.columns)
+    text = "".join(f"{line}\n" for line in lines)
+    if pager and size and (len(lines) >= size.lines or max(map(cell_len, lines)) > size.columns) and paged(text):
+        return cut
+    out.write(text)
+    out.flush()
+    return cut
+
+
+def laid_out(answer: pa.Table, columns: int | None) -> tuple[list[str], int]:
+    """(lines, values cut) of a table with a head, `columns` wide where that can be."""
+    import pyarrow.types as types
+
+    names = answer.column_names
+    if not names:
+        return ["(no columns)"], 0
+    values = [column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns]
+    rows = [[said(name) for name in names], *([said(value) for value in row] for row in zip(*values, strict=True))]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    numeric = [types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in answer.schema.types]
+    fixed = [
+        types.is_temporal(field.type) or number or field.name.endswith("_key") for field, number in zip(answer.schema, numeric, strict=True)
+    ]
+    if columns is not None:
+        widths = fitted(widths, fixed, columns)
+    rows.insert(1, ["-" * width for width in widths])
+    cut = sum(cell_len(text) > width for row in rows for text, width in zip(row, widths, strict=True))
+    lines = [
+        BETWEEN.join(placed(text, width, right) for text, width, right in zip(row, widths, numeric, strict=True)).rstrip() for row in rows
+    ]
+    return lines, cut
+
+
+def fitted(widths: list[int], fixed: list[bool], columns: int) -> list[int]:
+    """Widths that fit into so many columns: the widest texts give way first, none below NARROWEST; where that is not enough, texts are SCROLLED
+    wide at most.
+    """
+    widths = list(widths)
+    room = columns - len(BETWEEN) * (len(widths) - 1)
+    if sum(width if stays else min(width, NARROWEST) for width, stays in zip(widths, fixed, strict=True)) > room:
+        return [width if stays else min(width, SCROLLED) for width, stays in zip(widths, fixed, strict=True)]
+    over = sum(widths) - room
+    while over > 0:
+        width = max(width for width, stays in zip(widths, fixed, strict=True) if not stays)
+        widest = [place for place, stays in enumerate(fixed) if not stays and widths[place] == width]
+        next_width = max((other for other, stays in zip(widths, fixed, strict=True) if not stays and other < width), default=NARROWEST)
+        step = min(width - max(next_width, NARROWEST), -(-over // len(widest)))
+        for place in widest:
+            widths[place] -= step
+        over -= step * len(widest)
+    return widths
+
+
+def placed(text: str, width: int, right: bool) -> str:
+    """A cell of that width, flush right for numbers; what is cut ends in …."""
+    length = cell_len(text)
+    if length > width:
+        return set_cell_size(text, width - 1) + CUT
+    return " " * (width - length) + text if right else text + " " * (width - length)
+
+
+def said(value: Any) -> str:
+    """A value as people read it: times in UTC with a blank, lists and records as JSON does, `null`; no control characters."""
+    if value is None:
+        return NULL
+    if isinstance(value, dt.datetime):
+        text = value.replace(tzinfo=None).isoformat(" ", "microseconds" if value.microsecond % 1000 else "milliseconds")
+    elif isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, float):
+        text = repr(value)
+    elif isinstance(value, Decimal):
+        text = f"{value:f}"
+    elif isinstance(value, dict | list | tuple | dt.timedelta | bytes):
+        text = json.dumps(plain(value), ensure_ascii=False)
+    else:
+        text = str(value)
+    return visible(text)
+
+
+def paged(text: str) -> bool:
+    """Show a text in $PAGER, else in less, which scrolls sideways.  False where there is none."""
+    command = shlex.split(os.environ.get("PAGER") or "less -S")
+    with pipe(command) as program:
+        if program is None:
+            return False
+        # Whoever has read enough leaves.
+        with contextlib.suppress(BrokenPipeError):
+            program.communicate(text.encode())
+    return program.returncode != 127
+
+
+@contextlib.contextmanager
+def pipe(command: list[str]) -> Iterator[subprocess.Popen[bytes] | None]:
+    """A program that reads what is written to it; None where it cannot be started."""
+    try:
+        program = subprocess.Popen(command, stdin=subprocess.PIPE)
+    except OSError:
+        yield None
+        return
+    with program:
+        yield program

@@ -1,0 +1,1 @@
+"""`chronicle report`: one self-contained page."""

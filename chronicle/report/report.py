@@ -1,0 +1,481 @@
+"""`chronicle report`: what the marts know of a fleet, as the data of one page.
+
+Reads the tables with delta-rs: a session takes seconds for its first query, and the page needs none.  Whatever comes from logs is
+text, and is escaped by the template.  The page is bounded: where something is left out, it says how much.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from chronicle.ask import evidence
+from chronicle.ask.evidence import Place
+from chronicle.ask.render import project_vars
+from chronicle.ask.tables import NotBuilt, Period, Row, Tables
+from chronicle.output.sql_text import literal
+from chronicle.output.units import count_text, duration_text, size_text, time_text
+from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
+from ingestion.warehouse import Warehouse
+
+MOST_CLUSTERS = 8
+MOST_INCIDENTS = 50
+MOST_EVENTS = 60
+MOST_LINES = 5
+LONGEST_LINE = 4000
+# Characters of raw lines on one page.
+MOST_TEXT = 4_000_000
+
+SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
+# Columns whose values are words of the tables, not of logs; what dbt_project.yml has no words for is said with blanks.
+KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "severity", "resource", "rule", "measure", "evidence", "kind", "stopped"}
+# What a missing end means.
+# Names of groups that an incident prints; a cluster may have thousands.
+GROUPS = 20
+OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
+TEMPLATE = Path(__file__).with_name("report.html.j2")
+
+
+@dataclass
+class Table:
+    """A table of the page: `cells` as they are shown, of `total` rows."""
+
+    title: str
+    columns: list[str]
+    cells: list[list[str]]
+    total: int
+    worst: str = ""
+    note: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        return self.total > len(self.cells)
+
+
+@dataclass
+class Part:
+    """A part of a cluster's section: tables and figures, or in `nothing` why there are none."""
+
+    name: str
+    title: str
+    intro: str = ""
+    nothing: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    plots: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Line:
+    """A raw record; `cut`: characters that are not shown."""
+
+    node: str
+    where: str
+    text: str
+    cut: int
+
+
+@dataclass
+class Event:
+    """A sentence of a chain, with the records behind it: `lines` of `records`."""
+
+    at: str
+    after: str
+    role: str
+    said: str
+    key: str
+    lines: list[Line]
+    records: int
+    places: list[Place]
+    day: dt.date
+
+
+@dataclass
+class Incident:
+    """An incident as the page tells it; `left_out`: events that are not shown."""
+
+    summary: str
+    severity: str
+    kind: str
+    key: str
+    facts: list[tuple[str, str]]
+    warnings: list[str]
+    events: list[Event]
+    left_out: int
+
+
+@dataclass
+class Section:
+    """All about one cluster."""
+
+    name: str
+    anchor: str
+    about: list[str]
+    start: dt.datetime
+    end: dt.datetime
+    tiles: list[tuple[str, str]]
+    incidents: list[Incident] = field(default_factory=list)
+    maintenance: Table | None = None
+    incidents_total: int = 0
+    incidents_said: str = ""
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass
+class Page:
+    """What the template fills in."""
+
+    title: str
+    warehouse: str
+    written: str
+    fleet: Table | None
+    sections: list[Section]
+    left_out: str
+
+    @property
+    def told(self) -> str:
+        """What is on the page, in a few words."""
+        incidents = sum(len(one.incidents) for one in self.sections)
+        return f"{_counted(len(self.sections), 'cluster')}, {_counted(incidents, 'incident')}"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}" + ("" if count == 1 else "s")
+
+
+def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
+    """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster, NotBuilt before the first build."""
+    tables = Tables(place)
+    tables.must_be_built()
+    lives: dict[str, list[Row]] = defaultdict(list)
+    for row in tables.rows("select * from marts.dim_clusters order by cluster_id, cluster_incarnation"):
+        lives[row["cluster_id"]].append(row)
+    if cluster is not None and cluster not in lives:
+        there = ", ".join(sorted(lives)) or "none; `chronicle build` makes the tables of what was ingested"
+        raise ValueError(f"no cluster '{cluster}' in {place.root}; there are: {there}")
+    periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
+    counts = {name: overview(tables, period) for name, period in periods.items()}
+    order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
+    spare = [MOST_TEXT]
+    sections = [
+        section(tables, periods[name], lives[name], counts[name], spare, f"c{n}") for n, name in enumerate(order[:MOST_CLUSTERS], 1)
+    ]
+    rest = order[MOST_CLUSTERS:]
+    return Page(
+        title=f"{cluster or (order[0] if len(order) == 1 else 'Kafka fleet')}: report",
+        warehouse=place.root,
+        written=time_text(now.replace(microsecond=0)),
+        fleet=fleet_table(order, lives, counts) if len(order) > 1 else None,
+        sections=sections,
+        left_out=f"{len(rest)} further clusters have a row in the table alone: {', '.join(rest[:40])}. --cluster NAME shows one."
+        if rest
+        else "",
+    )
+
+
+def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.datetime | None) -> Period:
+    """What the page tells of a cluster: what was asked for, else all that its evidence spans."""
+    known: list[dt.datetime] = []
+    for query in SPANS:
+        # Days of logs count only where nothing tells the time itself.
+        if not (known and query is SPANS[-1]):
+            with suppress(NotBuilt):
+                known += [at for at in tables.rows(Template(query).substitute(cluster=literal(name)))[0].values() if at]
+    first = since or min([*known, *([until] if until else [])], default=dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
+    last = until or max([*known, first])
+    # The last moment belongs to it.
+    return Period(
+        name, first.astimezone(dt.UTC), last.astimezone(dt.UTC) if until else last.astimezone(dt.UTC) + dt.timedelta(microseconds=1)
+    )
+
+
+def overview(tables: Tables, period: Period) -> dict[str, int | None]:
+    """How many rows of each fact the period has; None where the fact is not built."""
+    counts: dict[str, int | None] = {}
+    for fact, (counted, condition) in OVERVIEW.items():
+        try:
+            query = f"select count({counted}) as n from marts.{fact} where cluster_id = $cluster and {condition}"
+            counts[fact] = tables.rows(period.filled(query))[0]["n"]
+        except NotBuilt:
+            counts[fact] = None
+    return counts
+
+
+def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], counts: dict[str, dict[str, int | None]]) -> Table:
+    """A row for each cluster, the one with most incidents first."""
+    shown = ("fct_incidents", "fct_leaderless_windows", "fct_session_expiries", "fct_leader_elections")
+    cells = []
+    for name in order[:200]:
+        last = lives[name][-1]
+        told = [last["kafka_version"], last["cluster_mode"], len(last["nodes"] or []), last["first_seen_at"], last["last_seen_at"]]
+        cells.append([name, *map(cell, told), *(cell(counts[name][fact]) for fact in shown)])
+    names = [
+        "cluster",
+        "Kafka",
+        "mode",
+        "nodes",
+        "first record",
+        "last record",
+        "incidents",
+        "leaderless windows",
+        "sessions lost",
+        "elections",
+    ]
+    return Table("Clusters", names, cells, len(order), "those with most incidents")
+
+
+def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[str, int | None], spare: list[int], prefix: str) -> Section:
+    """Everything about one cluster; `spare`: how much raw text the page can still hold."""
+    from chronicle.report.plots import known_days, plots_of
+
+    known = known_days(tables, period)
+    incidents, maintenance, total, said = incidents_of(tables, period, spare)
+    if not total and not said:
+        said = "No incident was found in the evidence."
+        said += f" That tells nothing of times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
+    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.said))
+    made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
+    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix))
+    for part in made.parts:
+        if part.title == EVIDENCE:
+            part.intro = (
+                f"{known.said} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
+            )
+    return made
+
+
+def about_life(row: Row) -> str:
+    """One sentence about an incarnation."""
+    nodes = ", ".join(map(str, row["nodes"] or [])) or "not known"
+    return (
+        f"Life {row['cluster_incarnation']}: Kafka {row['kafka_version'] or 'of unknown release'}, {row['cluster_mode'] or 'mode not known'}, "
+        f"nodes {nodes}; records from {cell(row['first_seen_at'])} to {cell(row['last_seen_at'])}."
+    )
+
+
+def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
+    """The numbers at the top: what is not built is said to be so."""
+    names = {
+        "fct_incidents": "incidents",
+        "fct_leaderless_windows": "times without a leader",
+        "fct_session_expiries": "sessions lost",
+        "fct_controller_tenures": "controllers' tenures",
+        "fct_leader_elections": "elections of leaders",
+        "fct_issue_exposures": "known issues, by release or records",
+    }
+    return [(name, "not built" if counts[fact] is None else count_text(counts[fact])) for fact, name in names.items()] + [
+        ("days with logs", days)
+    ]
+
+
+def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str) -> Iterator[Part]:
+    """The parts below the incidents, in the order of the questions; figures stand in the part of their name."""
+    from chronicle.report.figures import numbered
+
+    parts: dict[str, list[Question]] = defaultdict(list)
+    for question in QUESTIONS:
+        parts[question.part].append(question)
+    for number, (title, questions) in enumerate(parts.items(), 1):
+        part = Part(f"{prefix}-{number}", title, plots=numbered(plots.get(title, []), prefix))
+        lacking, empty = [], []
+        for question in questions:
+            try:
+                table = answer(tables, period, question)
+            except NotBuilt as error:
+                lacking.append(f"{question.title} ({error})")
+                continue
+            if table.cells:
+                part.tables.append(table)
+            else:
+                empty.append(question.title)
+        if empty:
+            part.nothing.append(f"Nothing found in the evidence: {'; '.join(empty)}.")
+        if lacking:
+            part.nothing.append(f"Not built in this warehouse: {'; '.join(lacking)}. A full chronicle build makes what is missing.")
+        yield part
+
+
+def answer(tables: Tables, period: Period, question: Question) -> Table:
+    """A question's table, cut to its worst rows."""
+    query = f"select *, count(*) over () as rows_in_all from ({question.query}) order by {question.order} limit {question.most}"
+    rows = tables.rows(period.filled(query))
+    columns = [name for name in rows[0] if name not in ("rows_in_all", "cluster_id") and not name.endswith("_key")] if rows else []
+    cells = [[cell(row[name], name) for name in columns] for row in rows]
+    return Table(
+        question.title, [heading(name) for name in columns], cells, rows[0]["rows_in_all"] if rows else 0, question.worst, question.note
+    )
+
+
+def heading(name: str) -> str:
+    """A column's name as people read it; the unit stands in the cells."""
+    return re.sub(r"^bytes_|_(ms|bytes|date|ratio|kind)$", "", name).replace("_", " ")
+
+
+def cell(value: Any, name: str = "") -> str:
+    """A value as people read it, by its type and the unit in its column's name."""
+    if value is None:
+        return "open" if name in OPEN_ENDS else "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dt.datetime):
+        return time_text(value)
+    if isinstance(value, list):
+        return ", ".join(f"{setting_name(one[0])}={one[1]}" if isinstance(one, tuple) else str(one) for one in value) or "none"
+    if isinstance(value, int | float):
+        return _quantity(value, name)
+    if name in KINDS or name in project_vars()["words"]:
+        return str(project_vars()["words"].get(name, {}).get(value, value.replace("_", " ")))
+    return str(value)
+
+
+def setting_name(name: str) -> str:
+    """Kafka's own name of a setting as it is; what was measured (@) in words."""
+    return name.removeprefix("@").replace("_", " ") if name.startswith("@") else name
+
+
+def _quantity(value: float, name: str) -> str:
+    if name.endswith("_ms"):
+        return duration_text(value)
+    if name.endswith("_bytes") or name.startswith("bytes_"):
+        return size_text(value)
+    if name.endswith("_ratio"):
+        return f"{value:.4%}"
+    if isinstance(value, float):
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
+    return str(value) if name.endswith(("_id", "epoch", "node")) else count_text(value)
+
+
+def incidents_of(tables: Tables, period: Period, spare: list[int]) -> tuple[list[Incident], Table | None, int, str]:
+    """(the worst incidents in the order of time, maintenance, how many incidents there are, what to say where there are none)."""
+    try:
+        rows = tables.rows(period.filled(INCIDENTS, rank=severity_rank(), most=str(MOST_INCIDENTS)))
+    except NotBuilt as error:
+        return [], None, 0, f"Not built in this warehouse ({error}). A full chronicle build makes what is missing."
+    upkeep = [row for row in rows if row["is_maintenance"]]
+    rows = [row for row in rows if not row["is_maintenance"]]
+    chains: dict[str, list[Event]] = defaultdict(list)
+    left: dict[str, int] = {}
+    if rows:
+        keys = ", ".join(literal(row["incident_key"]) for row in rows)
+        starts = {row["incident_key"]: row["started_at"] for row in rows}
+        try:
+            for row in tables.rows(period.filled(INCIDENT_EVENTS, keys=keys, most=str(MOST_EVENTS))):
+                chains[row["incident_key"]].append(event(row, starts[row["incident_key"]]))
+                left[row["incident_key"]] = row["events"] - MOST_EVENTS
+        except NotBuilt:
+            pass
+    unfold(tables.place, period.cluster, [event for row in rows for event in chains[row["incident_key"]]], spare)
+    told = [incident(row, chains[row["incident_key"]], max(0, left.get(row["incident_key"], 0))) for row in rows]
+    return told, maintenance_table(upkeep), rows[0]["alike"] if rows else 0, ""
+
+
+def severity_rank() -> str:
+    """SQL: 0 for the worst."""
+    return (
+        "case severity " + " ".join(f"when '{name}' then {rank}" for rank, name in enumerate(SEVERITIES)) + f" else {len(SEVERITIES)} end"
+    )
+
+
+def incident(row: Row, events: list[Event], left_out: int) -> Incident:
+    """An incident's row with its chain."""
+    lasted = "" if row["ended_at"] is None else duration_text((row["ended_at"] - row["started_at"]).total_seconds() * 1000)
+    facts = [
+        ("from", cell(row["started_at"])),
+        ("to", "open at the end of the evidence" if row["ended_at"] is None else f"{cell(row['ended_at'])} ({lasted})"),
+        ("root cause", cell(row["root_cause_kind"]).replace("_", " ")),
+        ("nodes", cell(row["nodes"])),
+        ("partitions affected", cell(row["partitions_affected"])),
+        ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
+        (
+            "groups affected",
+            ", ".join([cell(row["groups_affected"]), *row["groups"][:GROUPS]]) + (" …" if len(row["groups"]) > GROUPS else ""),
+        ),
+    ]
+    kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
+    return Incident(
+        row["summary"] or kind, row["severity"] or "", kind, row["incident_key"], facts, row["warnings"] or [], events, left_out
+    )
+
+
+def event(row: Row, start: dt.datetime) -> Event:
+    """An event's row as a sentence, with the places of its records."""
+    away = (row["happened_at"] - start).total_seconds() * 1000
+    # The same record more than once is one record.
+    places = list(dict.fromkeys((one["source_path"], one["byte_offset"]) for one in row["evidence"] or []))
+    return Event(
+        at=time_text(row["happened_at"]),
+        after="" if not away else f"{'+' if away > 0 else '−'}{duration_text(abs(away))}",
+        role=row["role"] or "",
+        said=row["said"] or "",
+        key=row["incident_event_key"],
+        lines=[],
+        records=max(row["evidence_count"] or 0, len(places)),
+        places=places[:MOST_LINES],
+        day=row["happened_at"].date(),
+    )
+
+
+def maintenance_table(rows: Sequence[Row]) -> Table | None:
+    """Planned restarts, a row each."""
+    if not rows:
+        return None
+    cells = [[cell(row["started_at"]), cell(row["ended_at"], "ended_at"), cell(row["nodes"]), row["summary"] or ""] for row in rows]
+    return Table("Maintenance", ["started at", "ended at", "nodes", "what was done"], cells, rows[0]["alike"])
+
+
+def unfold(place: Warehouse, cluster: str, events: Sequence[Event], spare: list[int]) -> None:
+    """Give the events their raw lines, as long as the page can hold them."""
+    found = raw_lines(place, cluster, {one for event in events for one in event.places}, [event.day for event in events])
+    for event in events:
+        for one in event.places:
+            line = found.get(one)
+            if line is not None and spare[0] >= len(line.text):
+                spare[0] -= len(line.text)
+                event.lines.append(line)
+
+
+def raw_lines(place: Warehouse, cluster: str, places: set[Place], days: Sequence[dt.date]) -> dict[Place, Line]:
+    """The records at some places: first from the files of those days and their neighbours, then from all, for what was not there."""
+    found: dict[Place, Line] = {}
+    near = (min(days) - dt.timedelta(days=1), max(days) + dt.timedelta(days=1)) if days else None
+    for when in (near, None):
+        missing = places - found.keys()
+        if missing:
+            records = sorted(evidence.lines(place, cluster, missing, when), reverse=True)
+            found.update({(record.source_path, record.byte_offset): line_of(record) for record in records})
+    return found
+
+
+def line_of(record: evidence.Line) -> Line:
+    """A record as the page shows it, cut where it is very long."""
+    node = "" if record.node_id is None else f"node {record.node_id}"
+    text = record.raw_text
+    return Line(node, f"{record.source_path}:{record.byte_offset}", text[:LONGEST_LINE], max(0, len(text) - LONGEST_LINE))
+
+
+def render(page: Page) -> str:
+    """The page as HTML; texts are escaped, and control characters shown as such."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=visible,
+        keep_trailing_newline=True,
+    )
+    environment.filters["count"] = count_text
+    environment.filters["time"] = time_text
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(page=page)
+
+
+def visible(value: Any) -> Any:
+    """A text whose control characters can be seen: a terminal's colours or a nought in a log are no part of a page."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value) if type(value) is str else value

@@ -1,0 +1,1 @@
+"""`chronicle serve`, `health` and `password`: SQL for BI tools."""

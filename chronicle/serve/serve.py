@@ -1,0 +1,271 @@
+"""`chronicle serve`: Spark's Thrift Server on the warehouse, for JDBC, ODBC and PyHive; read-only, and on this machine unless secured."""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from chronicle.serve import passwords
+from chronicle.spark import server_classes, session
+from chronicle.spark.catalog import register, register_views
+from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from deltalake.schema import Field
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import SparkSession
+
+# Staging and intermediate are steps of a build, not for readers.
+SHOWN = ("bronze", "marts", "reports")
+RULE = "org.apache.spark.sql.hive.thriftserver.chronicle.ReadOnly"
+USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
+# Statements that wait while as many run as may.
+QUEUE = 100
+WATCH_SECONDS = 2.0
+# Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
+JAVA_OPTIONS = ("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100")
+# What `models/` says of a key that is made by us.
+KEY_COMMENT = "Key of the row."
+
+
+class CannotServe(RuntimeError):
+    """The server did not start, or ended by itself; the text says why."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to serve.  `max_rows`, `query_timeout` (seconds): 0 is no limit; `max_queries`: that run at the same time."""
+
+    host: str = "127.0.0.1"
+    port: int = 10000
+    query_timeout: int = 300
+    max_rows: int = 100_000
+    max_queries: int = 4
+    read_write: bool = False
+    password_file: Path | None = None
+    ldap_url: str | None = None
+    ldap_base: str | None = None
+    keystore: Path | None = None
+    keystore_password: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and nothing else can reach it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check(options: Options) -> None:
+    """Raises ValueError, with what to do, for a combination that would be unsafe or cannot work."""
+    has_users = bool(options.password_file or options.ldap_url)
+    if not options.is_local and not (has_users and options.keystore):
+        lacking = [] if has_users else ["--password-file or --ldap-url"]
+        lacking += [] if options.keystore else ["--keystore"]
+        raise ValueError(f"--host {options.host} can be reached by others: give {' and '.join(lacking)}, or serve on 127.0.0.1")
+    if options.read_write and not options.is_local:
+        raise ValueError(f"--read-write gives every client this machine's shell and is refused on {options.host}; only 127.0.0.1 may")
+    if options.password_file and options.ldap_url:
+        raise ValueError("--password-file and --ldap-url exclude each other")
+    if options.ldap_url and not options.ldap_url.startswith("ldaps://"):
+        raise ValueError(f"--ldap-url {options.ldap_url} would send passwords in clear; give ldaps://…")
+    if options.ldap_url and not options.ldap_base:
+        raise ValueError("--ldap-url needs --ldap-base, the folder of the users: ou=people,dc=example,dc=com")
+    if options.password_file:
+        passwords.check(options.password_file)
+    if options.keystore:
+        if not options.keystore.is_file():
+            raise ValueError(f"--keystore {options.keystore}: no such file")
+        if not options.keystore_password:
+            raise ValueError(f"--keystore {options.keystore} needs its password in CHRONICLE_KEYSTORE_PASSWORD")
+
+
+def settings(options: Options, work: str) -> dict[str, str]:
+    """Spark's configuration of the server, beside that of every session.  `work`: a folder for what Hive insists on writing."""
+    hive = {
+        "server2.thrift.bind.host": options.host,
+        "server2.thrift.port": str(options.port),
+        "server2.transport.mode": "binary",
+        # One of them looks after sessions that are idle.
+        "server2.async.exec.threads": str(options.max_queries + 1),
+        "server2.async.exec.wait.queue.size": str(QUEUE),
+        "server2.enable.doAs": "false",
+        "server2.allow.user.substitution": "false",
+        "server2.logging.operation.enabled": "false",
+        "server2.global.init.file.location": work,
+        "exec.scratchdir": f"{work}/scratch",
+        "exec.local.scratchdir": f"{work}/local",
+        "downloaded.resources.dir": f"{work}/${{hive.session.id}}_resources",
+        "querylog.location": f"{work}/log",
+    }
+    spark = {
+        "spark.sql.thriftServer.queryTimeout": str(options.query_timeout),
+        "spark.sql.thriftServer.interruptOnCancel": "true",
+        # Variables in a statement would tell the environment and every setting.
+        "spark.sql.variable.substitute": "false",
+        "spark.sql.runSQLOnFiles": "false",
+        # Each session has a pool, so that a long statement of one does not hold up the tiles of another.
+        "spark.scheduler.mode": "FAIR",
+        # Most statements read tables of some thousand rows: planning again after each stage takes longer than the stage.
+        "spark.sql.adaptive.enabled": "false",
+        # Bytes of an answer; it is held until its client has fetched it.
+        "spark.driver.maxResultSize": "256m",
+    }
+    if not options.read_write:
+        spark["spark.sql.extensions"] = f"io.delta.sql.DeltaSparkSessionExtension,{RULE}"
+        spark["spark.chronicle.maxRows"] = str(options.max_rows)
+        # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
+        spark["spark.sql.warehouse.dir"] = f"{work}/warehouse"
+    if options.password_file or options.ldap_url:
+        hive["server2.authentication"] = "CUSTOM" if options.password_file else "LDAP"
+    if options.keystore:
+        hive |= {"server2.use.SSL": "true", "server2.keystore.path": str(options.keystore.resolve())}
+        hive |= {"server2.keystore.password": options.keystore_password, "ssl.protocol.blacklist": "SSLv2,SSLv3,TLSv1,TLSv1.1"}
+    return spark | {f"spark.hadoop.hive.{key}": value for key, value in hive.items()}
+
+
+def directory(options: Options) -> dict[str, str]:
+    """Java's properties that say who knows the users: Hive asks for them past its own configuration."""
+    if options.password_file:
+        return {"hive.server2.custom.authentication.class": USERS}
+    if options.ldap_url:
+        base = options.ldap_base or ""
+        return {"hive.server2.authentication.ldap.url": options.ldap_url, "hive.server2.authentication.ldap.baseDN": base}
+    return {}
+
+
+def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT.  Raises CannotServe, server_classes.NoGuard, or what `session.start` raises."""
+    place = Warehouse.at(warehouse)
+    place.must_exist()
+    must_be_free(options.host, options.port)
+    asked_to_stop = Event()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
+        # Who writes, builds: that is a command, and not what is asked for days.
+        java = session.COMMAND_OPTIONS if options.read_write else JAVA_OPTIONS
+        spark = session.start(warehouse, memory=memory, server=session.Server((server_classes.ensure(),), settings(options, work), java))
+        try:
+            shown = None if options.read_write else Shown(spark, place, work)
+            tables = shown.renew() if shown else everything(spark, place)
+            server = listen(spark, options)
+            # Only now: Spark takes Ctrl-C for itself when it starts.
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: asked_to_stop.set())
+            tell(
+                f"serving {tables} tables of {place.root} at jdbc:hive2://{options.host}:{options.port}/marts"
+                f" ({'READ AND WRITE' if options.read_write else 'read-only'}; up in {time.monotonic() - began:.1f} s; Ctrl-C stops)"
+            )
+            while not asked_to_stop.wait(WATCH_SECONDS):
+                if not session.is_up():
+                    raise CannotServe("Java has ended; its reason stands above")
+                if shown:
+                    shown.renew()
+            server.stop()
+        finally:
+            session.stop()
+    tell("stopped")
+
+
+def must_be_free(host: str, port: int) -> None:
+    """Raises CannotServe where an address cannot be listened on: said now, not after Java's seconds."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family[0], socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(family[4])
+    except OSError as error:
+        raise CannotServe(f"cannot listen on {host}:{port}: {error.strerror or error}; name another with --host or --port") from None
+
+
+def listen(spark: SparkSession, options: Options) -> JavaObject:
+    """Start the Thrift Server within a session; it does not start without its rule.  Raises CannotServe."""
+    from py4j.protocol import Py4JJavaError
+
+    starter = spark._jvm.org.apache.spark.sql.hive.thriftserver.ChronicleServer
+    for key, value in directory(options).items():
+        spark._jvm.java.lang.System.setProperty(key, value)
+    try:
+        return starter.open(
+            spark._jsparkSession, not options.read_write, str(options.password_file.resolve() if options.password_file else "")
+        )
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        raise CannotServe(f"the server did not start: {cause.getMessage() or cause}") from error
+
+
+def everything(spark: SparkSession, place: Warehouse) -> int:
+    """Make known all that dbt reads and writes: bronze, marts, and the tables and views between them.  Returns how many tables."""
+    register_views(spark, place)
+    return len(register(spark, place))
+
+
+@dataclass
+class Shown:
+    """The tables that clients see, as they are on disk.
+
+    Rows need no renewal: Spark reads the newest version of a table in each query.  A table that is new or gone, or has other
+    columns or comments, has to be told to the catalog.
+    """
+
+    spark: SparkSession
+    place: Warehouse
+    work: str
+    # By (schema, name): when its log was last written to, and the columns and comment that are known.
+    known: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.catalog = self.spark._jvm.org.apache.spark.sql.hive.thriftserver.Tables
+        for schema in SHOWN:
+            self.catalog.schema(self.spark._jsparkSession, schema, f"{self.place.root}/{schema}")
+        self.catalog.hideDefault(self.spark._jsparkSession, self.work)
+
+    def renew(self) -> int:
+        """Tell the catalog what has changed on disk.  Returns how many tables there are."""
+        found = {}
+        for schema in SHOWN:
+            for log in Path(self.place.root, schema).glob("*/_delta_log"):
+                found[schema, log.parent.name] = log.stat().st_mtime_ns
+        for schema, name in self.known.keys() - found.keys():
+            self.catalog.forget(self.spark._jsparkSession, schema, name)
+            del self.known[schema, name]
+        for (schema, name), written in found.items():
+            if self.known.get((schema, name), (0, "", ""))[0] != written:
+                self._tell(schema, name, written)
+        return len(self.known)
+
+    def _tell(self, schema: str, name: str, written: int) -> None:
+        path = self.place.table(schema, name)
+        try:
+            table = DeltaTable(path)
+        except DeltaError:
+            # Its first commit is being written; the next look finds it.
+            return
+        schema_now = table.schema()
+        columns, comment = schema_now.to_json(), table.metadata().description or ""
+        if self.known.get((schema, name), (0, "", ""))[1:] != (columns, comment):
+            self.catalog.table(self.spark._jsparkSession, schema, name, path, columns, comment, key_of(name, schema_now.fields[0]))
+        self.known[schema, name] = (written, columns, comment)
+
+
+def key_of(table: str, first: Field) -> str:
+    """The primary key of a table: the first column of dimensions, and of others where it says that it is one; else nothing."""
+    return first.name if table.startswith("dim_") or first.metadata.get("comment") == KEY_COMMENT else ""

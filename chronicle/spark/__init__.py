@@ -1,0 +1,1 @@
+"""The Spark session, what it runs on, and its SQL catalog."""

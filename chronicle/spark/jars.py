@@ -1,0 +1,154 @@
+"""The three jars of Delta: fetched once by Spark's own resolver, checked by hash, never again from the network.
+
+Delta's other dependencies are in Spark's own folder already.  `python -m chronicle.spark.jars` fetches what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from chronicle.project import PROJECT
+
+
+@dataclass(frozen=True)
+class Jar:
+    """A jar by its Maven coordinates and the SHA-256 of its bytes."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+
+    @property
+    def coordinates(self) -> str:
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.artifact}-{self.version}.jar"
+
+
+JARS = (
+    Jar("io.delta", "delta-spark_4.2_2.13", "4.4.0", "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead"),
+    Jar("io.delta", "delta-storage", "4.4.0", "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc"),
+    Jar("io.unitycatalog", "unitycatalog-client", "0.6.0", "48257499a86b801a3e2372cec55ac226ca1c1c7eabe5c118e7302f29a1fdbc19"),
+)
+# All that the resolver would bring besides and that Spark ships itself: 70 MB.
+LEFT_OUT = (
+    "com.*:*",
+    "org.*:*",
+    "javax.*:*",
+    "jakarta.*:*",
+    "commons-*:*",
+    "io.airlift:*",
+    "io.delta:delta-kernel-*",
+    "io.unitycatalog:unitycatalog-hadoop",
+)
+
+
+class NoJars(RuntimeError):
+    """A jar is missing, cannot be fetched or is not the one that was pinned; the text says what to do."""
+
+
+def folder() -> Path:
+    """Where the jars are: CHRONICLE_JARS, else `.cache/jars` of the project."""
+    return Path(os.environ.get("CHRONICLE_JARS") or PROJECT / ".cache" / "jars").resolve()
+
+
+def missing(where: Path) -> list[Jar]:
+    """The jars that are not in a folder."""
+    return [jar for jar in JARS if not (where / jar.name).is_file()]
+
+
+def class_path(where: Path | None = None) -> list[str]:
+    """The paths of the three jars.  Raises NoJars where one is missing."""
+    where = where or folder()
+    gone = missing(where)
+    if gone:
+        raise NoJars(
+            f"{where}: no {', '.join(jar.name for jar in gone)}; run `make setup` (or put the jars there and name the folder in CHRONICLE_JARS)"
+        )
+    return [str(where / jar.name) for jar in JARS]
+
+
+def check(where: Path) -> None:
+    """Compare every jar with its pinned hash.  Raises NoJars for one that is missing or differs."""
+    for path, jar in zip(class_path(where), JARS, strict=True):
+        found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        if found != jar.sha256:
+            raise NoJars(f"{path}: sha256 is {found}, pinned is {jar.sha256}; delete the file and run `make setup` again")
+
+
+def ensure(where: Path | None = None) -> None:
+    """Fetch what is missing and check every hash.  Raises NoJars; a folder that is complete needs no network."""
+    where = where or folder()
+    gone = missing(where)
+    if gone:
+        where.mkdir(parents=True, exist_ok=True)
+        resolve(gone, where)
+    check(where)
+
+
+def resolve(wanted: list[Jar], where: Path) -> None:
+    """Let Spark's resolver (Ivy; Maven Central unless Spark's own configuration says otherwise) bring jars to a folder."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    from chronicle.spark.java import find
+
+    # Ivy keeps its files here and not in the user's home, which may not exist.
+    ivy = PROJECT / ".cache" / "ivy"
+    shutil.rmtree(ivy / "jars", ignore_errors=True)
+    home = _find_spark_home()
+    run = subprocess.run(
+        [
+            f"{home}/bin/spark-submit",
+            "--master",
+            "local[1]",
+            "--conf",
+            f"spark.jars.ivy={ivy}",
+            "--conf",
+            f"spark.driver.extraJavaOptions=-Duser.home={ivy}",
+            "--packages",
+            ",".join(jar.coordinates for jar in wanted),
+            "--exclude-packages",
+            ",".join(LEFT_OUT),
+            "--class",
+            "org.apache.spark.deploy.DeltaIsHere",
+            "spark-internal",
+        ],
+        env={**os.environ, "JAVA_HOME": str(find()), "SPARK_HOME": home},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for jar in wanted:
+        brought = ivy / "jars" / f"{jar.group}_{jar.name}"
+        if not brought.is_file():
+            why = next(
+                (line.strip() for line in run.stderr.splitlines() if "unresolved" in line or "not found" in line or "ERROR" in line),
+                "no answer",
+            )
+            raise NoJars(
+                f"{jar.coordinates} could not be fetched from Maven Central ({why}); check the network, or put {', '.join(j.name for j in JARS)} into {where}"
+            )
+        # First aside, so that a run that is killed leaves no half of a jar behind.
+        aside = where / f".{jar.name}.part"
+        shutil.copyfile(brought, aside)
+        aside.replace(where / jar.name)
+    shutil.rmtree(ivy)
+
+
+if __name__ == "__main__":
+    from chronicle.spark.java import NoJava
+
+    try:
+        ensure()
+    except (NoJars, NoJava) as error:
+        print(f"setup: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

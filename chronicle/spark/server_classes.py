@@ -1,0 +1,86 @@
+"""The server's own classes, in `jvm/`: compiled once with the Scala compiler that Spark brings, which needs no JDK.
+
+`python -m chronicle.spark.server_classes` compiles what is not there yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+from chronicle.project import PROJECT
+from chronicle.spark import jars, java
+
+SOURCES = Path(__file__).with_name("jvm")
+COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
+
+
+class NoGuard(RuntimeError):
+    """The server's classes are not there or cannot be compiled; the text says what to do."""
+
+
+def sources() -> list[Path]:
+    return sorted(SOURCES.glob("*.scala"))
+
+
+def jar() -> Path:
+    """Where the classes are, by the hash of what they are made from and for."""
+    digest = hashlib.sha256(metadata.version("pyspark").encode())
+    for source in sources():
+        digest.update(source.name.encode() + source.read_bytes())
+    return PROJECT / ".cache" / f"guard-{digest.hexdigest()[:16]}.jar"
+
+
+def ensure() -> Path:
+    """The jar, compiled where it is not there yet.  Raises NoGuard, java.NoJava."""
+    wanted = jar()
+    if not wanted.exists():
+        for old in wanted.parent.glob("guard-*.jar"):
+            old.unlink()
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        compile_to(wanted)
+    return wanted
+
+
+def compile_to(wanted: Path) -> None:
+    """Compile the sources into a jar.  Raises NoGuard with the compiler's first words."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    home = Path(_find_spark_home(), "jars")
+    compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
+    class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["-nowarn", "-cp", class_path, "-d", folder, *map(str, sources())]
+        run = subprocess.run(
+            [str(java.find() / "bin" / "java"), "-Xss8m", "-cp", compiler, "scala.tools.nsc.Main", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        made = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        if run.returncode or not made:
+            said = next((line for line in (run.stdout + run.stderr).splitlines() if line.strip()), "no word")
+            raise NoGuard(
+                f"the server's classes do not compile ({said}); run `make setup` again, with pyspark {metadata.version('pyspark')}"
+            )
+        aside = wanted.with_suffix(".part")
+        with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in made:
+                archive.write(path, path.relative_to(folder))
+        aside.replace(wanted)
+
+
+if __name__ == "__main__":
+    try:
+        if not jar().exists():
+            print("setup: compiling the server's rule (half a minute, once)", file=sys.stderr)
+        ensure()
+    except (java.NoJava, NoGuard) as error:
+        print(f"setup: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

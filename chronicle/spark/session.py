@@ -1,0 +1,334 @@
+"""The Spark session of every command: one local JVM, started as fast as it can be, quiet, reachable from this machine only."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from threading import Thread, current_thread, main_thread
+from typing import TYPE_CHECKING
+
+from chronicle.project import PROJECT
+from chronicle.spark import jars, java
+from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG4J = Path(__file__).with_name("log4j2.properties")
+START_SECONDS = 120
+
+# What Spark's launcher passes on Java 17 and 21 (org.apache.spark.launcher.JavaModuleOptions), without the vector module:
+# nothing here uses it, and the JVM warns about it on standard error.
+OPENED = [
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.io",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "jdk.internal.ref",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar",
+]
+JVM_OPTIONS = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:MetaspaceSize=384m",
+    # The first compiler alone gets 48 MB, and then sweeps for ever.
+    "-XX:ReservedCodeCacheSize=256m",
+    # An archive of classes that does not fit is not worth a word.
+    "-Xshare:auto",
+    "-Xlog:disable",
+    "-Xlog:all=error:stderr",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+)
+
+# What a command needs that ends in minutes.
+COMMAND_OPTIONS = (
+    # A collector with threads of its own costs more than it gives.
+    "-XX:+UseSerialGC",
+    # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
+    "-Xmn640m",
+    # Of a build's time the second compiler takes a third, for code that runs a few times.
+    "-XX:TieredStopAtLevel=1",
+)
+
+_archives = False
+_jvm: subprocess.Popen[bytes] | None = None
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a session that serves for long has besides: jars behind all others, settings of Spark, options of Java."""
+
+    jars: tuple[Path, ...]
+    settings: dict[str, str]
+    java_options: tuple[str, ...]
+
+
+class NoSession(RuntimeError):
+    """Spark did not start; the text says why."""
+
+
+def settings(warehouse: str) -> dict[str, str]:
+    """Spark's configuration for a warehouse folder or URI."""
+    return {
+        "spark.app.name": "chronicle",
+        "spark.master": "local[*]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": warehouse,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+        "spark.sql.codegen.cache.maxEntries": "5000",
+        # What other engines read; Spark's default is a 96-bit form of its own.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
+        "spark.databricks.delta.catalog.update.enabled": "true",
+        "spark.databricks.delta.snapshotPartitions": "1",
+    }
+
+
+def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -> SparkSession:
+    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
+
+    A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
+    Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
+    """
+    from pyspark.logger import PySparkLogger
+    from pyspark.sql import SparkSession
+
+    root = Warehouse.at(warehouse).root
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        if active.conf.get("spark.sql.warehouse.dir").removeprefix("file:") == root:
+            return active
+        active.stop()
+    if _jvm is None or _jvm.poll() is not None:
+        # Without it the workers run whichever python3 comes first on PATH.
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        _connect(memory, server)
+    builder = SparkSession.builder
+    for key, value in (settings(root) | (server.settings if server else {})).items():
+        builder = builder.config(key, value)
+    # pyspark takes Ctrl-C for itself, and prints the stacks of what it broke off.
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    session = builder.getOrCreate()
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGINT, on_interrupt)
+    # pyspark prints every error of a query as one line of JSON before it raises it.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    return session
+
+
+def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
+    """Start Spark in a thread, while files are looked at: the JVM takes seconds of its own."""
+    future: Future[SparkSession] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(start(warehouse, memory=memory))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name="start", daemon=True).start()
+    return future
+
+
+def command(memory: str, server: Server | None = None) -> list[str]:
+    """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    class_path = [*jars.class_path(), f"{_find_spark_home()}/jars/*", *(map(str, server.jars) if server else ())]
+    home = java.find()
+    classes = class_archive(home)
+    return [
+        str(home / "bin" / "java"),
+        f"-Xmx{memory}",
+        *JVM_OPTIONS,
+        *(server.java_options if server else COMMAND_OPTIONS),
+        *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
+        f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
+        "-cp",
+        os.pathsep.join(class_path),
+        "org.apache.spark.api.python.PythonGatewayServer",
+    ]
+
+
+def class_archive(home: Path) -> Path:
+    """Where Spark's classes lie ready for this Java, loaded and verified: a third off the time of a command's first query.
+
+    `make setup` writes it.  A JVM that finds it unfit (other jars, other build) starts as if it were not there.
+    """
+    made_for = [java.identity(home), *jars.class_path(), __file__, metadata.version("pyspark")]
+    return PROJECT / ".cache" / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
+
+
+def write_class_archive() -> None:
+    """Do once what every command does, in a JVM that keeps the classes it loaded when it ends; nothing where it is done."""
+    global _archives
+    if class_archive(java.find()).exists():
+        return
+    print("setup: preparing Spark's classes (half a minute, once)", file=sys.stderr)
+    for old in (PROJECT / ".cache").glob("classes-*.jsa"):
+        old.unlink()
+    _archives = True
+    with tempfile.TemporaryDirectory() as folder:
+        spark = start(folder)
+        spark.sql("create schema bronze")
+        spark.sql(
+            "create table bronze.warm (id bigint, day date, at timestamp, words map<string, string>, numbers array<int>, line string)"
+            " using delta partitioned by (day)"
+        )
+        values = "select id, date'2026-01-01', timestamp'2026-01-01 00:00:00', map('a', 'b'), array(1), sha2(string(id), 256) from range(9)"
+        spark.sql(f"insert into bronze.warm {values}")
+        spark.sql(f"insert into bronze.warm replace where day = date'2026-01-01' {values}")
+        spark.sql("alter table bronze.warm alter column id comment 'number'")
+        spark.sql("create view bronze.seen as select *, row_number() over (partition by day order by id) as place from bronze.warm")
+        spark.sql(
+            "create or replace table bronze.made using delta as select day, max_by(id, at) as id, collect_list(struct(line, words)) as lines"
+            " from bronze.seen left join range(3) using (id) group by day"
+        )
+        spark.sql("insert overwrite table bronze.made select * from bronze.made")
+        spark.table("bronze.made").mapInArrow(
+            lambda batches: batches, "day date, id bigint, lines array<struct<line: string, words: map<string, string>>>"
+        ).toArrow()
+        spark.sql("show table extended in bronze like '*'").collect()
+        spark.sql("describe extended bronze.made").collect()
+        spark.sql("describe query select * from bronze.seen").collect()
+        spark.stop()
+    assert _jvm is not None and _jvm.stdin is not None
+    _jvm.stdin.close()
+    _jvm.wait()
+
+
+def _connect(memory: str, server: Server | None) -> None:
+    """Start the JVM and hand its gateway to pyspark, in the way pyspark does it for a JVM that is there already."""
+    global _jvm
+    from pyspark.core.context import SparkContext
+    from pyspark.find_spark_home import _find_spark_home
+    from pyspark.java_gateway import launch_gateway
+
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "gateway")
+        environment = {
+            **os.environ,
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+            "SPARK_HOME": _find_spark_home(),
+            "SPARK_CONNECT_MODE": "0",
+        }
+        # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
+        _jvm = subprocess.Popen(command(memory, server), stdin=subprocess.PIPE, env=environment, process_group=0)
+        end = time.monotonic() + START_SECONDS
+        while not told.exists():
+            if _jvm.poll() is not None:
+                raise NoSession(
+                    f"Java ended with code {_jvm.returncode} before Spark was up; its reason stands above (heap asked for: {memory})"
+                )
+            if time.monotonic() > end:
+                _jvm.kill()
+                raise NoSession(f"Spark did not come up within {START_SECONDS} s; the machine is busy or short of memory")
+            time.sleep(0.02)
+        answer = told.read_bytes()
+    (port, length), secret = struct.unpack("!ii", answer[:8]), answer[8:]
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = secret[:length].decode()
+    try:
+        SparkContext._ensure_initialized(gateway=launch_gateway())
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
+def is_up() -> bool:
+    """Whether the JVM runs."""
+    return _jvm is not None and _jvm.poll() is None
+
+
+def stop(seconds: float = 10) -> None:
+    """End the session and its JVM, which leaves when its standard input closes; what it does then is cut short after a while."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if is_up() and active is not None:
+        active.stop()
+    if _jvm is not None and _jvm.stdin is not None:
+        _jvm.stdin.close()
+        try:
+            _jvm.wait(seconds)
+        except subprocess.TimeoutExpired:
+            _jvm.kill()
+            _jvm.wait()
+
+
+def kill() -> None:
+    """End the JVM at once, whatever it does, with the workers that it started."""
+    if is_up():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(_jvm.pid, signal.SIGKILL)
+
+
+def peak_memory_bytes() -> int | None:
+    """Most memory (resident, bytes) that this process, the JVM and the Python workers have held, each at its own peak, summed.
+
+    Counts the processes that live now; None where the system has no /proc.
+    """
+    if not Path("/proc/self/status").exists():
+        return None
+    children: dict[int, list[int]] = {}
+    peaks: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            status = (entry / "status").read_text()
+        except OSError:
+            continue
+        parent = re.search(r"^PPid:\s+(\d+)", status, re.MULTILINE)
+        peak = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+        if parent and peak:
+            children.setdefault(int(parent[1]), []).append(int(entry.name))
+            peaks[int(entry.name)] = int(peak[1]) * 1024
+    total, due = 0, [os.getpid()]
+    while due:
+        process = due.pop()
+        total += peaks.get(process, 0)
+        due += children.get(process, [])
+    return total
+
+
+if __name__ == "__main__":
+    try:
+        write_class_archive()
+    except (java.NoJava, jars.NoJars, NoSession) as error:
+        print(f"setup: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

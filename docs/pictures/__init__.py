@@ -1,0 +1,1 @@
+"""The pictures of README and docs, and the script that draws them."""

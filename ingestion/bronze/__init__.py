@@ -1,0 +1,1 @@
+"""Records, captures and samples as rows, and their commit to the tables of bronze."""

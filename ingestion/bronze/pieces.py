@@ -1,0 +1,177 @@
+"""Files of logs as pieces of whole records, plain or out of their wrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ingestion.bronze.tasks import Task
+from ingestion.reading import linear
+from ingestion.reading.files import BROKEN, Changed, chunks, fault_of
+from ingestion.reading.zones import ALWAYS, Clock, zone_offsets
+from ingestion.records.clues import clock_millis, first_node, zone_between
+from ingestion.records.envelope import REWRITTEN, Envelope, envelope_named
+from ingestion.records.split import LONGEST_RECORD, local_millis, mask, record_starts, valid_text
+from ingestion.records.unwrap import Line, Stream, Streams
+
+CHUNK = 8 << 20
+PADDING = 256
+# The node in the name of a pod or container.
+NODE_IN_NAME = linear.compile(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft)[\w.]*?[-_]?(\d{1,9})(?:[^\w.]|\Z)")
+
+
+class Reader:
+    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took.  `changed`: reading ended where the file
+    became another one; its last record is held back then, for the rest is in a file of another name."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.envelope = envelope_named(task.envelope)
+        self.node, self.node_known_by = task.node_id, task.node_known_by
+        self.day: int | None = None
+        self.fault: str | None = None
+        self.failed: str | None = None
+        self.changed = False
+        self.end = task.start
+        self.clock = Clock()
+        self.doubts: set[str] = set()
+
+    def read_clock(self) -> None:
+        """Where the clock stood when an earlier run ended, by the records before the task's start."""
+        begin = max(0, self.task.start - CHUNK)
+        try:
+            text = b"".join(
+                chunks(self.task.path, begin, self.task.start, CHUNK, self.task.expected and replace(self.task.expected, tail_hash=None))
+            )
+        except (*BROKEN, Changed):
+            return
+        starts = record_starts(np.frombuffer(mask(text), np.uint8), self.envelope.template)
+        raw = np.frombuffer(text + b"\n" * PADDING, np.uint8)
+        local, timed = local_millis(raw, starts + self.envelope.time_at, self.envelope.has_millis)
+        offsets = zone_offsets(self.task.zones, local[timed])
+        self.clock.passes(local[timed], offsets.first > offsets.second)
+
+    def pieces(self) -> Iterator[Piece]:
+        """All whole records, plain or out of their wrappers."""
+        return self._rewritten() if self.task.envelope == REWRITTEN.name else self._plain()
+
+    def _rewritten(self) -> Iterator[Piece]:
+        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, lambda: self.task.holds_last or self.changed)
+        readers: dict[str, Reader] = {}
+        read = self._chunks()
+        for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
+            texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
+            reader = readers.get(stream.name)
+            if reader is None:
+                reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
+            lengths = np.array([len(text) for text in texts], np.int64)
+            physical = Lines(
+                np.cumsum(lengths) - lengths,
+                np.array([line.start for line in lines], np.int64),
+                np.array([line.end - line.start for line in lines], np.int64),
+                [valid_text(line.raw) for line in lines],
+            )
+            yield Piece(reader, b"".join(texts), 0, physical)
+        self.end, self.failed = streams.end, streams.failed
+
+    def _plain(self) -> Iterator[Piece]:
+        """All whole records from the task's start to its end; the last one is held back where the file still grows."""
+        read = self._chunks()
+        carry, chunk = b"", self._next(read)
+        while True:
+            following = self._next(read) if chunk else b""
+            data, is_last, chunk = carry + chunk, not following, following
+            keep = len(data)
+            if not is_last or self.changed or (self.task.holds_last and not self.fault):
+                keep = last_start(data, self.envelope)
+                if not keep and len(data) >= 4 * LONGEST_RECORD:
+                    # One record that is longer than any: cut in pieces, for it must not fill the memory.
+                    keep = len(data) // LONGEST_RECORD * LONGEST_RECORD
+            if keep:
+                yield Piece(self, valid_text(data[:keep]), self.end)
+                self.end += keep
+            if is_last:
+                return
+            carry = data[keep:]
+
+    def _chunks(self) -> Iterator[bytes]:
+        return chunks(self.task.path, self.task.start, self.task.end, CHUNK, self.task.expected)
+
+    def _next(self, read: Iterator[bytes]) -> bytes:
+        try:
+            return next(read, b"")
+        except Changed:
+            self.changed = True
+            return b""
+        except BROKEN as error:
+            self.fault = fault_of(error)
+            return b""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole records of one source, in valid UTF-8; `offset`: where it begins there."""
+
+    reader: Reader
+    text: bytes
+    offset: int
+    lines: Lines | None = None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The physical lines of a piece that has been rewritten: where each begins in it, where in the file, its length there and its bytes."""
+
+    begins: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    raw: list[bytes]
+
+
+def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
+    """The task for one stream of a file: its layout, its node and its zone by what it says itself."""
+    assert stream.envelope is not None
+    text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
+    node, known_by = task.node_id, task.node_known_by
+    if task.takes_nodes:
+        named, number = first_node(text), NODE_IN_NAME.search(stream.name)
+        node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
+    zones, zone_known_by = task.zones, task.zone_known_by
+    if stream.is_utc:
+        zones, zone_known_by = ((ALWAYS, "UTC"),), "content"
+    elif zone_known_by == "default":
+        # The wrapper has the time in UTC beside the line's own.
+        for line in lines:
+            local = clock_millis(line.text[stream.envelope.time_at :][:23].encode("utf-8", "replace")) if line.is_head else None
+            zone = zone_between(local, line.millis) if local is not None and line.millis is not None else None
+            if zone:
+                zones, zone_known_by = ((ALWAYS, zone),), "evidence"
+                break
+    return replace(
+        task, envelope=stream.envelope.name, node_id=node, node_known_by=known_by, zones=zones, zone_known_by=zone_known_by, wrappers=()
+    )
+
+
+def last_start(data: bytes, envelope: Envelope) -> int:
+    """Where the last record of some bytes begins; 0 where none begins after the first byte."""
+    # Nearly always in the last few lines: masking the whole again would cost as much as reading it.
+    for size in (64 << 10, len(data)):
+        begin = max(0, len(data) - size)
+        starts = record_starts(np.frombuffer(mask(data[begin:]), np.uint8), envelope.template)
+        # The tail itself begins anywhere in a line.
+        starts = starts[starts > 0]
+        if len(starts):
+            return begin + int(starts[-1])
+        if not begin:
+            break
+    return 0
+
+
+def pieces_of(reader: Reader) -> Iterator[Piece]:
+    """The pieces of a source, up to a fault of ours while they are cut out."""
+    try:
+        yield from reader.pieces()
+    except Exception as error:  # one source's fault must not stop the others
+        reader.fault = reader.failed = fault_of(error)

@@ -1,0 +1,107 @@
+"""What all records that differ only in their digits have in common: recognised once, cut by the same spans.
+
+No Spark here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ingestion.recognition.forms import Form
+from ingestion.recognition.recognise import Catalogue
+from ingestion.records.envelope import Envelope
+
+RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
+
+
+@dataclass
+class Shape:
+    """What all records of one shape have in common: the event, and where its parts stand."""
+
+    level: str | None = None
+    outcome: str = UNRECOGNISED
+    event_type: str | None = None
+    logger: tuple[int, int] | None = None
+    thread: tuple[int, int] | None = None
+    context: tuple[int, int] | None = None
+    body: tuple[int, int] = (0, 0)
+    keys: list[str] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    picked: list[Form | None] = field(default_factory=list)
+    recheck: bool = False
+    hides: bool = False
+
+
+def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
+    """Recognise one record and say where everything stands; holds for every record that differs only in digits."""
+    shape = Shape(outcome=ORPHAN, body=(0, len(record)))
+    cut = envelope.cut(record) if has_head else None
+    if cut is None:
+        shape.outcome = UNRECOGNISED if has_head else ORPHAN
+        return shape
+    shape.outcome = UNRECOGNISED
+    shape.level = record[slice(*cut["level"])].decode()
+    shape.logger, shape.thread = cut.get("logger"), cut.get("thread")
+    start, end = cut["message"]
+    logger = record[slice(*shape.logger)] if shape.logger else None
+    message = record[start:end]
+    context = known.context(logger, message)
+    found = known.recognise(logger, message[context.end :] if context else message, context is not None)
+    if found is None and context is not None:
+        # Texts that begin like a prefix but are not one.
+        found = known.recognise(logger, message)
+        context = None if found else context
+    body = start + (context.end if context else 0)
+    shape.body = (body, end)
+    for part, at in ((context, start), (found, body)):
+        for span in part.spans if part else ():
+            if span.name not in shape.keys:
+                shape.keys.append(span.name)
+                shape.spans.append((at + span.start, at + span.end))
+                shape.picked.append(part.form if span.name in part.form.picks else None)
+    if context is not None:
+        shape.context = (start, start + context.end)
+    if found is not None:
+        shape.outcome, shape.event_type = RECOGNISED, found.form.event
+        shape.recheck = found.form.digits_matter
+        if found.form.continues == "settings":
+            _add_settings(shape, record, body + found.end, end)
+    _add_exception(shape, record, end)
+    return shape
+
+
+def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:
+    """The lines '\\tkey = value' of a configuration dump, each as a field of its own."""
+    at = start
+    known = set(shape.keys)
+    for line in record[start:end].split(b"\n"):
+        key, equals, _ = line.partition(b" = ")
+        name = key.strip().decode("utf-8", "replace")
+        if equals and name and name not in known:
+            known.add(name)
+            value = at + len(key) + 3
+            shape.keys.append(name)
+            shape.spans.append((value, at + len(line.rstrip(b"\r"))))
+            shape.picked.append(None)
+        at += len(line) + 1
+
+
+def _add_exception(shape: Shape, record: bytes, end: int) -> None:
+    """Class and message of the exception whose trace follows the message."""
+    line_end = record.find(b"\n", end)
+    if line_end < 0:
+        return
+    stop = record.find(b"\n", line_end + 1)
+    stop = len(record) if stop < 0 else stop
+    line = record[line_end + 1 : stop]
+    name, colon, _ = line.partition(b": ")
+    if not name or b" " in name or b"." not in name or not name.rstrip(b"\r").endswith((b"Exception", b"Error", b"Throwable")):
+        return
+    first = line_end + 1
+    shape.keys.append("exception")
+    shape.spans.append((first, first + len(name.rstrip(b"\r"))))
+    shape.picked.append(None)
+    if colon:
+        shape.keys.append("exception_message")
+        shape.spans.append((first + len(name) + 2, first + len(line.rstrip(b"\r"))))
+        shape.picked.append(None)

@@ -1,0 +1,118 @@
+"""`bronze.sources`: what became of each file."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+
+from ingestion.bronze import write
+from ingestion.bronze.tasks import Read, changed_at
+from ingestion.bronze.write import TIME, Added, Columns, schema_of
+from ingestion.sources import earlier
+from ingestion.sources.stages import TO_READ, Identified
+
+TORN = "ends in the middle of a line, which is loaded as it is"
+
+
+CLUES = pa.struct(
+    [
+        ("root", pa.string()),
+        ("path_node", pa.int32()),
+        ("is_said_of_file", pa.bool_()),
+        ("host", pa.string()),
+        ("nodes", pa.list_(pa.int32())),
+        ("members", pa.list_(pa.int32())),
+        ("hosts", pa.list_(pa.struct([("host", pa.string()), ("node_id", pa.int32())]))),
+        ("doubts", pa.list_(pa.string())),
+    ]
+)
+
+
+SOURCE_COLUMNS: Columns = [
+    ("cluster_id", pa.string(), "cluster, as it was called when the file was ingested"),
+    ("source_id", pa.string(), "file, whatever its name: known by its first bytes; null where it is no log"),
+    ("source_path", pa.string(), "path of the file"),
+    ("batch_id", pa.int64(), "ingestion that says this"),
+    ("ingested_at", TIME, "when it says so, UTC"),
+    ("kind", pa.string(), "what the file is, by its content"),
+    ("layout", pa.string(), "how its records are framed (catalogue/envelopes.yml)"),
+    ("node_id", pa.int32(), "node that wrote the first record read"),
+    ("last_node_id", pa.int32(), "node that wrote the last record read"),
+    ("node_known_by", pa.string(), "content, host (named in the text), path, folder or name"),
+    ("zone", pa.string(), "time zone of its local times"),
+    ("zone_known_by", pa.string(), "given, evidence (in its folder), cluster or default"),
+    ("fingerprint", pa.string(), "SHA-256 of cluster, node and first bytes"),
+    ("fingerprint_length", pa.int32(), "how many first bytes that is"),
+    ("tail_hash", pa.string(), "SHA-256 of the last bytes read"),
+    ("size_bytes", pa.int64(), "size on disk, bytes"),
+    ("start_offset", pa.int64(), "from which byte this ingestion read"),
+    ("end_offset", pa.int64(), "up to which byte it has been read"),
+    ("records", pa.int64(), "records that this ingestion brought"),
+    ("recognised", pa.int64(), "how many of them have an event type"),
+    ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused, missing or failed"),
+    ("reason", pa.string(), "why it was not read, or not to its end"),
+    ("warnings", pa.list_(pa.string()), "what is doubtful about node or time zone"),
+    ("is_compressed", pa.bool_(), "whether it is a gzip"),
+    ("modified_at", TIME, "last change of the file, UTC"),
+    ("clues", CLUES, "what the file and its path tell of nodes, for files that say less"),
+]
+
+
+def has_more(source: Identified, past: earlier.Past) -> bool:
+    """Whether a source may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
+    if source.outcome != TO_READ:
+        return False
+    if source.size is None:
+        return past.written.get(source.shown) not in ((TO_READ, source.disk_size), (earlier.CUT, source.disk_size))
+    return source.start < source.size
+
+
+def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) -> earlier.Row | None:
+    """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
+    source, count = read.source, read.count
+    is_read = source.outcome == TO_READ
+    if count.changed and not count.records:
+        # Nothing of what was looked at has been read.
+        return None
+    fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
+    outcome = earlier.CUT if fault else source.outcome
+    unread = source.compressed and is_read and not has_more(source, past)
+    is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, source.disk_size))
+    if is_as_it_was and not (is_read and past.has_other_owner(source)):
+        return None
+    return {
+        "cluster_id": source.cluster_id,
+        "source_id": source.source_id or None,
+        "source_path": source.shown,
+        "batch_id": batch_id,
+        "ingested_at": now,
+        "kind": source.kind,
+        "layout": source.layout,
+        "node_id": source.node_id,
+        "last_node_id": count.last_node if count.records else source.node_id,
+        "node_known_by": source.node_known_by,
+        "zone": source.zones[-1][1] if source.zones else None,
+        "zone_known_by": source.zone_known_by,
+        "fingerprint": source.fingerprint() if source.head else None,
+        "fingerprint_length": len(source.head),
+        "tail_hash": (count.tail_hash or source.tail_hash) if is_read else None,
+        "size_bytes": source.disk_size,
+        "start_offset": source.start,
+        "end_offset": count.end if is_read else None,
+        "records": count.records,
+        "recognised": count.recognised,
+        "outcome": outcome,
+        "reason": fault or source.reason,
+        "warnings": [*source.warnings, *sorted(count.doubts)],
+        "is_compressed": source.compressed,
+        "modified_at": changed_at(source),
+        "clues": earlier.clues_of(source),
+    }
+
+
+def write_sources(warehouse: str, rows: list[earlier.Row]) -> Added:
+    """Rows of `bronze.sources` as a file."""
+    file = write.File(f"{warehouse}/bronze/sources", schema_of(SOURCE_COLUMNS))
+    file.write(pa.RecordBatch.from_pylist(rows, schema=schema_of(SOURCE_COLUMNS)))
+    return file.close()

@@ -1,0 +1,100 @@
+"""What a worker is asked to read, and what it gave."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from dataclasses import dataclass, field
+
+from ingestion.reading.files import Expected
+from ingestion.sources.stages import Identified
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one source asks of a worker.
+
+    `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was looked at.
+    """
+
+    cluster_id: str
+    source_id: str
+    path: str
+    start: int
+    end: int
+    holds_last: bool
+    envelope: str
+    node_id: int | None
+    node_known_by: str | None
+    takes_nodes: bool
+    zones: tuple[tuple[int, str], ...]
+    zone_known_by: str
+    batch_id: int
+    ingested_at: dt.datetime
+    shown: str = ""
+    wrappers: tuple[str, ...] = ()
+    pattern: str | None = None
+    capture: str | None = None
+    modified_at: dt.datetime | None = None
+    expected: Expected | None = None
+
+
+@dataclass
+class Counted:
+    """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
+    SHA-256 of the bytes before that (None where the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
+    records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `doubts`: what is doubtful about
+    its times."""
+
+    records: int = 0
+    recognised: int = 0
+    end: int = 0
+    last_node: int | None = None
+    tail_hash: str | None = None
+    fault: str | None = None
+    failed: str | None = None
+    changed: bool = False
+    doubts: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file with what reading it gave: the last stage."""
+
+    source: Identified
+    count: Counted
+
+
+def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
+    """What a worker needs to read one source."""
+    return Task(
+        cluster_id=source.cluster_id,
+        source_id=source.source_id,
+        path=os.path.realpath(source.path),
+        start=source.start,
+        end=-1 if source.size is None else source.size,
+        holds_last=holds_last,
+        envelope=source.envelope or "",
+        node_id=source.node_id,
+        node_known_by=source.node_known_by,
+        takes_nodes=source.takes_nodes,
+        zones=source.zones,
+        zone_known_by=source.zone_known_by,
+        batch_id=batch_id,
+        ingested_at=now,
+        wrappers=source.wrappers,
+        pattern=source.pattern,
+        capture=source.capture,
+        modified_at=changed_at(source),
+        shown=source.shown,
+        expected=source.expected,
+    )
+
+
+def changed_at(source: Identified) -> dt.datetime | None:
+    """When a file was last changed; None where its file system says a year that there is not."""
+    try:
+        return dt.datetime.fromtimestamp(source.modified, dt.UTC) if source.modified else None
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,1 @@
+"""Captures of a JVM: GC logs, thread dumps, crashes, how it was started."""

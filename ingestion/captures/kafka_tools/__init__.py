@@ -1,0 +1,1 @@
+"""Output of Kafka's own tools, and files that a broker keeps."""

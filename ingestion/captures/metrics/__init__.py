@@ -1,0 +1,1 @@
+"""Metrics as their exporters and stores print them."""

@@ -1,0 +1,1 @@
+"""Captures of the operating system: disks, files, sockets, processes, limits, the kernel."""

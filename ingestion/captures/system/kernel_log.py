@@ -1,0 +1,79 @@
+"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog; among them those of the out-of-memory killer.
+
+Rows: `oom_kill`: process_id, process_name, resident_bytes, virtual_bytes, since_boot_seconds, host; `oom_choice` (older kernels say
+first whom they will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds, host.
+
+Seconds since boot are no time of day: such a row has the time of the capture, with a warning.
+
+Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ingestion.captures import About, Line, Row, Sample, unread
+from ingestion.captures._terminal import MONTHS, Page, bytes_of, is_foreign, lines_in, mostly
+from ingestion.reading import linear
+
+PROGRAMS = ("dmesg",)
+KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
+OF_NODE = frozenset(KINDS)
+DMESG = re.compile(
+    r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
+    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)))"
+    r" (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
+)
+OOM = linear.for_lines(
+    r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
+)
+
+
+def kind_of(sample: str, name: str) -> str | None:
+    """By the shape of the lines: what syslog prints of other programs is no message of the kernel."""
+    if is_foreign(sample, PROGRAMS):
+        return None
+    return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None
+
+
+def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+    page = Page(about)
+    for line in lines:
+        message = DMESG.fullmatch(line.text)
+        if message:
+            yield kernel_row(page, line, message)
+        elif not page.passes(line):
+            yield from unread([line], "no message of the kernel")
+
+
+def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
+    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
+    message = match["message"]
+    kill = OOM.fullmatch(message) if "ill" in message else None
+    fields: dict[str, str | None] = {"since_boot_seconds": match["since_boot"] or match["since_boot_2"], "host": match["host"]}
+    if kill:
+        fields |= {key: kill[key] for key in ("process_id", "process_name", "score")}
+        fields |= {"virtual_bytes": bytes_of(kill["virtual"] or "", 1024), "resident_bytes": bytes_of(kill["resident"] or "", 1024)}
+    row = page.row("kernel_message" if not kill else "oom_kill" if kill["done"] else "oom_choice", line, fields)
+    at = None
+    try:
+        if match["iso"]:
+            at = dt.datetime.fromisoformat(match["iso"])
+        elif match["date"]:
+            month, day, clock, year = match["date"].split()[1:]
+            at = dt.datetime(int(year), MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
+        elif match["syslog"] and page.at is not None:
+            month, day, clock = match["syslog"].split()
+            before = page.at.astimezone(page.about.zone) + dt.timedelta(days=1)
+            year = before.year - ((MONTHS[month.lower()], int(day)) > (before.month, before.day))
+            at = dt.datetime(year, MONTHS[month.lower()], int(day), *(int(part) for part in clock.split(":")), tzinfo=page.about.zone)
+    except (ValueError, KeyError):
+        at = None
+    if at is not None:
+        return replace(row, at=at.astimezone(dt.UTC), at_known_by="content", warnings=())
+    if fields["since_boot_seconds"]:
+        return replace(row, warnings=(*row.warnings, "the kernel says seconds since boot; the time is the capture's"))
+    return row

@@ -1,0 +1,1 @@
+"""ZooKeeper's four-letter words, and its znodes as its shell prints them."""

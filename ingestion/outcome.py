@@ -1,0 +1,114 @@
+"""What an ingestion did, and what people are told of it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ingestion.bronze.source_rows import TORN
+from ingestion.bronze.tasks import Read
+from ingestion.captures import is_of_node
+from ingestion.sources.owners import layout_for
+from ingestion.sources.stages import BINARY, COPY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Identified, Placed
+
+
+@dataclass
+class Outcome:
+    """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
+
+    `states`: by path; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
+    of nodes that are not known; `owned_now`: earlier captures that have another node now.
+    """
+
+    batch_id: int | None = None
+    states: dict[str, list[str]] = field(default_factory=dict)
+    bytes_read: int = 0
+    records: int = 0
+    recognised: int = 0
+    read_seconds: float = 0.0
+    rows_written: int = 0
+    waiting: int = 0
+    faults: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    clusters: set[str] = field(default_factory=set)
+    nodeless: list[str] = field(default_factory=list)
+    owned_now: int = 0
+
+    @property
+    def files(self) -> dict[str, int]:
+        """Files by what became of them: `new`, `unchanged`, or their outcome."""
+        return dict(Counter(state for states in self.states.values() for state in states))
+
+    def add(self, read: Read, is_held: bool) -> None:
+        """Count a file and what it gave."""
+        source, count = read.source, read.count
+        is_read = source.outcome == TO_READ
+        state_of = source.outcome if not is_read else "new" if count.records else "unchanged"
+        self.states.setdefault(source.shown, []).append(state_of)
+        self.records += count.records
+        self.recognised += count.recognised
+        self.bytes_read += count.end - source.start if count.records else 0
+        self.waiting += is_held and is_read and source.size is not None and count.end < source.size
+        if fault := count.fault or count.failed:
+            self.faults.append(f"{source.shown}: cut: {fault}; read up to byte {count.end}")
+        if count.changed:
+            self.changed.append(source.shown)
+        if count.failed or source.outcome == FAILED:
+            self.failed.append(source.shown)
+
+    def followed_by(self, later: Outcome) -> Outcome:
+        """This and another look at the same files as one outcome."""
+        seen_before = {path: states for path, states in self.states.items() if "new" in states}
+        return replace(
+            later,
+            batch_id=later.batch_id or self.batch_id,
+            states=later.states | {path: states for path, states in seen_before.items() if "new" not in later.states.get(path, [])},
+            bytes_read=self.bytes_read + later.bytes_read,
+            records=self.records + later.records,
+            recognised=self.recognised + later.recognised,
+            read_seconds=self.read_seconds + later.read_seconds,
+            rows_written=self.rows_written + later.rows_written,
+            faults=list(dict.fromkeys(self.faults + later.faults)),
+            failed=list(dict.fromkeys(self.failed + later.failed)),
+            clusters=self.clusters | later.clusters,
+            owned_now=self.owned_now + later.owned_now,
+        )
+
+
+def faults(sources: Sequence[Identified], held: set[str]) -> list[str]:
+    """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
+    still grow."""
+    out = []
+    for source in sources:
+        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
+            out.append(f"{source.shown}: {source.outcome}: {source.reason}")
+        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
+            out.append(f"{source.shown}: cut: {TORN}")
+    unknown = sum(source.outcome == UNKNOWN for source in sources)
+    if unknown:
+        out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
+    if not any(source.outcome in (TO_READ, COPY) for source in sources):
+        out.append("no logs of Kafka or ZooKeeper among the files")
+    return out
+
+
+def nodeless(sources: Sequence[Placed]) -> list[str]:
+    """Captures that speak of a node of which nothing says which it is."""
+    return [
+        source.shown
+        for source in sources
+        if source.outcome == TO_READ and source.node_id is None and source.capture and is_of_node(source.capture)
+    ]
+
+
+def nodeless_said(paths: list[str]) -> str:
+    """How many captures have no node, one of them, and how to say it."""
+    example = next((path for path in paths if layout_for(os.path.basename(path))), paths[0])
+    layout = layout_for(os.path.basename(example))
+    count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"
+    if layout is None:
+        return f"{count}; say it with --node for a folder of one node, or with a layout like '**/{{kind}}-broker-{{node}}.txt'"
+    return f"{count}; where its number is the node's, say --layout '{layout}' (or --node for a folder of one node)"

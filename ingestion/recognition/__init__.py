@@ -1,0 +1,1 @@
+"""The catalogue of messages, compiled, and the recognition of a record by it."""

@@ -1,0 +1,1 @@
+"""Bytes to records: envelopes, wrappers, patterns of log4j, secrets."""

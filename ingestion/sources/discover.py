@@ -1,0 +1,154 @@
+"""Which files there are below the paths that were given, and in archives, and what their paths say."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from ingestion.reading.files import fault_of, readable
+from ingestion.sources import archives
+from ingestion.sources.layout import Layout
+from ingestion.sources.stages import Found, grown
+
+# A kind of bundle, and the cluster that it names.
+Bundle = tuple[archives.Bundle, str | None]
+
+
+@dataclass
+class Options:
+    """What `chronicle ingest` was asked for.  `settled_after`: seconds without change after which a file counts as complete."""
+
+    paths: list[str]
+    cluster: str | None = None
+    node: int | None = None
+    layout: str | None = None
+    timezone: str | None = None
+    settled_after: float = 60.0
+    pattern: str | None = None
+
+    @cached_property
+    def placeholders(self) -> Layout | None:
+        """The layout, compiled.  Raises ValueError where it is none."""
+        return Layout(self.layout) if self.layout else None
+
+
+def discover(options: Options, leave_out: str | None = None) -> Iterator[Found]:
+    """Every file below the given paths, in order.  `leave_out`: a folder that is passed by."""
+    for given in options.paths:
+        root = readable(os.path.realpath(given))
+        files = [(path, below(path, given)) for path in find_files(given, leave_out)]
+        bundle = archives.bundle_of(relative for _, relative in files)
+        folder, resolved = "", ""
+        for path, relative in files:
+            # All files of a folder come together, and to resolve a path costs more than to look at it.
+            if os.path.dirname(path) != folder or not folder:
+                folder = os.path.dirname(path)
+                resolved = os.path.realpath(folder)
+            name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
+            yield located(Found(path, readable(name), readable(folder_of(folder)), "", root), relative, options, bundle)
+
+
+def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
+    """Every regular file below a path, in order; a missing path stands for itself.  `leave_out`: a folder that is passed by."""
+    if not os.path.isdir(given):
+        yield given
+        return
+    passed_by = os.path.realpath(leave_out) if leave_out else None
+    for folder, folders, names in os.walk(given):
+        folders[:] = sorted(name for name in folders if os.path.realpath(os.path.join(folder, name)) != passed_by)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) or not os.access(path, os.R_OK):
+                yield path
+
+
+def below(path: str, root: str) -> str:
+    """A path as seen from the folder that was given."""
+    return readable(os.path.relpath(path, root) if path != root else os.path.basename(path))
+
+
+def located(found: Found, relative: str, options: Options, bundle: Bundle | None) -> Found:
+    """A file with cluster, node and host by its path: as told, by `--layout`, by what is known of the bundle, else the cluster by the
+    folder's or archive's name."""
+    layout = options.placeholders
+    if layout is not None:
+        cluster, node = layout.read(relative)
+        place = archives.Place("layout", cluster, node, layout.parts(relative).get("host"), layout.names_files and node is not None)
+    else:
+        place = archives.place_of(bundle, relative) or archives.Place("folder")
+    return grown(
+        Found,
+        found,
+        cluster_id=options.cluster or place.cluster or name_of(found.root),
+        path_node=options.node if options.node is not None else place.node,
+        path_host=place.host,
+        is_said_of_file=place.is_of_file,
+    )
+
+
+@lru_cache(maxsize=64)
+def name_of(root: str) -> str:
+    """The name of a folder or archive, without what says that it is one."""
+    return re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
+
+
+@lru_cache(maxsize=64)
+def folder_of(name: str) -> str:
+    """A folder's path in its shortest form."""
+    return str(Path(name))
+
+
+class Spool:
+    """A private folder for the members of archives, one after the other under numbers, gone when the run ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def __enter__(self) -> Spool:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return self
+
+    def keep(self, member: archives.Member) -> str:
+        """Where the bytes of a member lie now."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.count += 1
+        path = self.folder / str(self.count)
+        with path.open("wb") as file:
+            shutil.copyfileobj(member.open(), file, 1 << 20)
+        at = member.modified_at.timestamp() if member.modified_at else 0
+        os.utime(path, (at, at))
+        return str(path)
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_archive(found: Found) -> bool:
+    """Whether a file is an archive whose members are to be read; a file that cannot be opened is none."""
+    return os.path.isfile(found.path) and os.access(found.path, os.R_OK) and archives.is_bundle(found.path)
+
+
+def members(archive: Found, options: Options, spool: Spool) -> Iterator[Found]:
+    """The members of an archive as files; what was refused of it says why."""
+    shown = readable(os.path.realpath(archive.path))
+    kept: list[tuple[str, str, str | None]] = []
+    try:
+        for member in archives.members(archive.path):
+            if isinstance(member, archives.Refused):
+                kept.append((readable(member.path), shown, member.reason))
+            else:
+                kept.append((readable(member.path), spool.keep(member), None))
+    except Exception as error:  # one archive's fault must not stop the other files
+        kept.append(("", shown, fault_of(error)))
+    bundle = archives.bundle_of(path for path, _, _ in kept)
+    for path, copy, refused in kept:
+        name = f"{shown}/{path}" if path else shown
+        folder = readable(os.path.dirname(name)) if refused is None else shown
+        found = located(Found(copy, name, folder, "", archive.root, is_whole=True), path, options, bundle)
+        yield found if refused is None else Found(copy, name, folder, found.cluster_id, refused=refused)

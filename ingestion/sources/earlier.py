@@ -1,0 +1,196 @@
+"""What earlier runs found, as `bronze.sources` keeps it: how far each file was read, and whose the captures are now that more is known.
+
+No Spark here.  A capture that was read before the file that tells its node gets the node by a second look: a row of
+`bronze.sources` without records.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ingestion import captures
+from ingestion.sources import owners
+from ingestion.sources.kinds import kinds_of_others
+from ingestion.sources.resolve import file_of
+from ingestion.sources.stages import GROWING, TO_READ, Inspected, Known, Placed, grown
+
+CUT = "cut"
+Row = dict[str, Any]
+# Cluster and path of a file.
+Place = tuple[str, str]
+
+
+class Past:
+    """The rows of `bronze.sources`, in the order in which they were written."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+
+    @cached_property
+    def written(self) -> dict[str, tuple[str, int | None]]:
+        """Path → (outcome, size on disk), as last seen."""
+        return {row["source_path"]: (row["outcome"], row["size_bytes"]) for row in self.rows}
+
+    @cached_property
+    def latest(self) -> dict[Place, Row]:
+        """The last row of each file that was read."""
+        return {(row["cluster_id"], row["source_path"]): row for row in self.rows if row["outcome"] in (TO_READ, CUT)}
+
+    def known(self, owned: dict[Place, owners.Owner]) -> list[Known]:
+        """The sources that were read, up to where.  `owned`: of captures that have another node now."""
+        known: dict[str, Known] = {}
+        for row in self.rows:
+            if row["outcome"] in (TO_READ, CUT):
+                owner = owned.get((row["cluster_id"], row["source_path"]))
+                known[row["source_id"]] = Known(
+                    source_id=row["source_id"],
+                    path=row["source_path"],
+                    fingerprint=row["fingerprint"],
+                    fingerprint_length=row["fingerprint_length"],
+                    end=row["end_offset"],
+                    tail_hash=row["tail_hash"],
+                    size=row["size_bytes"],
+                    outcome=row["outcome"],
+                    node_id=row["last_node_id"] if owner is None else owner.node,
+                )
+        return list(known.values())
+
+    def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
+        """Each file of some clusters that was read, with all that it ever told."""
+        out: dict[Place, owners.File] = {}
+        for row in self.rows:
+            if row["cluster_id"] in clusters and row["outcome"] in (TO_READ, CUT):
+                place = (row["cluster_id"], row["source_path"])
+                out[place] = together(out.get(place), file_of_row(row))
+        return out
+
+    def kept(self, sources: Sequence[Placed]) -> list[Placed]:
+        """The sources with the node of each capture that the logs beside it told by time, where these logs are not looked at now."""
+        return [
+            grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
+            if (row := self.latest.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
+            else source
+            for source in sources
+        ]
+
+    def has_other_owner(self, source: Placed) -> bool:
+        """Whether a capture has another node now than when it was last seen."""
+        row = self.latest.get((source.cluster_id, source.shown))
+        return bool(source.capture) and row is not None and owner_of(row) != (source.node_id, source.node_known_by, source.doubts)
+
+
+def is_by_time(row: Row) -> bool:
+    """Whether a file has its node by the time at which it begins, among logs of several nodes: only they can tell it again."""
+    return row["kind"] in GROWING and row["node_known_by"] == "folder"
+
+
+def owner_of(row: Row) -> tuple[int | None, str | None, tuple[str, ...]]:
+    """The node of a row of `bronze.sources`, who said so, and what contradicted it."""
+    return row["node_id"], row["node_known_by"], tuple((row.get("clues") or {}).get("doubts") or ())
+
+
+def file_of_row(row: Row) -> owners.File:
+    """What decides whose a file is, as `clues_of` kept it; of rows without clues as much as they say."""
+    clues = row.get("clues") or {}
+    folder, name = os.path.split(row["source_path"])
+    is_capture = row["layout"] is None
+    by_content = [row["node_id"]] if row["node_known_by"] == "content" and row["node_id"] is not None else []
+    return owners.File(
+        cluster=row["cluster_id"],
+        root=clues.get("root") or folder,
+        folder=folder,
+        name=name,
+        takes_node=captures.is_of_node(row["kind"]) if is_capture else row["kind"] not in (*kinds_of_others(), "log4j_log"),
+        is_foreign=captures.is_of_others(row["kind"]) if is_capture else row["kind"] in kinds_of_others(),
+        nodes=tuple(clues.get("nodes") or by_content),
+        members=tuple(clues.get("members") or ()),
+        hosts=tuple((entry["host"], entry["node_id"]) for entry in clues.get("hosts") or ()),
+        host=clues.get("host"),
+        path_node=clues.get("path_node") if clues else row["node_id"] if row["node_known_by"] == "path" else None,
+        is_said_of_file=bool(clues.get("is_said_of_file")),
+    )
+
+
+def together(before: owners.File | None, now: owners.File) -> owners.File:
+    """What a file told, earlier and now; a root above the other reaches further."""
+    if before is None:
+        return now
+    return replace(
+        now,
+        root=min(before.root, now.root, key=len),
+        nodes=tuple(dict.fromkeys((*before.nodes, *now.nodes))),
+        members=tuple(sorted({*before.members, *now.members})),
+        hosts=tuple(sorted({*before.hosts, *now.hosts})),
+    )
+
+
+def from_above(source: Inspected, files: Mapping[Place, owners.File]) -> Inspected:
+    """A file as seen from the highest folder by which it was ever given.  `files`: of earlier runs."""
+    before = files.get((source.cluster_id, source.shown))
+    return source if before is None else grown(Inspected, source, root=min(before.root, source.root, key=len))
+
+
+def clues_of(source: Placed) -> Row:
+    """What a source and its path tell of nodes, as `bronze.sources` keeps it."""
+    file = file_of(source)
+    return {
+        "root": file.root,
+        "path_node": file.path_node,
+        "is_said_of_file": file.is_said_of_file,
+        "host": file.host,
+        "nodes": list(file.nodes),
+        "members": list(file.members),
+        "hosts": [{"host": host, "node_id": node} for host, node in file.hosts],
+        "doubts": list(source.doubts),
+    }
+
+
+def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Owner]:
+    """The captures of earlier runs that are not among the files found, but whose node is another now, by cluster and path."""
+    here = {(source.cluster_id, source.shown) for source in found}
+    touched = {source.cluster_id for source in found}
+    waiting = [place for place, row in past.latest.items() if place[0] in touched and place not in here and row["layout"] is None]
+    if not waiting:
+        return {}
+    files = past.by_place(touched)
+    clusters = owners.clusters([*(file_of(source) for source in found), *files.values()])
+    return dict(other_owners({place: files[place] for place in waiting}, clusters, past))
+
+
+def other_owners(files: dict[Place, owners.File], clusters: dict[str, owners.Cluster], past: Past) -> Iterator[tuple[Place, owners.Owner]]:
+    """Those of some captures that have another owner than their row says."""
+    for place, file in files.items():
+        row = past.latest[place]
+        owner = clusters[place[0]].owner(file)
+        if not (owner.node is None and is_by_time(row)) and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
+            yield place, owner
+
+
+def rows_of(owned: dict[Place, owners.Owner], past: Past, batch_id: int, now: dt.datetime) -> list[Row]:
+    """The rows of `bronze.sources` that say the new owners; they bring no records."""
+    out = []
+    for place, owner in owned.items():
+        row = past.latest[place]
+        clues = row.get("clues") or {}
+        doubts = clues.get("doubts") or ()
+        out.append(
+            row
+            | {
+                "batch_id": batch_id,
+                "ingested_at": now,
+                "node_id": owner.node,
+                "last_node_id": owner.node,
+                "node_known_by": owner.known_by,
+                "start_offset": row["end_offset"],
+                "records": 0,
+                "recognised": 0,
+                "warnings": [*owner.warnings, *(text for text in row["warnings"] or () if text not in doubts)],
+                "clues": clues | {"doubts": list(owner.warnings)} if clues else None,
+            }
+        )
+    return out

@@ -1,0 +1,158 @@
+"""Whose each file is, and in which time zone: inspected to placed.  No Spark here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ingestion import captures
+from ingestion.reading.zones import ALWAYS
+from ingestion.sources import owners
+from ingestion.sources.stages import GROWING, Inspected, Placed, grown
+
+
+@dataclass(frozen=True)
+class Zoned:
+    """The time zone of a file, who says so, and what is doubtful about it."""
+
+    zones: tuple[tuple[int, str], ...]
+    known_by: str = "default"
+    warnings: tuple[str, ...] = ()
+
+
+def place(sources: Sequence[Inspected], past: Collection[owners.File] = (), timezone: str | None = None) -> list[Placed]:
+    """Give every file its node and its time zone.  `past`: files of earlier runs, `timezone`: what the user says."""
+    return [
+        grown(
+            Placed,
+            source,
+            node_id=owner.node,
+            node_known_by=owner.known_by,
+            doubts=owner.warnings,
+            zones=zoned.zones,
+            zone_known_by=zoned.known_by,
+            warnings=(*owner.warnings, *zoned.warnings),
+        )
+        for source, owner, zoned in zip(sources, owners_of(sources, past), zones_of(sources, timezone), strict=True)
+    ]
+
+
+def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> list[owners.Owner]:
+    """The node that the first records of each file belong to, or that a capture speaks of.
+
+    A log by its content; else by the other logs of its folder where they agree; else by path (`--node`, `--layout`), by its name, by
+    the time at which it begins.  A capture as `owners` says.  A disagreement is a warning.
+    """
+    files = [file_of(source) for source in sources]
+    # What a file told that has been rotated or written anew holds on.
+    clusters = owners.clusters([*files, *past])
+    of_folder: dict[str, list[tuple[int, int]]] = {}
+    for source in sources:
+        if source.envelope and source.takes_nodes:
+            of_folder.setdefault(source.folder, []).extend(source.mentions)
+    for mentioned in of_folder.values():
+        mentioned.sort()
+    in_turns = folders_in_turns(sources)
+    return [
+        of_capture(source, clusters[source.cluster_id].owner(file), of_folder.get(source.folder, []) if source.folder in in_turns else [])
+        if source.capture
+        else of_log(source, clusters[source.cluster_id], file, of_folder.get(source.folder, []))
+        for source, file in zip(sources, files, strict=True)
+    ]
+
+
+def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: list[tuple[int, int]]) -> owners.Owner:
+    """The node of a log.  `told`: (time, node) of what the logs of its folder say, in order."""
+    siblings = {node for _, node in told}
+    if source.nodes and source.takes_nodes:
+        return cluster.owner(file)
+    named = cluster.by_name(file.name) if file.takes_node else owners.Owner()
+    if file.takes_node and len(siblings) == 1 and named.node in (None, *siblings):
+        return owners.Owner(next(iter(siblings)), "folder")
+    if source.path_node is not None:
+        return owners.Owner(source.path_node, "path")
+    if named.node is not None:
+        return named
+    return by_time(source, told) if file.takes_node and len(siblings) > 1 else owners.Owner()
+
+
+def of_capture(source: Inspected, owner: owners.Owner, told: list[tuple[int, int]]) -> owners.Owner:
+    """The node of a capture; of one that grows as logs do, the logs that lie beside it tell, where nodes took turns to write them."""
+    if (
+        owner.node is None
+        and source.capture in GROWING
+        and source.first_at
+        and told
+        and not owners.is_others(os.path.basename(source.shown))
+    ):
+        return by_time(source, told)
+    return owner
+
+
+def by_time(source: Inspected, told: list[tuple[int, int]]) -> owners.Owner:
+    """Several nodes in one folder: the one that the other files name last before this one begins."""
+    nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
+    text = f"nodes {sorted({node for _, node in told})} write into this folder; taken as node {nearest[-1]} by time"
+    return owners.Owner(nearest[-1], "folder", (text,))
+
+
+def folders_in_turns(sources: Sequence[Inspected]) -> set[str]:
+    """Folders in which nodes wrote logs one after the other, as where a machine was given another id: no log of one lies within the
+    time of another's."""
+    spans: dict[str, list[tuple[int, int, tuple[int, ...]]]] = {}
+    for source in sources:
+        if source.envelope and source.takes_nodes and len(source.nodes) == 1:
+            spans.setdefault(source.folder, []).append((source.mentions[0][0], source.mentions[-1][0], source.nodes))
+    out = set()
+    for folder, found in spans.items():
+        found.sort()
+        if all(one[2] == other[2] or one[1] < other[0] for one, other in pairwise(found)):
+            out.add(folder)
+    return out
+
+
+def file_of(source: Inspected) -> owners.File:
+    """What decides whose a source is."""
+    is_log = source.envelope is not None and source.takes_nodes and source.kind != "log4j_log"
+    return owners.File(
+        cluster=source.cluster_id,
+        root=source.root,
+        folder=os.path.realpath(source.folder),
+        name=os.path.basename(source.shown),
+        takes_node=captures.is_of_node(source.capture) if source.capture else is_log,
+        is_foreign=captures.is_of_others(source.capture) if source.capture else not source.takes_nodes,
+        nodes=source.nodes if source.takes_nodes else (),
+        members=source.tells.members,
+        hosts=source.tells.hosts,
+        host=source.host or source.path_host,
+        path_node=source.path_node,
+        is_said_of_file=source.is_said_of_file and source.path_node is not None,
+    )
+
+
+def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
+    """The time zone of each file: as told, by its folder's evidence, by its cluster's where that is one, else UTC."""
+    if timezone:
+        return [Zoned(((ALWAYS, timezone),), "given")] * len(sources)
+    of_folder: dict[str, set[tuple[int, str]]] = {}
+    of_cluster: dict[str, set[tuple[int, str]]] = {}
+    for source in sources:
+        of_folder.setdefault(source.folder, set()).update(source.evidence)
+        of_cluster.setdefault(source.cluster_id, set()).update(source.evidence)
+    out = []
+    for source in sources:
+        evidence, by = sorted(of_folder[source.folder]), "evidence"
+        if not evidence and len({zone for _, zone in of_cluster[source.cluster_id]}) == 1:
+            evidence, by = sorted(of_cluster[source.cluster_id])[:1], "cluster"
+        if not evidence:
+            out.append(Zoned(((ALWAYS, "UTC"),), warnings=("no time zone is known; taken as UTC",)))
+            continue
+        steps = [
+            (local, zone.replace("+0000", "UTC").replace("+00:00", "UTC"))
+            for n, (local, zone) in enumerate(evidence)
+            if n == 0 or zone != evidence[n - 1][1]
+        ]
+        out.append(Zoned(((ALWAYS, steps[0][1]), *steps[1:]), by))
+    return out

@@ -1,0 +1,166 @@
+"""A file on its way to bronze: found, inspected, placed, identified.  Each stage has what the one before has, and adds its own.
+
+What a worker then reads of it is `bronze.tasks.Read`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ingestion.reading.files import FINGERPRINT, Expected, readable
+from ingestion.sources import owners
+from ingestion.sources.kinds import kinds_of_others
+
+# Captures that grow and rotate as logs do.
+GROWING = ("gc_log",)
+# What becomes of a file.
+TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED, FAILED = (
+    "read",
+    "copy",
+    "empty",
+    "binary",
+    "unknown",
+    "unreadable",
+    "missing",
+    "refused",
+    "failed",
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file, and what its path says.
+
+    `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its name; `root`: the
+    path that was given; `path_node`, `path_host`: what was said for its path, `is_said_of_file`: by a layout for the file's own name;
+    `is_whole`: it cannot grow, for it comes out of an archive; `refused`: why a member of an archive was not taken out.
+    """
+
+    path: str
+    shown: str
+    folder: str
+    cluster_id: str
+    root: str = ""
+    path_node: int | None = None
+    path_host: str | None = None
+    is_said_of_file: bool = False
+    is_whole: bool = False
+    refused: str | None = None
+
+    @classmethod
+    def at(cls, path: str, cluster_id: str, path_node: int | None = None) -> Found:
+        """A file that was named by itself."""
+        return cls(path, readable(os.path.realpath(path)), readable(os.path.dirname(path)), cluster_id, path_node=path_node)
+
+
+@dataclass(frozen=True)
+class Inspected(Found):
+    """A file with what its content says.
+
+    `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `modified`: seconds since 1970; `begin`: where its text
+    begins, behind a mark of its encoding; `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
+    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock beside UTC; `tells`: what it says of
+    nodes and hosts, `host`: of the machine that it was taken on; `seen_as`: the source that it was when it was read, where it has not changed
+    since.
+    """
+
+    outcome: str = TO_READ
+    reason: str | None = None
+    size: int | None = None
+    disk_size: int | None = None
+    modified: float = 0.0
+    compressed: bool = False
+    begin: int = 0
+    head: bytes = b""
+    ends_torn: bool = False
+    kind: str = "unknown"
+    layout: str | None = None
+    envelope: str | None = None
+    wrappers: tuple[str, ...] = ()
+    pattern: str | None = None
+    capture: str | None = None
+    mentions: tuple[tuple[int, int], ...] = ()
+    first_at: int = 0
+    evidence: tuple[tuple[int, str], ...] = ()
+    tells: owners.Tells = field(default_factory=owners.Tells)
+    host: str | None = None
+    seen_as: str | None = None
+
+    def fingerprint(self, length: int = FINGERPRINT) -> str:
+        """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
+
+        Of a capture that is taken once also of its name and folder: the same describe an hour later is another one.
+        """
+        identity = f"{self.cluster_id}\x1f{self.path_node}\x1f"
+        if self.capture is not None and self.capture not in GROWING:
+            identity += "/".join(re.sub(r"\.gz$", "", self.shown).split("/")[-2:]) + "\x1f"
+        return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes that the file's ends name, in order."""
+        return tuple(dict.fromkeys(node for _, node in self.mentions))
+
+    @property
+    def takes_nodes(self) -> bool:
+        """Whether lines of this kind name the node that wrote them."""
+        return self.kind not in kinds_of_others()
+
+
+@dataclass(frozen=True)
+class Placed(Inspected):
+    """A file with its node and its time zone, each with who says so.
+
+    `doubts`: what is doubtful about the node, `warnings`: about node and zone; `zones`: (local ms from which it holds, name or '+05:30').
+    """
+
+    node_id: int | None = None
+    node_known_by: str | None = None
+    doubts: tuple[str, ...] = ()
+    zones: tuple[tuple[int, str], ...] = ()
+    zone_known_by: str = "default"
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Identified(Placed):
+    """A file as the source that it is, whatever its name, and from which byte on it is new.  `tail_hash`: of the bytes before that one."""
+
+    source_id: str = ""
+    start: int = 0
+    tail_hash: str | None = None
+
+    @property
+    def expected(self) -> Expected:
+        """What a worker must find again when it opens the file."""
+        return Expected(hashlib.sha256(self.head).hexdigest(), len(self.head), self.tail_hash)
+
+
+Stage = TypeVar("Stage", bound=Found)
+
+
+def grown(stage: type[Stage], earlier: Found, **more: Any) -> Stage:
+    """A file at a later stage, or at its own with changes.  Not through the class: each of 100,000 files passes here a few times, and
+    `dataclasses.replace` takes ten times as long."""
+    later = object.__new__(stage)
+    vars(later).update(vars(earlier), **more)
+    return later
+
+
+@dataclass(frozen=True)
+class Known:
+    """A source of an earlier run: where it was, what its bytes were, up to where it has been read."""
+
+    source_id: str
+    path: str
+    fingerprint: str
+    fingerprint_length: int
+    end: int
+    tail_hash: str | None
+    size: int | None
+    outcome: str
+    node_id: int | None = None

@@ -1,0 +1,52 @@
+with late_words as (
+    select * from {{ ref('int_processes__overdue_messages') }}
+),
+
+holes as (
+    select * from {{ ref('int_processes__log_silences') }}
+),
+
+-- A word comes at most 300 ms behind the silence: in the second in which it ended, or in the next.
+ended_holes as (
+    select
+        *,
+        explode(
+            sequence(unix_seconds(resumed_at), unix_seconds(resumed_at + interval 300 milliseconds))
+        ) as ended_second
+    from holes
+),
+
+-- Late words count behind a silence as long as they are late; little lateness, where the silence began after the waiting.
+final as (
+    select
+        late_words.cluster_id,
+        late_words.process_name,
+        late_words.node_id,
+        greatest(
+            ended_holes.silent_from,
+            late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
+        ) as started_at,
+        ended_holes.resumed_at as ended_at,
+        late_words.logged_at,
+        late_words.source_path,
+        late_words.byte_offset
+    from late_words
+    inner join ended_holes
+        on
+            late_words.cluster_id = ended_holes.cluster_id
+            and late_words.process_name = ended_holes.process_name
+            and unix_seconds(late_words.logged_at) = ended_holes.ended_second
+            and late_words.logged_at >= ended_holes.resumed_at
+            and late_words.logged_at <= ended_holes.resumed_at + interval 300 milliseconds
+            and ended_holes.hole_ms >= late_words.late_ms * 0.9
+    where
+        not {{ has_role('zookeeper_pause', 'late_words.event_type') }}
+        and late_words.late_ms >= 100
+        and (
+            late_words.late_ms >= {{ var('stall_ms') }}
+            or ended_holes.silent_from
+            >= late_words.logged_at - make_dt_interval(0, 0, 0, late_words.waited_ms / 1000.0)
+        )
+)
+
+select * from final

@@ -1,0 +1,159 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with steps as (
+    select * from {{ ref('int_offsets__size_records') }}
+),
+
+node_events as (
+    select * from {{ ref('stg_logs__node_events') }}
+),
+
+-- Of a partition whose size was never told only the growth is known.
+turned as (
+    select
+        *,
+        case
+            when measured_bytes is not null
+                then struct(logged_at, source_path, byte_offset, measured_bytes as bytes)
+        end as measure,
+        case
+            when {{ has_role('segment_roll') }} then segment_bytes
+            when {{ has_role('segment_deletion') }} then -coalesce(deleted_bytes, 0)
+            when {{ has_role('cleaning_end') }} then coalesce(told_bytes - cleaned_from_bytes, 0)
+            else 0
+        end as turned_bytes
+    from steps
+),
+
+reckoned as (
+    select
+        *,
+        max(told_bytes) over (so_far)
+        + sum(if(told_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
+    from turned
+    window so_far as (
+        partition by cluster_id, cluster_incarnation, node_id, partition_id, told_number
+        order by logged_at, source_path, byte_offset
+        rows between unbounded preceding and current row
+    )
+),
+
+-- One row per node, offsets partition and hour of which a record speaks.
+hours as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
+        max(segment_bytes) as segment_bytes,
+        max(is_segment_size_known) as is_segment_size_known,
+        count_if({{ has_role('segment_roll') }}) as segments_rolled,
+        count_if({{ has_role('segment_deletion') }}) as segments_deleted,
+        sum(turned_bytes) as bytes_turned_over,
+        count_if({{ has_role('cleaning_end') }}) as cleaner_runs,
+        max_by(reckoned_bytes, struct(logged_at, source_path, byte_offset)) as reckoned_bytes,
+        min(measure).bytes as first_measured_bytes,
+        max(measure).bytes as last_measured_bytes,
+        count(measured_bytes) as measures,
+        max(measured_bytes is not null and is_unit_concluded) as is_unit_concluded,
+        max(case when {{ has_role('cleaning_end') }} then logged_at end) as cleaned_at,
+        max(case when {{ has_role('coordinator_load_end') }} then duration_ms end)
+            as longest_load_ms,
+        coalesce(sum(case when {{ has_role('tombstone_failure') }} then tombstones end), 0)
+            as failed_tombstones,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from reckoned
+    group by cluster_id, cluster_incarnation, node_id, partition_id, hour_at
+),
+
+heard as (
+    select
+        cluster_id,
+        node_id,
+        date_trunc('hour', logged_at) as hour_at
+    from node_events
+    group by cluster_id, node_id, date_trunc('hour', logged_at)
+),
+
+spans as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        min(hour_at) as first_hour_at,
+        lead(min(hour_at)) over (
+            partition by cluster_id, node_id, partition_id order by cluster_incarnation
+        ) as next_incarnation_at
+    from hours
+    group by cluster_id, cluster_incarnation, node_id, partition_id
+),
+
+-- A partition that falls silent stays in view while its node is heard; of an hour without any record nothing is known.
+calendar as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at
+    from hours
+    union
+    select
+        spans.cluster_id,
+        spans.cluster_incarnation,
+        spans.node_id,
+        spans.partition_id,
+        heard.hour_at
+    from spans
+    inner join heard
+        on
+            spans.cluster_id = heard.cluster_id
+            and spans.node_id = heard.node_id
+            and spans.first_hour_at <= heard.hour_at
+            and (spans.next_incarnation_at is null or spans.next_incarnation_at > heard.hour_at)
+),
+
+final as (
+    select
+        calendar.cluster_id,
+        calendar.cluster_incarnation,
+        calendar.node_id,
+        calendar.partition_id,
+        calendar.hour_at,
+        coalesce(hours.segments_rolled, 0) as segments_rolled,
+        coalesce(hours.segments_deleted, 0) as segments_deleted,
+        coalesce(hours.bytes_turned_over, 0) as bytes_turned_over,
+        coalesce(hours.cleaner_runs, 0) as cleaner_runs,
+        hours.first_measured_bytes,
+        hours.last_measured_bytes,
+        coalesce(hours.measures, 0) as measures,
+        coalesce(hours.is_unit_concluded, false) as is_unit_concluded,
+        coalesce(
+            hours.last_measured_bytes, last_value(hours.reckoned_bytes, true) over (so_far)
+        ) as bytes_at_end,
+        hours.longest_load_ms,
+        coalesce(hours.failed_tombstones, 0) as failed_tombstones,
+        max(hours.cleaned_at) over (so_far) as last_cleaned_at,
+        last_value(hours.segment_bytes, true) over (so_far) as segment_bytes,
+        last_value(hours.is_segment_size_known, true) over (so_far) as is_segment_size_known,
+        hours.evidence_count is null as is_carried,
+        -- What an hour without a record holds was said by the last hour that had one.
+        last_value(hours.evidence, true) over (so_far) as evidence,
+        last_value(hours.evidence_count, true) over (so_far) as evidence_count
+    from calendar
+    left join hours using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
+    window so_far as (
+        partition by
+            calendar.cluster_id,
+            calendar.cluster_incarnation,
+            calendar.node_id,
+            calendar.partition_id
+        order by calendar.hour_at
+        rows between unbounded preceding and current row
+    )
+)
+
+select * from final

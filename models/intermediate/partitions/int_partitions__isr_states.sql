@@ -1,0 +1,111 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with tellings as (
+    select * from {{ ref('int_partitions__isr_statements') }}
+),
+
+-- A version names a state. Where none is printed, a leader's line is a state of its own, and the controller writes one
+-- state per leader epoch: what it sends later in the same epoch is a copy that may be old.
+named as (
+    select
+        *,
+        case
+            when partition_epoch is not null then concat('version ', partition_epoch)
+            when telling_kind in ('claimed', 'emptied') then concat('leader epoch ', leader_epoch)
+            else concat_ws(' ', 'line', logged_at, node_id, array_join(isr, ','))
+        end as state_name,
+        array_sort(isr) as isr_members
+    from tellings
+),
+
+candidates as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        state_name,
+        isr_members,
+        partition_epoch,
+        max(leader_epoch) as leader_epoch,
+        max(case when partition_epoch is not null then coalesce(controller_epoch, -1) else -1 end)
+            as version_controller_epoch,
+        max(if(telling_kind in ('claimed', 'emptied'), 0, 1)) as is_told_by_leader,
+        min(telling_kind = 'emptied') as is_emptied,
+        min(logged_at) as told_at,
+        min_by(struct(node_id, isr), struct(logged_at, source_path, byte_offset)) as first_told,
+        max(isr_before) as isr_before,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from named
+    group by all
+),
+
+-- One row per state of a partition of which a record lists the in-sync replicas: per version
+-- where records print it, else per leader epoch and per line of a leader.
+-- Where lines differ on a state, the leader's own words hold, then for a version the latest controller's, then the first.
+states as (
+    {{
+        latest_per(
+            'candidates',
+            ['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'state_name'],
+            ['is_told_by_leader desc', 'version_controller_epoch desc', 'told_at', 'isr_members']
+        )
+    }}
+),
+
+-- A state is not younger than those with a higher version, whenever a line first speaks of it.
+timed as (
+    select
+        *,
+        case
+            when partition_epoch is null then told_at
+            else min(told_at) over (
+                partition by
+                    cluster_id,
+                    cluster_incarnation,
+                    topic_name,
+                    partition_id,
+                    topic_life,
+                    partition_epoch is null
+                order by partition_epoch
+                rows between current row and unbounded following
+            )
+        end as changed_at
+    from states
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_life,
+        row_number() over (life) as state_number,
+        changed_at,
+        told_at,
+        changed_at < told_at as is_told_late,
+        lead(changed_at) over (life) as next_changed_at,
+        first_told.node_id,
+        leader_epoch,
+        partition_epoch,
+        is_told_by_leader,
+        is_emptied,
+        first_told.isr,
+        isr_members,
+        array_sort(isr_before) as stated_before,
+        isr_before,
+        lag(isr_members) over (life) as previous_members,
+        lag(first_told.isr) over (life) as previous_isr,
+        evidence,
+        evidence_count
+    from timed
+    window life as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        order by changed_at, coalesce(partition_epoch, -1), state_name
+    )
+)
+
+select * from final

@@ -1,0 +1,157 @@
+with ended as (
+    select * from {{ ref('int_sessions__ended') }}
+),
+
+back as (
+    select * from {{ ref('int_sessions__reconnections') }}
+),
+
+deaths as (
+    select * from {{ ref('int_sessions__deaths') }}
+),
+
+terms as (
+    select * from {{ ref('int_controllers__terms') }}
+),
+
+owners as (
+    select * from {{ ref('int_sessions__owned') }}
+),
+
+stops as (
+    select * from {{ ref('int_processes__standstills') }}
+),
+
+session_events as (
+    select * from {{ ref('stg_logs__session_events') }}
+),
+
+led as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        max(terms.controller_epoch) as controller_epoch
+    from ended
+    inner join terms
+        on
+            ended.cluster_id = terms.cluster_id
+            and ended.cluster_incarnation = terms.cluster_incarnation
+            and ended.node_id = terms.controller_id
+            and ended.expired_at > terms.elected_at
+            and (
+                terms.superseded_at is null
+                or terms.superseded_at >= ended.expired_at - interval 1 second
+            )
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+-- One row per expired session of int_sessions__ended.
+sessions as (
+    select
+        ended.*,
+        coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
+        deaths.run_number as dead_run_number,
+        led.controller_epoch is not null as was_controller
+    from ended
+    left join back
+        on
+            ended.cluster_id = back.cluster_id
+            and ended.owner = back.owner
+            and ended.session_id <=> back.session_id
+            and ended.expired_at = back.expired_at
+    left join deaths
+        on
+            ended.cluster_id = deaths.cluster_id
+            and ended.owner = deaths.owner
+            and ended.session_id <=> deaths.session_id
+            and ended.expired_at = deaths.expired_at
+    left join led
+        on
+            ended.cluster_id = led.cluster_id
+            and ended.owner = led.owner
+            and ended.session_id <=> led.session_id
+            and ended.expired_at = led.expired_at
+),
+
+-- A cause reaches into the time from the last contact to the expiry; where no last contact is told, into one timeout and a
+-- half before the expiry (it is due at the server's next tick), or 15 seconds where no timeout is told.
+windows as (
+    select
+        sessions.*,
+        coalesce(owners.has_several_clients, false) as has_several_clients,
+        coalesce(
+            sessions.last_contact_at,
+            sessions.expired_at
+            - make_dt_interval(0, 0, 0, coalesce(sessions.timeout_ms, 10000) * 1.5 / 1000)
+        ) as since_at,
+        -- The client's pings leave a third of the timeout: half of it without the process is too much.
+        coalesce(sessions.timeout_ms, 6000) div 2 as long_enough_ms
+    from sessions
+    left join owners
+        on sessions.cluster_id = owners.cluster_id and sessions.session_id = owners.session_id
+),
+
+stopped as (
+    select
+        windows.cluster_id,
+        windows.owner,
+        windows.session_id,
+        windows.expired_at,
+        min(
+            struct(
+                windows.expired_at > stops.ended_at as is_over,
+                if(
+                    windows.owner = stops.owner and windows.node_id <=> stops.node_id,
+                    stops.cause_rank,
+                    3
+                ) as cause_rank,
+                stops.started_at,
+                stops.cause_key
+            )
+        ) as stop
+    from windows
+    inner join stops
+        on
+            windows.cluster_id = stops.cluster_id
+            and windows.expired_at > stops.started_at
+            and windows.since_at < stops.ended_at
+            and unix_millis(stops.ended_at) - unix_millis(stops.started_at)
+            >= windows.long_enough_ms
+            and (
+                (windows.owner = stops.owner and windows.node_id <=> stops.node_id)
+                -- A server that stands still expires sessions of clients that could not reach it.
+                or (windows.session_id is not null and contains(stops.process_name, 'zookeeper'))
+            )
+    group by windows.cluster_id, windows.owner, windows.session_id, windows.expired_at
+),
+
+-- What is left, where the client says in time that it hears nothing.
+unheard as (
+    select
+        cluster_id,
+        session_id
+    from session_events
+    where {{ has_role('session_timeout') }}
+    group by cluster_id, session_id
+),
+
+final as (
+    select
+        windows.*,
+        stopped.stop.cause_rank,
+        stopped.stop.cause_key as stop_key,
+        unheard.session_id is not null as is_unheard
+    from windows
+    left join stopped
+        on
+            windows.cluster_id = stopped.cluster_id
+            and windows.owner = stopped.owner
+            and windows.session_id <=> stopped.session_id
+            and windows.expired_at = stopped.expired_at
+    left join unheard
+        on windows.cluster_id = unheard.cluster_id and windows.session_id = unheard.session_id
+)
+
+select * from final

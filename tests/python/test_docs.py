@@ -1,0 +1,137 @@
+"""README and docs: what they name exists, their links lead somewhere, their pictures are pictures."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from docs.outputs import PIECE, pages, queries
+from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
+
+PROJECT = Path(__file__).parents[2]
+PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
+# Made by `chronicle catalogue build`, without links; its wordings are Kafka's.
+WRITTEN = [page for page in PAGES if page.name != "messages.md"]
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+MODELS = {path.stem for path in (PROJECT / "models").rglob("*.sql")}
+QUESTIONS = {path.stem.replace("_", "-") for path in (PROJECT / "analyses").glob("*.sql")}
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(PROJECT))
+
+
+def size(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG, from its header."""
+    head = picture.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", head[16:24])
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_links_lead_to_files(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link and not link.startswith("#")]
+    assert [link for link in links if not (page.parent / link.split("#")[0]).exists()] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_tables_that_are_named_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    # Names of old tables belong into the lists of changes.
+    if page.name not in ("DECISIONS.md", "renames.md"):
+        assert set(re.findall(r"\b(?:fct|dim|rpt)_[a-z0-9_]+[a-z0-9]\b", text)) - MODELS == set()
+
+
+def test_all_marts_reports_and_questions_have_their_place() -> None:
+    text = (PROJECT / "docs/questions.md").read_text(encoding="utf-8")
+    asked = {name for row in text.splitlines() if row.startswith("|") for name in re.findall(r"`([a-z-]+)`", row.split("|")[2])}
+    assert asked == QUESTIONS
+    tables = {name for name in MODELS if name.startswith(("fct_", "rpt_"))}
+    told = "".join(page.read_text(encoding="utf-8") for page in (PROJECT / "docs").glob("subjects/*.md")) + text
+    assert {name for name in tables if f"`{name}`" not in told} == set()
+
+
+def test_questions_below_a_subject_exist() -> None:
+    for page in (PROJECT / "docs/subjects").glob("*.md"):
+        for line in re.findall(r"^Saved questions: (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert {name.removeprefix("chronicle ask ") for name in re.findall(r"`([^`]+)`", line)} - QUESTIONS == set(), page
+
+
+@pytest.mark.parametrize("page", sorted((PROJECT / "docs/subjects").glob("*.md")), ids=named)
+def test_each_subject_says_what_can_make_it_wrong_and_gives_an_example(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert "What can make it wrong" in headings
+    assert "Example" in headings
+    assert list(queries(text))
+    # Every query has its answer below it.
+    assert text.count("```sql") == len(list(PIECE.finditer(text)))
+
+
+def test_the_readme_is_short_before_its_first_picture() -> None:
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert text[: text.index("![")].count("\n") < 40
+    assert "make run" in text
+    assert "make test" in text
+
+
+def test_pictures_are_there_and_large_enough_to_read() -> None:
+    shown = {
+        picture for page in WRITTEN for picture in re.findall(r"\((?:docs/|\.\./)?pictures/([\w.-]+)\)", page.read_text(encoding="utf-8"))
+    }
+    assert "report.png" in shown
+    assert {picture for picture in shown if not (PICTURES / picture).is_file()} == set()
+    for picture in PICTURES.glob("*.png"):
+        assert size(picture) >= (1000, 600), picture
+        assert picture.stat().st_size < 600_000, picture
+
+
+def test_a_report_names_no_place_of_this_machine(tmp_path: Path) -> None:
+    assert without_place(f"Written of {tmp_path.resolve()}.", tmp_path) == "Written of ./warehouse."
+
+
+def test_boards_of_the_pictures_exist() -> None:
+    boards = {path.stem.split("_", 1)[1] for path in (PROJECT / "dashboards/boards").glob("*.yml")}
+    assert set(BOARDS) <= boards
+
+
+def test_a_page_is_drawn(tmp_path: Path) -> None:
+    """The top of a page, as large as asked."""
+    import subprocess
+
+    chromium = browser()
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    page = tmp_path / "page.html"
+    page.write_text("<h1>A page</h1>", encoding="utf-8")
+    subprocess.run(command(chromium, page, tmp_path / "page.png", REPORT_SIZE), check=True, capture_output=True, timeout=120)
+    assert size(tmp_path / "page.png") == REPORT_SIZE
+
+
+def test_a_browser_goes_by_several_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser() is None
+    program = tmp_path / "google-chrome"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    assert browser() == str(program)
+
+
+def test_decisions_are_numbered_dated_and_indexed() -> None:
+    text = (PROJECT / "DECISIONS.md").read_text(encoding="utf-8")
+    index = re.findall(r"^(\d+)\. \[(.+)\]\(#.*\) \((\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
+    entries = re.findall(r"^## (\d+)\. (.+)\n\n\*(\d{4}-\d\d-\d\d)\.\* ", text, re.MULTILINE)
+    assert index == entries
+    assert [int(number) for number, _, _ in entries] == list(range(1, len(entries) + 1))
+    assert len(re.findall(r"^## (?!Index)", text, re.MULTILINE)) == len(entries)
+
+
+def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
+    """A statement rests on a release, a KIP or a file of Kafka, not on a document that only its author had."""
+    texts = [path for folder in ("chronicle", "ingestion", "models", "macros", "dbt_project") for path in (PROJECT / folder).rglob("*.*")]
+    kinds = (".py", ".yml", ".sql", ".csv", ".md", ".scala")
+    found = [path for path in texts if path.suffix in kinds and re.search(r"\(?reference:? sections? \d", path.read_text(encoding="utf-8"))]
+    assert found == []

@@ -1,0 +1,92 @@
+"""How the packages lie on each other: imports run downwards, never in a circle, and `ingestion` stands without `chronicle`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from chronicle.project import PROJECT
+
+# From the ground up.  A package imports only those before it; those of one line know nothing of each other.
+LAYERS = (
+    ("ingestion.reading", "ingestion.warehouse"),
+    ("ingestion.recognition",),
+    ("ingestion.records",),
+    ("ingestion.captures",),
+    ("ingestion.sources",),
+    ("ingestion.bronze",),
+    ("ingestion.outcome",),
+    ("ingestion.ingest",),
+    ("chronicle.project", "chronicle.output"),
+    ("chronicle.spark", "chronicle.catalogue"),
+    ("chronicle.build", "chronicle.serve"),
+    ("chronicle.ask",),
+    ("chronicle.report",),
+    ("chronicle.cli",),
+    ("chronicle.__main__",),
+)
+# Subjects of captures, each of which stands alone; what they share lies beside them.
+SUBJECTS = ("jvm", "kafka_tools", "metrics", "system", "zookeeper")
+
+
+def modules() -> dict[str, Path]:
+    """All modules of both packages, by name; a package goes by its own."""
+    paths = [path for package in ("chronicle", "ingestion") for path in (PROJECT / package).rglob("*.py")]
+    return {".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The modules of ours that a module imports, wherever it does."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}:{node.lineno}: a relative import; write the whole name"
+            for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                yield from (found for found in (name if name in known else node.module,) if found in known)
+
+
+def graph() -> dict[str, set[str]]:
+    known = modules()
+    # That a module's own package is imported before it says nothing.
+    return {name: {other for other in imports(path, known) if not name.startswith(f"{other}.")} for name, path in known.items()}
+
+
+def package(name: str) -> str:
+    return ".".join(name.split(".")[:2])
+
+
+def test_every_package_has_its_layer() -> None:
+    layers = [name for layer in LAYERS for name in layer]
+    assert sorted(layers) == sorted({package(name) for name in modules()} - {"chronicle", "ingestion"})
+
+
+def test_no_import_runs_upwards() -> None:
+    floor = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in graph().items()
+        for other in others
+        if package(name) != package(other) and floor[package(other)] >= floor[package(name)]
+    ]
+    assert wrong == []
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        raise AssertionError(" imports ".join(error.args[1])) from None
+
+
+def test_subjects_of_captures_stand_alone() -> None:
+    def subject(name: str) -> str | None:
+        parts = name.split(".")
+        return parts[2] if parts[:2] == ["ingestion", "captures"] and len(parts) > 3 else None
+
+    folders = {path.name for path in (PROJECT / "ingestion/captures").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(SUBJECTS)
+    wrong = [(name, other) for name, others in graph().items() for other in others if subject(other) not in (None, subject(name))]
+    assert wrong == []
