@@ -11,9 +11,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 REPORTS = PROJECT / "models/reports/days"
 # Column before the measures, and how their description goes on.
 PLACES = {
-    "rpt_cluster_daily": ("observed_ms", ". Null where the day is unknown."),
-    "rpt_node_daily": ("deaths", ". Null where the day is unknown."),
-    "rpt_fleet_daily": ("records", "; null where all clusters are unknown."),
+    "rpt_cluster_daily": ("observed_ms", ". Null if the day is unknown."),
+    "rpt_node_daily": ("deaths", ". Null if the day is unknown."),
+    "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
 }
 
 
