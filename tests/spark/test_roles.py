@@ -73,7 +73,9 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_an_entry_with_a_role_is_a_fact(spark: SparkSession, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_with_a_role_is_a_fact(
+    spark: SparkSession, warehouse: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: object) -> object:
         """In this process, for a worker knows the shipped catalogue alone."""
         (tasks,) = shares
@@ -81,7 +83,7 @@ def test_an_entry_with_a_role_is_a_fact(spark: SparkSession, project: Path, tmp_
         return {table: [file] for table, file in added.items()}, counted
 
     monkeypatch.setattr(reading, "read_shares", read_here)
-    warehouse, logs = str(tmp_path / "warehouse"), tmp_path / "logs"
+    logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "server.log").write_text(LOG)
     options = ingesting.Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
