@@ -13,13 +13,11 @@ import pytest
 
 from chronicle.build import build as building
 from chronicle.catalogue import authoring
-from chronicle.project import PROJECT
 from chronicle.spark.catalog import register
 from ingestion import ingest as ingesting
-from ingestion.bronze import shares as sharing
+from ingestion.bronze import shares as reading
 from ingestion.bronze.tasks import Task
 from ingestion.recognition import recognise
-from ingestion.sources.discover import Options
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -64,9 +62,9 @@ def sources_of(model: str) -> set[Path]:
 @pytest.fixture
 def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     """As much of the project as the fact needs (all of it takes longer to parse than to build), made for that catalogue."""
-    shared = [PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
-    shared += [path for folder in ("macros", "dbt_project") for path in (PROJECT / folder).rglob("*") if path.is_file()]
-    shared += (PROJECT / "models").rglob("_*.md")
+    shared = [building.PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
+    shared += [path for folder in ("macros", "dbt_project") for path in (building.PROJECT / folder).rglob("*") if path.is_file()]
+    shared += (building.PROJECT / "models").rglob("_*.md")
     texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | authoring.made_files(catalogue)
     for path, text in texts.items():
         copy = tmp_path / "project" / path.relative_to(building.PROJECT)
@@ -75,15 +73,17 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_an_entry_with_a_role_is_a_fact(spark: SparkSession, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_with_a_role_is_a_fact(
+    spark: SparkSession, warehouse: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: object) -> object:
         """In this process, for a worker knows the shipped catalogue alone."""
         (tasks,) = shares
-        added, counted = sharing.write_share(tasks, f"{warehouse}/bronze", SimpleNamespace(tell=lambda *told: None))
+        added, counted = reading.write_share(tasks, f"{warehouse}/bronze", SimpleNamespace(tell=lambda *told: None))
         return {table: [file] for table, file in added.items()}, counted
 
-    monkeypatch.setattr(sharing, "read_shares", read_here)
-    warehouse, logs = str(tmp_path / "warehouse"), tmp_path / "logs"
+    monkeypatch.setattr(reading, "read_shares", read_here)
+    logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "server.log").write_text(LOG)
     options = ingesting.Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
