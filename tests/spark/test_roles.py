@@ -13,11 +13,13 @@ import pytest
 
 from chronicle.build import build as building
 from chronicle.catalogue import authoring
+from chronicle.project import PROJECT
 from chronicle.spark.catalog import register
 from ingestion import ingest as ingesting
 from ingestion.bronze import shares as reading
 from ingestion.bronze.tasks import Task
 from ingestion.recognition import recognise
+from ingestion.sources.discover import Options
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[recog
 
 def sources_of(model: str) -> set[Path]:
     """The SQL of a model and of all that it reads, each with its description."""
-    path = next((building.PROJECT / "models").rglob(f"{model}.sql"), None)
+    path = next((PROJECT / "models").rglob(f"{model}.sql"), None)
     if path is None:
         return set()
     read = re.findall(r"ref\('(\w+)'\)", path.read_text(encoding="utf-8"))
@@ -62,12 +64,12 @@ def sources_of(model: str) -> set[Path]:
 @pytest.fixture
 def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     """As much of the project as the fact needs (all of it takes longer to parse than to build), made for that catalogue."""
-    shared = [building.PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
-    shared += [path for folder in ("macros", "dbt_project") for path in (building.PROJECT / folder).rglob("*") if path.is_file()]
-    shared += (building.PROJECT / "models").rglob("_*.md")
+    shared = [PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
+    shared += [path for folder in ("macros", "dbt_project") for path in (PROJECT / folder).rglob("*") if path.is_file()]
+    shared += (PROJECT / "models").rglob("_*.md")
     texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | authoring.made_files(catalogue)
     for path, text in texts.items():
-        copy = tmp_path / "project" / path.relative_to(building.PROJECT)
+        copy = tmp_path / "project" / path.relative_to(PROJECT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
     return tmp_path / "project"
@@ -86,7 +88,7 @@ def test_an_entry_with_a_role_is_a_fact(
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "server.log").write_text(LOG)
-    options = ingesting.Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
+    options = Options([str(logs)], cluster="lab", timezone="UTC", settled_after=0)
     ingesting.ingest(lambda: spark, warehouse, options, tell=lambda text: None)
     building.build(spark, warehouse, project=project, select=f"+{FACT}")
     register(spark, Warehouse.at(warehouse))

@@ -19,11 +19,11 @@ object Memory {
   val State = "53200"
   val Message = s"[$Condition] the statement needs more memory than this server has; read or return less, or give the server more with --memory"
 
-  private val LookMillis = 200L
+  private val LookMillis = 100L
   /** Shares of the heap: above the first a full collection looks what of it is garbage, above the second a statement ends. */
-  private val Suspicious = 0.75
-  private val Full = 0.65
-  private val CollectAgainMillis = 5000L
+  private val Suspicious = 0.6
+  private val Full = 0.5
+  private val CollectAgainMillis = 3000L
 
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
   private val old = ManagementFactory.getMemoryPoolMXBeans.asScala.filter(pool => pool.getType == MemoryType.HEAP && pool.getName.matches(".*(Old|Tenured).*"))
