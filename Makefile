@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run test test-lab test-facts test-serve test-parts lint fuzz rotations bench bench-serve superset superset-look clean
+.PHONY: setup run test test-lab test-facts test-serve test-parts lint fuzz rotations hostile limits bench bench-serve superset superset-look clean
 
 # What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
 setup:
@@ -51,6 +51,19 @@ fuzz: setup
 ROTATION_SECONDS ?= 600
 rotations: setup
 	$(BIN)/python -m tests.rotations --seconds $(ROTATION_SECONDS)
+
+# The worst time per MB of every pattern that meets foreign text; PATTERNS=captures takes those whose name holds it.
+PATTERNS ?=
+hostile: setup
+	PYTHONPATH=. $(BIN)/python -m tests.hostile_times $(PATTERNS)
+
+# Long files, many files, brackets without end: time and memory. The log has LIMIT_MB.
+LIMIT_MB ?= 1024
+LIMIT_FILES ?= 100000
+LIMIT_BRACKETS ?= 1000000
+LIMIT_LINE_MB ?= 64
+limits: setup
+	PYTHONPATH=. $(BIN)/python -m tests.limits --megabytes $(LIMIT_MB) --files $(LIMIT_FILES) --brackets $(LIMIT_BRACKETS) --line $(LIMIT_LINE_MB)
 
 bench: setup
 	$(BIN)/python tests/bench.py $(LOGS)

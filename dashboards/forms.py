@@ -163,6 +163,8 @@ def _table(chart: Chart) -> dict[str, Any]:
         "show_cell_bars": False,
         "page_length": 50,
         "table_timestamp_format": TIME,
+        # Names are texts: Superset would make links, and whatever its filter lets through, of what looks like HTML.
+        "allow_render_html": False,
         "column_config": {name: config for name in shown if (config := _column(chart, name))},
     }
 

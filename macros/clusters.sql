@@ -16,7 +16,7 @@ depend on another. Staging models that bring rows in are bounded by this conditi
     select * from {{ relation }}
     {%- if var('clusters', none) is not none %}
         union all
-        select * from delta.`{{ var('warehouse') }}/{{ relation.schema }}/{{ relation.identifier }}`
+        select * from delta.`{{ var('warehouse') | replace('`', '``') }}/{{ relation.schema }}/{{ relation.identifier }}`
         where cluster_id not in ({{ built_clusters() }})
     {%- endif -%}
 {%- endmacro %}

@@ -22,8 +22,11 @@
     {%- if var('at', none) is not none %} and {{ start }} <= {{ time_literal(var('at')) }}{% if end %} and ({{ end }} is null or {{ end }} > {{ time_literal(var('at')) }}){% endif %}{% endif %}
 {%- endmacro %}
 
-{# A text as a literal of SQL. #}
-{% macro text_literal(text) -%}'{{ text | string | replace("'", "''") }}'{%- endmacro %}
+{# A text as a literal of SQL; a backslash, which is an escape to Spark and none to delta-rs, stands outside of the quotes. #}
+{% macro text_literal(text) -%}
+    {%- set quoted = "'" ~ (text | string | replace("'", "''") | replace('\\', "' || chr(92) || '")) ~ "'" -%}
+    {{ '(' ~ quoted ~ ')' if '\\' in text | string else quoted }}
+{%- endmacro %}
 
 {# A time, as ISO 8601 writes it, as a literal of SQL; without a zone it is UTC. #}
 {% macro time_literal(text) -%}cast({{ text_literal(text) }} as timestamp){%- endmacro %}

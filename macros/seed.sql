@@ -33,7 +33,7 @@ what seeds are meant for, a few hundred rows. Columns are text unless `column_ty
         {%- for row in rows.rows %}
         (
             {%- for cell in row -%}
-                {{ 'null' if cell is none else sql_text(cell | string) }}{{ ', ' if not loop.last }}
+                {{ 'null' if cell is none else sql_text(cell | string | trim) }}{{ ', ' if not loop.last }}
             {%- endfor -%}
         ){{ ',' if not loop.last }}
         {%- endfor %}

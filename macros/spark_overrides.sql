@@ -11,7 +11,7 @@
 
 {#- Text for a literal in single quotes. -#}
 {% macro sql_text(text) -%}
-    {{ return("'" ~ (text | trim | replace('\\', '\\\\') | replace("'", "\\'")) ~ "'") }}
+    {{ return("'" ~ (text | replace('\\', '\\\\') | replace("'", "\\'")) ~ "'") }}
 {%- endmacro %}
 
 
@@ -23,7 +23,7 @@
     {%- endfor -%}
     {%- set parts = [] -%}
     {%- for name, column in column_dict.items() if name in held and (column['description'] or '') | trim != held[name] -%}
-        {%- do parts.append(adapter.quote(name) ~ ' comment ' ~ sql_text(column['description'] or '')) -%}
+        {%- do parts.append(adapter.quote(name) ~ ' comment ' ~ sql_text((column['description'] or '') | trim)) -%}
     {%- endfor -%}
     {%- if parts -%}
         {%- do run_query('alter table ' ~ relation ~ ' alter column ' ~ parts | join(', ')) -%}

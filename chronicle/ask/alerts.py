@@ -7,7 +7,8 @@ period if `at` lies in it: from `since` up to, and not with, `now`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,5 +66,10 @@ def check(
             raise NotBuilt(f"{alert.name} reads {error}, which is not in {place.root}; `chronicle build` makes it") from error
         for row in rows:
             row["at"] = row["at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            found.append({"alert": alert.name, "severity": alert.severity, **row, "ask": alert.ask.format(**row)})
+            found.append({"alert": alert.name, "severity": alert.severity, **row, "ask": asked(alert, row)})
     return sorted(found, key=lambda one: (one["at"], one["alert"], one["cluster_id"], one["key"]))
+
+
+def asked(alert: Alert, row: Mapping[str, str]) -> str:
+    """What to ask next, as a shell takes it: a name is one word, whatever it holds."""
+    return alert.ask.format(**{name: shlex.quote(text) for name, text in row.items() if name in ("key", "cluster_id", "at")})

@@ -37,7 +37,7 @@ PARAMETERS = {
     "until": "T",
 }
 TIMES = {"at", "since", "until"}
-SHAPES = {"node": r"-?\d+", "partition": r".+-\d+", "key": r"[0-9a-f]{32}"}
+SHAPES = {"node": r"-?\d+", "partition": r"(?s).+-\d+", "key": r"[0-9a-f]{32}"}
 
 
 class WrongParameter(ValueError):

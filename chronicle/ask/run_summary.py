@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.cells import cell_len
+
 from chronicle.ask.tables import Tables
+from chronicle.output.console import visible
 from chronicle.output.sql_text import literal
+from chronicle.output.table import BETWEEN, SCROLLED, placed
 from chronicle.output.values import shown
 from ingestion.warehouse import Warehouse
 
@@ -72,7 +76,8 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
 
 
 def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:
-    """Aligned lines with a head."""
-    widths = [max(len(text) for text in column) for column in zip(columns, *rows, strict=True)]
-    for line in [columns, ["-" * width for width in widths], *rows]:
-        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+    """Aligned lines with a head; a very long name is cut."""
+    cells = [[visible(text) for text in row] for row in [columns, *rows]]
+    widths = [min(max(map(cell_len, column)), SCROLLED) for column in zip(*cells, strict=True)]
+    for row in [cells[0], ["-" * width for width in widths], *cells[1:]]:
+        yield BETWEEN.join(placed(text, width, False) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +10,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
+
+import yaml
 
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
@@ -84,7 +85,8 @@ def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: l
     if clusters is not None:
         vars |= {"clusters": clusters, "warehouse": place.root}
     return [
-        *("--vars", json.dumps(vars)),
+        # dbt reads YAML, to which JSON's two halves of a sign beyond U+FFFF are two signs.
+        *("--vars", yaml.safe_dump(vars, default_flow_style=True, width=1 << 30)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
         *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),

@@ -416,7 +416,9 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 10000,
     query_timeout: Annotated[int, typer.Option(help="Seconds after which a statement is cancelled; 0 never.", min=0)] = 300,
     max_rows: Annotated[int, typer.Option(help="Rows above which an answer is refused; 0 never.", min=0)] = 100_000,
+    max_bytes: Annotated[int, typer.Option(help="Bytes above which an answer is refused; 0 never.", min=0)] = 64 << 20,
     max_queries: Annotated[int, typer.Option(help="Statements that run at the same time; others wait.", min=1)] = 4,
+    max_connections: Annotated[int, typer.Option(help="Clients at the same time; others are refused.", min=1)] = 200,
     read_write: Annotated[
         bool, typer.Option("--read-write", help="Let clients change tables, for dbt over thrift; on this machine only.")
     ] = False,
@@ -442,7 +444,9 @@ def serve(
         port=port,
         query_timeout=query_timeout,
         max_rows=max_rows,
+        max_bytes=max_bytes,
         max_queries=max_queries,
+        max_connections=max_connections,
         read_write=read_write,
         password_file=password_file,
         ldap_url=ldap_url,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chronicle.cli.options import DEFAULT_WAREHOUSE, WarehouseOption
-from chronicle.output.console import tell
+from chronicle.output.console import as_json, tell, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +80,8 @@ def ask(
     except asking.WrongParameter as error:
         raise typer.BadParameter(str(error), param_hint="QUESTION") from None
     if show_sql:
-        print(asking.shown(one, given))
+        shown = asking.shown(one, given)
+        print(visible(shown, keep="\n\t") if sys.stdout.isatty() else shown)
         return
     place = Warehouse.at(warehouse)
     place.must_exist()
@@ -101,7 +103,6 @@ def check_alerts(
 ) -> None:
     """Print what came up as JSON lines. Exit code 0: nothing grave, 3: an alert of severity error, 1: the check itself failed, 2: wrong usage."""
     import datetime as dt
-    import json
 
     from chronicle.ask import alerts
     from chronicle.output.times import parse_moment
@@ -123,7 +124,7 @@ def check_alerts(
     place.must_exist()
     found = alerts.check(place, start, until, cluster, severity)
     for one in found:
-        print(json.dumps(one, ensure_ascii=False))
+        print(as_json(one))
     errors = sum(one["severity"] == "error" for one in found)
     tell(f"{errors} errors, {len(found) - errors} warnings since {start:%Y-%m-%d %H:%M} UTC")
     if errors or (strict and found):

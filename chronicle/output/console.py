@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from typing import Any
 
 # Begins a terminal's line again, empty.
 NEW_LINE = "\r\x1b[K"
-# What a terminal would take for a command, what would break the line or turn it round, and bytes of a name that are not UTF-8.
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# What turns a line round or breaks it, and what cannot be seen, so that two names would look the same; a joiner makes one sign of several
+# and stays.
+UNSEEN = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
+# What a terminal would take for a command, what is UNSEEN, and bytes of a name that are not UTF-8.
+CONTROLS = re.compile(f"[\x00-\x1f\x7f-\x9f{UNSEEN}\ud800-\udfff]")
 SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -21,7 +26,13 @@ def escaped(character: str) -> str:
     """A character by its number; a byte that is not UTF-8, which Python keeps as a surrogate, as that byte."""
     number = ord(character)
     number = number - 0xDC00 if 0xDC80 <= number <= 0xDCFF else number
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def as_json(value: Any) -> str:
+    """A value on one line of JSON that a terminal can show: control characters as JSON escapes them.  Raises ValueError for NaN."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def line(text: str) -> str:

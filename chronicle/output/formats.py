@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, TextIO
 
-from chronicle.output.console import CONTROLS, visible
+from chronicle.output.console import as_json, visible
 from chronicle.output.values import cell, plain
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool
         out.write("[")
         for number, row in enumerate(rows):
             values = {name: plain(value) for name, value in zip(names, row, strict=True)}
-            text = json.dumps(values, ensure_ascii=False, allow_nan=False)
-            out.write(("," if number else "") + "\n" + CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+            out.write(("," if number else "") + "\n" + as_json(values))
         out.write("\n]\n")
     elif form == "csv":
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(names)
+        # A value with a carriage return has quotes only where lines end with one.
+        lines = SimpleNamespace(write=lambda line: out.write(line.removesuffix("\r\n") + "\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
         shown = visible if out.isatty() else str
+        writer.writerow(map(shown, names))
         writer.writerows([shown(cell(value)) for value in row] for row in rows)
     out.flush()
     return 0

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -20,6 +21,7 @@ from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
+from chronicle.output import console
 from chronicle.output.sql_text import literal
 from chronicle.output.units import count_text, duration_text, size_text, time_text
 from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
@@ -30,6 +32,9 @@ MOST_INCIDENTS = 50
 MOST_EVENTS = 60
 MOST_LINES = 5
 LONGEST_LINE = 4000
+# Characters of a name in a heading, and of a sentence or a cell, in which there may be several names.
+LONGEST_NAME = 240
+LONGEST_SENTENCE = 1200
 # Characters of raw lines on one page.
 MOST_TEXT = 4_000_000
 
@@ -173,7 +178,7 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
         written=time_text(now.replace(microsecond=0)),
         fleet=fleet_table(order, lives, counts) if len(order) > 1 else None,
         sections=sections,
-        left_out=f"{len(rest)} further clusters have a row in the table alone: {', '.join(rest[:40])}. --cluster NAME shows one."
+        left_out=f"{len(rest)} further clusters have a row in the table alone: {', '.join(map(brief, rest[:40]))}. --cluster NAME shows one."
         if rest
         else "",
     )
@@ -394,7 +399,7 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
         ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
         (
             "groups affected",
-            ", ".join([cell(row["groups_affected"]), *row["groups"][:GROUPS]]) + (" …" if len(row["groups"]) > GROUPS else ""),
+            ", ".join([cell(row["groups_affected"]), *map(brief, row["groups"][:GROUPS])]) + (" …" if len(row["groups"]) > GROUPS else ""),
         ),
     ]
     kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
@@ -471,11 +476,18 @@ def render(page: Page) -> str:
         finalize=visible,
         keep_trailing_newline=True,
     )
+    environment.filters["name"] = brief
+    environment.filters["sentence"] = partial(brief, most=LONGEST_SENTENCE)
     environment.filters["count"] = count_text
     environment.filters["time"] = time_text
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(page=page)
 
 
 def visible(value: Any) -> Any:
-    """A text whose control characters can be seen: a terminal's colours or a nought in a log are no part of a page."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value) if type(value) is str else value
+    """A text whose control characters can be seen: a terminal's colours or a nought in a log are no part of a page, and no name turns it round."""
+    return console.visible(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value), keep="\t\n") if type(value) is str else value
+
+
+def brief(text: str, most: int = LONGEST_NAME) -> str:
+    """A text as long as a page has room for; what is cut is said."""
+    return text if len(text) <= most else f"{text[:most]} … {count_text(len(text) - most)} characters more"

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import yaml
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
@@ -30,9 +31,16 @@ if TYPE_CHECKING:
 SHOWN = ("bronze", "marts", "reports")
 RULE = "org.apache.spark.sql.hive.thriftserver.chronicle.ReadOnly"
 USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
-# Statements that wait while as many run as may.
-QUEUE = 100
+# Connections beyond those that are served: they are answered that there are too many.
+TURNED_AWAY = 100
+# Elements of an array, or characters of a text, that a function makes of a number: sequence, repeat, lpad and the like.
+MOST_ELEMENTS = 10_000_000
+# An answer that nobody fetches is let go.
+IDLE_ANSWER_SECONDS = 600
+FUNCTIONS = Path(__file__).with_name("functions.yml")
 WATCH_SECONDS = 2.0
+# How long the server and its session may each take to stop.
+STOP_SECONDS = 10.0
 # Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
 JAVA_OPTIONS = ("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100")
 # What `models/` says of a key that is made by us.
@@ -45,13 +53,15 @@ class CannotServe(RuntimeError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to serve.  `max_rows`, `query_timeout` (seconds): 0 is no limit; `max_queries`: that run at the same time."""
+    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is no limit; `max_queries`: that run at the same time."""
 
     host: str = "127.0.0.1"
     port: int = 10000
     query_timeout: int = 300
     max_rows: int = 100_000
+    max_bytes: int = 64 << 20
     max_queries: int = 4
+    max_connections: int = 200
     read_write: bool = False
     password_file: Path | None = None
     ldap_url: str | None = None
@@ -104,7 +114,11 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "server2.transport.mode": "binary",
         # One of them looks after sessions that are idle.
         "server2.async.exec.threads": str(options.max_queries + 1),
-        "server2.async.exec.wait.queue.size": str(QUEUE),
+        # Each client may wait with a statement.
+        "server2.async.exec.wait.queue.size": str(options.max_connections),
+        "server2.thrift.max.worker.threads": str(options.max_connections + TURNED_AWAY),
+        "server2.idle.operation.timeout": f"{IDLE_ANSWER_SECONDS}s",
+        "server2.session.check.interval": "60s",
         "server2.enable.doAs": "false",
         "server2.allow.user.substitution": "false",
         "server2.logging.operation.enabled": "false",
@@ -124,12 +138,14 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "spark.scheduler.mode": "FAIR",
         # Most statements read tables of some thousand rows: planning again after each stage takes longer than the stage.
         "spark.sql.adaptive.enabled": "false",
-        # Bytes of an answer; it is held until its client has fetched it.
+        # Of all tasks of a statement, compressed; `spark.chronicle.maxBytes` is that of the answer as it is.
         "spark.driver.maxResultSize": "256m",
+        # A task that runs out of memory fails, with its statement; by default it ends the process.
+        "spark.executor.killOnFatalError.depth": "0",
     }
     if not options.read_write:
         spark["spark.sql.extensions"] = f"io.delta.sql.DeltaSparkSessionExtension,{RULE}"
-        spark["spark.chronicle.maxRows"] = str(options.max_rows)
+        spark |= {f"spark.chronicle.{key}": str(value) for key, value in limits(options).items()}
         # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
         spark["spark.sql.warehouse.dir"] = f"{work}/warehouse"
     if options.password_file or options.ldap_url:
@@ -138,6 +154,17 @@ def settings(options: Options, work: str) -> dict[str, str]:
         hive |= {"server2.use.SSL": "true", "server2.keystore.path": str(options.keystore.resolve())}
         hive |= {"server2.keystore.password": options.keystore_password, "ssl.protocol.blacklist": "SSLv2,SSLv3,TLSv1,TLSv1.1"}
     return spark | {f"spark.hadoop.hive.{key}": value for key, value in hive.items()}
+
+
+def limits(options: Options) -> dict[str, str | int]:
+    """What clients may call, and how much of it: read by `jvm/Answer.scala` and `jvm/Functions.scala`."""
+    allowed = (name for names in functions()["allowed"].values() for name in names)
+    return {"maxRows": options.max_rows, "maxBytes": options.max_bytes, "maxElements": MOST_ELEMENTS, "functions": " ".join(allowed)}
+
+
+def functions() -> dict[str, Any]:
+    """`functions.yml`: `allowed`, names by Spark's groups; `refused`, names with why."""
+    return yaml.safe_load(FUNCTIONS.read_text(encoding="utf-8"))
 
 
 def directory(options: Options) -> dict[str, str]:
@@ -177,9 +204,11 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
                     raise CannotServe("Java has ended; its reason stands above")
                 if shown:
                     shown.renew()
-            server.stop()
+            with session.killed_after(STOP_SECONDS):
+                server.stop()
         finally:
-            session.stop()
+            with session.killed_after(STOP_SECONDS):
+                session.stop()
     tell("stopped")
 
 
@@ -203,7 +232,10 @@ def listen(spark: SparkSession, options: Options) -> JavaObject:
         java_of(spark).java.lang.System.setProperty(key, value)
     try:
         return starter.open(
-            spark._jsparkSession, not options.read_write, str(options.password_file.resolve() if options.password_file else "")
+            spark._jsparkSession,
+            not options.read_write,
+            str(options.password_file.resolve() if options.password_file else ""),
+            options.max_connections,
         )
     except Py4JJavaError as error:
         cause = error.java_exception

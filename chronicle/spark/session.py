@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from chronicle.project import PROJECT
@@ -107,6 +108,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.session.timeZone": "UTC",
+        # ${env:…} within a name is no variable.
+        "spark.sql.variable.substitute": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
@@ -288,6 +291,24 @@ def stop(seconds: float = 10) -> None:
         except subprocess.TimeoutExpired:
             _jvm.kill()
             _jvm.wait()
+
+
+@contextlib.contextmanager
+def killed_after(seconds: float) -> Iterator[None]:
+    """Where Java has not done by then what it is asked for, it is killed: a statement that heeds nothing would keep a server for ever."""
+    from py4j.protocol import Py4JError
+
+    timer = Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (Py4JError, OSError):
+        # Java that was killed cannot answer.
+        if is_up():
+            raise
+    finally:
+        timer.cancel()
 
 
 def kill() -> None:

@@ -27,6 +27,11 @@ def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
     return (match.start(), int(next(group for group in match.groups() if group))) if match else None
 
 
+def node_number(digits: str | None) -> int | None:
+    """The node that a path names; None where it names none, or has more digits than an id of Kafka."""
+    return int(digits) if digits and len(digits) < 10 else None
+
+
 def clock_millis(text: bytes) -> int | None:
     """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
     match = CLOCK.match(text)

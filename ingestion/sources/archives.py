@@ -31,6 +31,7 @@ from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+from ingestion.records.clues import node_number
 
 MAX_MEMBERS = 200_000
 MAX_BYTES = 1 << 40  # Of all members together, decompressed.
@@ -487,7 +488,9 @@ def compile_layout(text: str) -> linear.ForLines:
         "**": ".*",
         "*": "[^/]*",
     }
-    return linear.for_lines("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z")
+    return linear.for_lines(
+        "".join(parts.get(part) or re.escape(part) for part in re.split(r"(\{\w+\}|\*\*/|\*\*|\*)", text)) + r"\Z", re.S
+    )
 
 
 @lru_cache(maxsize=1)
@@ -519,6 +522,5 @@ def place_of(found: tuple[Bundle, str | None] | None, path: str) -> Place | None
         match = layout.match(path)
         if match:
             parts = match.groupdict()
-            node = parts.get("node")
-            return Place(bundle.name, cluster or parts.get("cluster"), int(node) if node else None, parts.get("host"))
+            return Place(bundle.name, cluster or parts.get("cluster"), node_number(parts.get("node")), parts.get("host"))
     return Place(bundle.name, cluster)

@@ -84,7 +84,7 @@ def located(found: Found, relative: str, options: Options, bundle: Bundle | None
     return grown(
         Found,
         found,
-        cluster_id=options.cluster or place.cluster or name_of(found.root),
+        cluster_id=readable(options.cluster or "") or place.cluster or name_of(found.root),
         path_node=options.node if options.node is not None else place.node,
         path_host=place.host,
         is_said_of_file=place.is_of_file,
@@ -93,8 +93,9 @@ def located(found: Found, relative: str, options: Options, bundle: Bundle | None
 
 @lru_cache(maxsize=64)
 def name_of(root: str) -> str:
-    """The name of a folder or archive, without what says that it is one."""
-    return re.sub(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$", "", os.path.basename(root))
+    """The name of a folder or archive, without what says that it is one; no cluster has an empty name."""
+    name = os.path.basename(root)
+    return re.sub(r"(?s)(?<=.)\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)\Z", "", name) or root
 
 
 @lru_cache(maxsize=64)

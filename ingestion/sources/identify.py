@@ -7,8 +7,9 @@ same); two files that begin alike are one source only while all their common byt
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ingestion.reading.files import BROKEN, open_bytes, tail_hash
 from ingestion.reading.names import ROTATED, stem
@@ -56,26 +57,114 @@ def copy(source: Placed, source_id: str, name: str) -> Identified:
     return grown(Identified, unread(source), source_id=source_id, outcome=COPY, reason=f"the same bytes as {name}")
 
 
+# Up to so many bytes files that begin alike are told apart before they are compared with each other.
+PREFIXES = (*range(1024 + 64, 2048, 64), *(base << n for n in range(9) for base in (2048, 3072)))
+
+
+class Alike:
+    """Files that have been taken, by their first bytes: of many that begin alike, those with which another one may agree as far as both go.
+
+    Only files that agree in two thirds of their bytes, or in the first megabyte, are left to be compared with each other.
+    """
+
+    def __init__(self) -> None:
+        self.groups: dict[str, list[Identified]] = {}
+        # Files that have not changed since they were read, by their source; they are not opened for one of their kind.
+        self.seen: dict[str, Identified] = {}
+        self.has_unseen: set[str] = set()
+        self.indexed: dict[str, int] = {}
+        # Group and prefix → numbers of its files: of those that go at least so far, and of those that go no further.
+        self.reach: dict[bytes, list[int]] = {}
+        self.ends: dict[bytes, list[int]] = {}
+
+    def add(self, group: str, source: Identified) -> None:
+        self.groups.setdefault(group, []).append(source)
+        if source.seen_as == source.source_id:
+            self.seen[source.source_id] = source
+        else:
+            self.has_unseen.add(group)
+
+    def find(self, group: str, source: Placed) -> list[Identified]:
+        """Those that have the same bytes as far as that can be said cheaply, in the order in which they were taken."""
+        taken = self.groups.get(group, [])
+        if source.seen_as and group not in self.has_unseen:
+            return [self.seen[source.seen_as]] if source.seen_as in self.seen else []
+        if not taken:
+            return []
+        for number in range(self.indexed.get(group, 0), len(taken)):
+            prefixes = prefixes_of(group, taken[number].path)
+            for prefix in prefixes:
+                self.reach.setdefault(prefix, []).append(number)
+            self.ends.setdefault(prefixes[-1], []).append(number)
+        self.indexed[group] = len(taken)
+        *shorter, longest = prefixes_of(group, source.path)
+        numbers = [*self.reach.get(longest, ()), *(number for prefix in shorter for number in self.ends.get(prefix, ()))]
+        return [taken[number] for number in sorted(numbers)]
+
+
+def prefixes_of(group: str, path: str) -> list[bytes]:
+    """A hash of the group with the first bytes of a file, for each of PREFIXES that it reaches; at least one, which says the group alone."""
+    known = hashlib.sha256(group.encode())
+    out, done = [known.digest()[:16]], 0
+    try:
+        with open_bytes(path) as file:
+            for length in PREFIXES:
+                piece = file.read(length - done)
+                known.update(piece)
+                done += len(piece)
+                if done < length:
+                    break
+                out.append(known.digest()[:16])
+    except BROKEN:
+        pass
+    return out
+
+
+class Earlier:
+    """The sources of earlier runs, by what they begin with."""
+
+    def __init__(self, known: Sequence[Known]) -> None:
+        self.by_id = {entry.source_id: entry for entry in known}
+        self.by_path: dict[str, list[Known]] = {}
+        self.by_hash: dict[tuple[int, str], list[Known]] = {}
+        for entry in sorted(known, key=lambda entry: -entry.end):
+            self.by_path.setdefault(entry.path, []).append(entry)
+            self.by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
+        self.lengths = sorted({length for length, _ in self.by_hash})
+
+    def find(self, source: Placed) -> Iterator[Known]:
+        """Those that begin as a file does, the likeliest first: what it was when it was read, what was at its path, then the longest.  Of
+        thousands that begin alike a file that is known looks at its own alone."""
+
+        def begins_alike(entry: Known) -> bool:
+            length = entry.fingerprint_length
+            return length <= len(source.head) and source.fingerprint(length) == entry.fingerprint
+
+        likely = [self.by_id[source.seen_as]] if source.seen_as in self.by_id else []
+        likely += self.by_path.get(source.shown, [])
+        yield from filter(begins_alike, likely)
+        lengths = [length for length in self.lengths if length <= len(source.head)]
+        yield from heapq.merge(
+            *(self.by_hash.get((length, source.fingerprint(length)), ()) for length in lengths), key=lambda entry: -entry.end
+        )
+
+
 class Taken:
     """The sources that are known: of earlier runs, and those of this run so far."""
 
     def __init__(self, known: Sequence[Known]) -> None:
-        self.by_hash: dict[tuple[int, str], list[Known]] = {}
-        for entry in known:
-            self.by_hash.setdefault((entry.fingerprint_length, entry.fingerprint), []).append(entry)
-        self.lengths = sorted({length for length, _ in self.by_hash})
+        self.earlier, self.alike = Earlier(known), Alike()
         # Ids that are in use, and those that a file of this run goes by.
         self.used = {entry.source_id for entry in known}
         self.ids: set[str] = set()
-        # Files of this run by their first bytes, and by their path those that have not changed since they were read.
-        self.groups: dict[str, list[Identified]] = {}
-        self.seen: dict[str, str] = {}
 
     def take(self, source: Placed, number: int) -> Identified:
         """A file as what it is: another one's copy, a known source further on, or a new one.  `number`: of the file in its run."""
+        known = (entry for entry in self.earlier.find(source) if not is_of_other(source, entry.path, entry.node_id))
+        match = next((entry for entry in known if continues(source, entry)), None)
         group = source.fingerprint()
-        match = self.known_as(source)
-        twin = next((other for other in self.groups.get(group, []) if self.are_twins(other, source)), None)
+        twins = (other for other in self.alike.find(group, source) if not is_of_other(source, other.shown, other.node_id))
+        twin = next((other for other in twins if are_twins(other, source)), None)
         if twin is not None:
             return copy(source, twin.source_id, twin.shown)
         if match is not None and match.source_id in self.ids:
@@ -88,31 +177,8 @@ class Taken:
             one = grown(Identified, unread(source), source_id=self.new_id(source, group, number))
         self.ids.add(one.source_id)
         self.used.add(one.source_id)
-        if one.seen_as == one.source_id:
-            self.seen[one.path] = one.source_id
-        self.groups.setdefault(group, []).append(one)
+        self.alike.add(group, one)
         return one
-
-    def known_as(self, source: Placed) -> Known | None:
-        """The source of an earlier run that a file goes on with."""
-        candidates = [
-            entry
-            for length in self.lengths
-            if length <= len(source.head)
-            for entry in self.by_hash.get((length, source.fingerprint(length)), [])
-        ]
-        candidates.sort(key=lambda entry: (entry.source_id != source.seen_as, entry.path != source.shown, -entry.end))
-        return next(
-            (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
-        )
-
-    def are_twins(self, other: Identified, source: Placed) -> bool:
-        """Whether a file that is taken already and another one agree as far as both go."""
-        if is_of_other(source, other.shown, other.node_id):
-            return False
-        if source.seen_as and other.path in self.seen:
-            return self.seen[other.path] == source.seen_as
-        return same_bytes(other.path, source.path)
 
     def new_id(self, source: Placed, group: str, number: int) -> str:
         """An id by the first bytes, which is that of no other source."""
@@ -123,6 +189,13 @@ class Taken:
 def is_of_other(source: Placed, path: str, node: int | None) -> bool:
     """Whether a capture cannot be the one at another path, for it is of another node, though their texts are the same."""
     return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
+
+
+def are_twins(taken: Identified, source: Placed) -> bool:
+    """Whether a file that is taken already and another one agree; of two that have not changed since they were read, their sources say so."""
+    if source.seen_as and taken.seen_as == taken.source_id:
+        return taken.source_id == source.seen_as
+    return same_bytes(taken.path, source.path)
 
 
 def continues(source: Placed, entry: Known) -> bool:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from ingestion.reading import linear
+from ingestion.records.clues import node_number
 from ingestion.sources.archives import compile_layout
 
 
@@ -37,8 +38,7 @@ class Layout:
     def read(self, relative: str) -> tuple[str | None, int | None]:
         """(cluster, node) of a path relative to the folder that was given."""
         parts = self.parts(relative)
-        node = parts.get("node")
-        return parts.get("cluster"), int(node) if node else None
+        return parts.get("cluster"), node_number(parts.get("node"))
 
     def parts(self, relative: str) -> dict[str, str | None]:
         """What each placeholder stands for in a path; nothing where the layout does not fit."""

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
+from ingestion.records.clues import node_number
 
 # (name of a word, what stands before it): names of one style count in one way.
 Style = tuple[str, str]
@@ -179,7 +180,8 @@ def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True)
     hosts: set[tuple[str, int]] = set()
     for clue in known.members:
         for match in clue.find(text, small):
-            members.update(int(number) for number in re.findall(r"\d+", match["nodes"]))
+            numbers = map(node_number, re.findall(r"\d+", match["nodes"]))
+            members.update(number for number in numbers if number is not None)
     for clue in known.hosts:
         for match in clue.find(text, small):
             node = int(match["node"]) if "node" in clue.pattern.groupindex else own if is_of_node else None

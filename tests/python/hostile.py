@@ -13,6 +13,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
@@ -55,6 +56,27 @@ class Found:
     flags: int
     uses: tuple[str, ...]
     pattern: Any
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that cost differently: one that looks for it in a text, and those that begin at its beginning."""
+        return [use for use in self.uses if use in SEARCHES][:1] + [use for use in self.uses if use in ("match", "fullmatch")]
+
+    @property
+    def written(self) -> str | bytes:
+        """The pattern as `re` writes it; RE2 has it with the classes spelled out."""
+        if not is_re2(self.pattern):
+            return self.text
+        if isinstance(self.text, bytes):
+            return self.text.replace(rb"\z", rb"\Z")
+        out = self.text.replace(r"\z", r"\Z")
+        for letter, spelled in linear.OF_TEXT.items():
+            out = out.replace(spelled, f"\\{letter}")
+        return out
+
+    def as_text(self, text: str) -> str | bytes:
+        """A text as the pattern takes it."""
+        return text.encode("latin-1", "replace") if isinstance(self.text, bytes) else text
 
 
 def modules() -> list[ModuleType]:
@@ -196,6 +218,22 @@ def written_where_used(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str,
             method = "search" if node.func.attr == "compile" else node.func.attr
             if node.func.attr != "compile" or node.col_offset > 30:
                 yield method, pattern, node.lineno
+
+
+def took(pattern: Any, use: str, text: str | bytes, runs: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds that one of a pattern's methods takes for a text, the best of some runs."""
+    best = 1e9
+    for _ in range(runs):
+        began = clock()
+        if use == "sub":
+            pattern.sub(text[:0], text)
+        elif use == "finditer":
+            for _ in pattern.finditer(text):
+                pass
+        else:
+            getattr(pattern, use)(text)
+        best = min(best, clock() - began)
+    return best
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,9 @@ import itertools
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -49,39 +47,22 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def took(pattern: Any, use: str, text: str | bytes, runs: int = 1) -> float:
-    best = 1e9
-    for _ in range(runs):
-        began = time.perf_counter()
-        if use == "sub":
-            pattern.sub(text[:0], text)
-        elif use == "finditer":
-            for _ in pattern.finditer(text):
-                pass
-        else:
-            getattr(pattern, use)(text)
-        best = min(best, time.perf_counter() - began)
-    return best
-
-
-def as_text(found: hostile.Found, text: str) -> str | bytes:
-    return text.encode("latin-1", "replace") if isinstance(found.text, bytes) else text
-
-
 def fault_of(found: hostile.Found) -> str | None:
     """Why a pattern is not linear; None where it is."""
     tree = hostile.Tree(found.text, found.flags)
-    uses = [use for use in found.uses if use in hostile.SEARCHES][:1] + [use for use in found.uses if use in ("match", "fullmatch")]
-    for use in uses:
+    for use in found.methods:
         searched = use in hostile.SEARCHES
         if isinstance(found.pattern, linear.ForLines):
             for text in tree.texts(linear.SHORT - 20, searched):
-                if took(found.pattern._short, use, text) > SHORT_SECONDS and took(found.pattern._short, use, text, 3) > SHORT_SECONDS:
+                if (
+                    hostile.took(found.pattern._short, use, text) > SHORT_SECONDS
+                    and hostile.took(found.pattern._short, use, text, 3) > SHORT_SECONDS
+                ):
                     return f"{use}: {SHORT_SECONDS} s and more for {len(text)} characters: {text[:80]!r}"
             continue
         slow = []
         for number, text in enumerate(tree.texts(SMALL, searched)):
-            seconds = took(found.pattern, use, as_text(found, text))
+            seconds = hostile.took(found.pattern, use, found.as_text(text))
             if seconds > SLOW_SECONDS:
                 slow.append((seconds, number))
         for _, number in sorted(slow, reverse=True)[:MOST]:
@@ -94,10 +75,10 @@ def fault_of(found: hostile.Found) -> str | None:
 def grows(found: hostile.Found, use: str, tree: hostile.Tree, number: int) -> str | None:
     """Whether one of the texts takes more than its share when it is twice as long; measured again before it is said."""
     half, whole = (
-        as_text(found, next(itertools.islice(tree.texts(size, use in hostile.SEARCHES), number, None))) for size in (LARGE // 2, LARGE)
+        found.as_text(next(itertools.islice(tree.texts(size, use in hostile.SEARCHES), number, None))) for size in (LARGE // 2, LARGE)
     )
     for _ in range(4):
-        first, second = took(found.pattern, use, half, 5), took(found.pattern, use, whole, 5)
+        first, second = hostile.took(found.pattern, use, half, 5), hostile.took(found.pattern, use, whole, 5)
         if second < 0.001 or second < RATIO * first:
             return None
     return f"{use}: {first:.4f} s, then {second:.4f} s for twice {half[:80]!r}…"
@@ -134,7 +115,7 @@ def test_forms_are_compiled_by_re2() -> None:
 @pytest.mark.parametrize("size", [50_000, 100_000])
 def test_a_form_of_many_texts_meets_a_long_body(size: int) -> None:
     form = linear.compile(rb"a (.*?) b (.*?) c (.*?) d (.*?)\s*\Z", re.S)
-    assert took(form, "match", b"a " + b" b  c " * (size // 6) + b"\n", 2) < 0.3
+    assert hostile.took(form, "match", b"a " + b" b  c " * (size // 6) + b"\n", 2) < 0.3
 
 
 def test_the_quadratic_is_found() -> None:

@@ -6,10 +6,14 @@ import datetime as dt
 import time
 from pathlib import Path
 
+import pytest
+
 from ingestion.bronze import capture_rows
 from ingestion.bronze.capture_rows import Text
 from ingestion.bronze.shapes import shape_of
 from ingestion.bronze.tasks import Task
+from ingestion.captures import Line
+from ingestion.captures.metrics._documents import documents
 from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import envelope_named
 from ingestion.records.redact import HIDDEN, hide_secrets
@@ -93,3 +97,13 @@ def test_a_million_brackets_are_read_in_seconds(tmp_path: Path) -> None:
         for module in captures.modules():
             module.kind_of(text[: 64 << 10], "x")
         assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("line", ["[", "{", '{"a":', "{]"])
+def test_lines_of_brackets_are_not_read_again_from_each(line: str) -> None:
+    many = 40_000
+    began = time.process_time()
+    found = list(documents(Line(number * (len(line) + 1), line) for number in range(many)))
+    assert time.process_time() - began < 2.5
+    assert found[0].offset <= len(line) + 1 and all(document.warning for document in found)
+    assert sum(document.text.count(line) for document in found) >= many // 2 - 1

@@ -11,6 +11,7 @@ import yaml
 from pyhive import hive
 from pyhive.exc import OperationalError
 
+from chronicle.serve import serve
 from chronicle.serve.client import connect
 from tests.serve.conftest import MAX_ROWS
 from tests.served import Served
@@ -37,6 +38,22 @@ def test_everything_else_is_refused_with_its_reason(ask: Ask, case: dict[str, st
     assert case["why"].lower() in message.lower()
     assert (state, "[CHRONICLE_READ_ONLY]" in message) == (case.get("state", "42501"), case.get("state") is None)
     assert "\tat " not in message
+
+
+def test_every_function_of_spark_is_allowed_or_refused(ask: Ask) -> None:
+    """A release of Spark brings functions: somebody has to look at each before clients may call it."""
+    known = {name for (name,) in ask("show functions")}
+    decided = serve.functions()
+    allowed = {name for names in decided["allowed"].values() for name in names}
+    assert not allowed & decided["refused"].keys()
+    # SHOW FUNCTIONS also lists words of the grammar, and Delta's functions, which read tables by name or path.
+    grammar, delta = {"case", "||"}, {"table_changes", "table_changes_by_path"}
+    assert known - grammar - delta == allowed | decided["refused"].keys()
+
+
+def test_a_function_that_nobody_knows_is_spelled_wrong_and_not_refused(ask: Ask) -> None:
+    state, message = refusal(ask, "select cuont(1)")
+    assert state == "42883" and message.startswith("[UNRESOLVED_ROUTINE]")
 
 
 def test_a_refusal_says_what_is_answered(ask: Ask) -> None:

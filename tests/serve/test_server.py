@@ -8,8 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -50,6 +53,113 @@ def test_an_answer_of_too_many_rows_is_refused_and_not_cut(server: Served) -> No
     assert status.errorMessage.startswith(f"[CHRONICLE_TOO_MANY_ROWS] the answer has more than {MAX_ROWS} rows")
     assert server.ask("select count(*) from (select id from range(200000))") == [(200000,)]
     assert len(server.ask("select id from range(200000) limit 10")) == 10
+
+
+TOO_MUCH = {
+    "select explode(sequence(1, 1000000000))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select size(sequence(timestamp'2020-01-01', timestamp'2026-01-01', interval 1 second))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select size(array_repeat(id, 2000000000)) from range(3)": ("54000", "CHRONICLE_TOO_LONG"),
+    "select length(repeat('x', 2000000000))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select length(rpad('x', 2000000000, 'y'))": ("54000", "CHRONICLE_TOO_LONG"),
+    # 2 GB each, which Spark holds compressed until it has them all.
+    "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
+    "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
+    "select repeat('x', 200000) as a from range(10000) order by a limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
+    f"select {'(' * 20000}1{')' * 20000}": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    f"select '{'x' * (1 << 20)}'": ("54001", "CHRONICLE_TOO_COMPLEX"),
+}
+
+
+@pytest.mark.parametrize("query", TOO_MUCH, ids=lambda query: query[:60])
+def test_what_asks_for_too_much_is_refused_with_its_reason(server: Served, query: str) -> None:
+    with pytest.raises(OperationalError) as failed:
+        server.ask(query)
+    status = failed.value.args[0].status
+    state, condition = TOO_MUCH[query]
+    assert (status.sqlState, status.errorMessage.split()[0]) == (state, f"[{condition}]")
+    assert "\n" not in status.errorMessage and "Exception" not in status.errorMessage
+
+
+def test_what_is_long_but_not_too_long_is_answered(server: Served) -> None:
+    assert server.ask("select count(*) from (select explode(sequence(1, 2000000)))") == [(2000000,)]
+    hours = "sequence(timestamp'2020-01-01', timestamp'2026-01-01', interval 1 hour)"
+    assert server.ask(f"select size({hours}), size(sequence(date'2020-01-01', date'2026-01-01', interval 1 month))") == [(52609, 73)]
+    assert server.ask(f"select {'(' * 150}1{')' * 150}") == [(1,)]
+
+
+def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
+    """Its process would end, and with it the statements of all others."""
+    greedy = connect("127.0.0.1", server.port).cursor()
+    greedy.execute("select size(collect_list(repeat(string(id), 100))) from range(50000000)", async_=True)
+    asked = 0
+    while greedy.poll().operationState in (TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE):
+        assert server.ask("select count(*) > 0 from dim_nodes") == [(True,)]
+        asked += 1
+    ended = greedy.poll()
+    assert (ended.sqlState, (ended.errorMessage or "").split()[0]) == ("53200", "[CHRONICLE_OUT_OF_MEMORY]")
+    assert asked and server.ask("select count(*) > 0 from dim_nodes") == [(True,)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select concat(repeat('a', 5000), 'b') rlike '(.*a){12}c'",
+        "select sum(length(regexp_replace(concat(repeat('a', 5000), 'b', id), '(.*a){12}c', ''))) from range(3)",
+        "select size(split(concat(repeat('a', 5000), 'b', id), '(.*a){12}c')) from range(3)",
+        "select max(concat(repeat('a', 5000), 'b', id) like '%a%a%a%a%a%a%a%a%a%a%a%a%c') from range(3)",
+    ],
+)
+def test_a_pattern_that_does_not_end_is_cancelled(server: Served, query: str) -> None:
+    connection = connect("127.0.0.1", server.port)
+    running = [connection.cursor(), connection.cursor()]
+    for cursor in running:
+        cursor.execute(query, async_=True)
+    time.sleep(5)
+    for cursor in running:
+        assert cursor.poll().operationState == TOperationState.RUNNING_STATE
+        cursor.cancel()
+    began = time.monotonic()
+    assert server.ask("select 1") == [(1,)]
+    assert time.monotonic() - began < 20
+
+
+def test_regular_expressions_give_what_spark_gives(server: Served) -> None:
+    asked = """select regexp_replace('abcabc', 'b(c)', '[$1]'), regexp_replace('aaa', 'a', 'b', 2), regexp_extract('ab12', '([a-z]+)([0-9]+)', 2),
+        regexp_extract('x', '([0-9])?x', 1), regexp_extract_all('a1b2', '([a-z])', 1), regexp_instr('xxab', 'ab'), split('a,b,,', ','),
+        split('abc', ''), split('oneAtwoBthree', '[ABC]', 2), 'abc' like 'a%b%c', 'AbC' ilike '%b%c%', 'a_c' like 'a\\\\_%c%',
+        regexp_count('aaa', 'a'), regexp_substr('ab12', '[0-9]+'), regexp_like('x', 'y'), cast(null as string) rlike 'a'"""
+    given = ("a[c]a[c]", "abb", "12", "", '["a","b"]', 3, '["a","b","",""]', '["a","b","c"]', '["one","twoBthree"]')
+    assert server.ask(asked) == [(*given, True, True, True, 3, "12", False, None)]
+    for query, state in (("select regexp_extract('a', '(a)', 3)", "22023"), ("select 'a' rlike '(a'", "22023")):
+        with pytest.raises(OperationalError) as failed:
+            server.ask(query)
+        assert failed.value.args[0].status.sqlState == state
+
+
+def test_two_hundred_clients_at_once(server: Served) -> None:
+    """Each is answered, waits, or reads why not; the server is well afterwards."""
+
+    def ask(number: int) -> str:
+        try:
+            return "answered" if server.ask(f"select count(*) + {number} from dim_nodes where false") == [(number,)] else "wrong"
+        except OperationalError as error:
+            return str(error.args[0].status.sqlState)
+
+    with ThreadPoolExecutor(200) as pool:
+        ended = Counter(pool.map(ask, range(200)))
+    # A statement may wait for longer than it may take.
+    assert ended.keys() <= {"answered", "57014"} and ended["answered"] >= 100, ended
+    held = [connect("127.0.0.1", server.port) for _ in range(200 - 20)]
+    others: list[Any] = []
+    try:
+        with pytest.raises(OperationalError) as failed:
+            others.extend(connect("127.0.0.1", server.port) for _ in range(40))
+        status = failed.value.args[0].status
+        assert (status.sqlState, status.errorMessage.split()[0]) == ("53300", "[CHRONICLE_TOO_MANY_CONNECTIONS]")
+    finally:
+        for connection in held + others:
+            connection.close()
+    assert server.ask("select 1") == [(1,)]
 
 
 def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
@@ -143,6 +253,16 @@ def test_a_port_that_is_taken_is_told_at_once(server: Served) -> None:
     assert told.stderr == (
         f"chronicle: cannot listen on 127.0.0.1:{server.port}: Address already in use; name another with --host or --port\n"
     )
+
+
+def test_a_server_that_heeds_nothing_is_killed(lab: Lab) -> None:
+    """Java that stands still, as it does in a statement that cannot be cancelled."""
+    server = launch(lab.warehouse)
+    java = int(subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()[0])
+    os.kill(java, signal.SIGSTOP)
+    assert server.stop() == 0
+    assert server.said.endswith("stopped\n")
+    assert not Path("/proc", str(java)).exists()
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,20 @@ import org.apache.spark.sql.types.{DataType, StructType}
 /** The rule that makes a server read-only: what is not listed here is refused.
   *
   * It looks twice. The parser's result is what a client wrote: its statement, names and functions. The analysed plan is
-  * what that became: relations and expressions, by whatever name they came in. A query bears `MaxRows` from the one to the other,
+  * what that became: relations and expressions, by whatever name they came in. A query bears `Answer` from the one to the other,
   * for Delta analyses plans of its own in the same session.
   */
 class ReadOnly extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((session, parser) => new ReadOnlyParser(parser, session.sparkContext.conf.getInt(MaxRows.Setting, 0)))
-    extensions.injectCheckRule(_ => ReadOnly.checkAnalysed)
+    extensions.injectParser((session, parser) => new ReadOnlyParser(parser, Limits.of(session.sparkContext.conf), Functions.of(session)))
+    extensions.injectPostHocResolutionRule(session => new BoundedValues(Limits.of(session.sparkContext.conf)))
+    extensions.injectPostHocResolutionRule(_ => CancellableMatches)
+    extensions.injectCheckRule(session => {
+      val functions = Functions.of(session)
+      plan => ReadOnly.checkAnalysed(plan, functions)
+    })
     extensions.injectOptimizerRule(_ => HeldFiles)
-    extensions.injectPlannerStrategy(_ => MaxRowsStrategy)
+    extensions.injectPlannerStrategy(_ => AnswerStrategy)
     extensions.injectColumnar(_ => Cancellable)
   }
 }
@@ -38,16 +43,12 @@ class Refused(what: String)
 object ReadOnly {
   val Schemas: Set[String] = Set("bronze", "marts", "reports")
   val Catalog = "spark_catalog"
+  val MostCharacters: Int = 1 << 20
+  val MostBrackets = 200
   /** What tools set without harm, and to which values. */
   val Settings: Map[String, String => Boolean] = Map(
     "spark.sql.ansi.enabled" -> (value => Set("true", "false")(value.toLowerCase)),
     "spark.sql.session.timeZone" -> (value => value.length < 64)
-  )
-  /** Run code of any class, or read files that an option names. */
-  private val Functions = Set("reflect", "java_method", "try_reflect", "from_protobuf", "to_protobuf", "from_xml", "schema_of_xml")
-  private val TableFunctions = Set(
-    "collations", "explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer", "range",
-    "sql_keywords", "stack", "variant_explode", "variant_explode_outer"
   )
   private val Commands = Set(
     "DescribeColumn", "DescribeColumnCommand", "DescribeDatabaseCommand", "DescribeDeltaDetailCommand", "DescribeDeltaHistory",
@@ -63,7 +64,7 @@ object ReadOnly {
   private val Parts = Set(
     "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "Deduplicate", "Distinct", "EmptyRelation", "Except", "Expand",
     "Filter", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LimitAll", "LocalLimit", "LocalRelation",
-    "LogicalRelation", "MaxRows", "Offset", "OneRowRelation", "Pivot", "Project", "Range", "RebalancePartitions", "Repartition",
+    "Answer", "LogicalRelation", "Offset", "OneRowRelation", "Pivot", "Project", "Range", "RebalancePartitions", "Repartition",
     "RepartitionByExpression", "ResolvedHint", "ResolvedInlineTable", "Sample", "Sort", "SubqueryAlias", "Tail", "Transpose", "Union",
     "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE", "WithWindowDefinition",
     "RelationTimeTravel", "UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable", "UnresolvedQualify", "UnresolvedRelation",
@@ -76,10 +77,10 @@ object ReadOnly {
     "CurrentNamespace", "UnresolvedPathBasedDeltaTable", "ResolvedPathBasedNonDeltaTable"
   )
 
-  /** Refuses what a client may not write. Gives the plan with the limit of rows around a query. */
-  def checkWritten(plan: LogicalPlan, maxRows: Int): LogicalPlan = plan match {
-    case ExplainCommand(asked, mode) => ExplainCommand(checkWritten(asked, maxRows), mode)
-    case DescribeQueryCommand(text, asked) => checkParts(asked); DescribeQueryCommand(text, asked)
+  /** Refuses what a client may not write. Gives the plan with the limits of an answer around a query. */
+  def checkWritten(plan: LogicalPlan, limits: Limits, functions: Functions): LogicalPlan = plan match {
+    case ExplainCommand(asked, mode) => ExplainCommand(checkWritten(asked, limits, functions), mode)
+    case DescribeQueryCommand(text, asked) => checkParts(asked, functions); DescribeQueryCommand(text, asked)
     case SetCommand(Some((key, value))) if Settings.get(key).exists(fits => value.forall(fits)) => plan
     case SetCommand(setting) =>
       throw new Refused(s"SET ${setting.fold("")(_._1)} is refused, only ${Settings.keys.toSeq.sorted.mkString(" and ")} can be set")
@@ -87,52 +88,48 @@ object ReadOnly {
     case SetCatalogAndNamespace(UnresolvedNamespace(Seq(name), fetch)) if name.equalsIgnoreCase("default") =>
       // Hive's tools begin with `use default`, wherever they are.
       SetCatalogAndNamespace(UnresolvedNamespace(Seq("marts"), fetch))
-    case _ if Commands(kind(plan)) => checkTargets(plan); plan
-    case _ => checkParts(plan); if (maxRows > 0) MaxRows(maxRows, plan) else plan
+    case _ if Commands(kind(plan)) => checkTargets(plan, functions); plan
+    case _ => checkParts(plan, functions); Answer(limits, plan)
   }
 
-  private def checkParts(plan: LogicalPlan): Unit = everything(plan).foreach {
+  private def checkParts(plan: LogicalPlan, functions: Functions): Unit = everything(plan).foreach {
     case node: LogicalPlan if !Parts(kind(node)) => refuseKind(node)
     case relation: UnresolvedRelation =>
       checkName(relation.multipartIdentifier)
       if (relation.isStreaming || !relation.options.isEmpty) throw new Refused("a table with options, or as a stream, is refused")
-    case function: UnresolvedTableValuedFunction if !TableFunctions(function.name.last.toLowerCase) =>
-      throw new Refused(s"the table function ${function.name.mkString(".")} is refused")
-    case expression: Expression => checkExpression(expression)
+    case function: UnresolvedTableValuedFunction => functions.checkName(function.name)
+    case expression: Expression => checkExpression(expression, functions)
     case _ =>
   }
 
-  private def checkTargets(plan: LogicalPlan): Unit = everything(plan).foreach {
+  private def checkTargets(plan: LogicalPlan, functions: Functions): Unit = everything(plan).foreach {
     case node: LogicalPlan if (node ne plan) && !Targets(kind(node)) => refuseKind(node)
     case UnresolvedTable(name, _, _) => checkName(name)
     case UnresolvedTableOrView(name, _, _, _) => checkName(name)
     case node: LogicalPlan if kind(node) == "UnresolvedPathBasedDeltaTable" => throw new Refused("a table by its path is refused")
-    case expression: Expression => checkExpression(expression)
+    case expression: Expression => checkExpression(expression, functions)
     case _ =>
   }
 
   /** Refuses what analysis made of a client's query, and commands in whichever way they came. */
-  def checkAnalysed(plan: LogicalPlan): Unit = plan match {
+  def checkAnalysed(plan: LogicalPlan, functions: Functions): Unit = plan match {
     case _: Command => if (!Commands(kind(plan))) refuseKind(plan)
-    case _ if plan.exists(_.isInstanceOf[MaxRows]) => everything(plan).foreach {
+    case _ if plan.exists(_.isInstanceOf[Answer]) => everything(plan).foreach {
       case relation: LogicalRelation if !relation.catalogTable.exists(table => table.identifier.database.exists(Schemas)) =>
         throw new Refused("a table that is not in the catalog is refused")
       case node: LogicalPlan if !Parts(kind(node)) => refuseKind(node)
-      case expression: Expression => checkExpression(expression)
+      case expression: Expression => checkExpression(expression, functions)
       case _ =>
     }
     case _ =>
   }
 
-  private def checkExpression(expression: Expression): Unit = expression match {
-    case function: UnresolvedFunction if Functions(function.nameParts.last.toLowerCase) =>
-      throw new Refused(s"the function ${function.nameParts.last.toLowerCase} is refused")
+  private def checkExpression(expression: Expression, functions: Functions): Unit = expression match {
+    case function: UnresolvedFunction => functions.checkName(function.nameParts)
+    case generator: UnresolvedGenerator => functions.checkName(Seq(generator.name.funcName))
     case _: ExpressionWithUnresolvedIdentifier => throw new Refused("identifier(…) is refused")
     case _: UserDefinedExpression => throw new Refused("functions that are not Spark's own are refused")
-    case _ =>
-      val name = kind(expression)
-      if (name.contains("Reflect") || name.contains("Protobuf") || name.contains("Python") || name == "XmlToStructs" || name == "SchemaOfXml")
-        throw new Refused(s"the function ${expression.prettyName} is refused")
+    case _ => functions.checkClass(expression)
   }
 
   private def checkName(name: Seq[String]): Unit = name.map(_.toLowerCase) match {
@@ -166,10 +163,28 @@ object ReadOnly {
 }
 
 /** Spark's parser with Delta's words, and the rule behind it. */
-class ReadOnlyParser(parser: ParserInterface, maxRows: Int) extends ParserInterface {
-  override def parsePlan(text: String): LogicalPlan = ReadOnly.checkWritten(parser.parsePlan(text), maxRows)
-  override def parsePlanWithParameters(text: String, context: ParameterContext): LogicalPlan =
-    ReadOnly.checkWritten(parser.parsePlanWithParameters(text, context), maxRows)
+class ReadOnlyParser(parser: ParserInterface, limits: Limits, functions: Functions) extends ParserInterface {
+  /** Spark's parser takes minutes for a statement of thousands of brackets in each other, and cannot be cancelled. */
+  private def checkText(text: String): Unit = {
+    if (text.length > ReadOnly.MostCharacters) throw new TooComplex(s"it has more than ${ReadOnly.MostCharacters} characters")
+    var depth = 0
+    for (character <- text) character match {
+      case '(' | '[' => depth += 1; if (depth > ReadOnly.MostBrackets) throw new TooComplex(s"more than ${ReadOnly.MostBrackets} brackets are open at once")
+      case ')' | ']' => depth -= 1
+      case _ =>
+    }
+  }
+
+  override def parsePlan(text: String): LogicalPlan = {
+    checkText(text)
+    ReadOnly.checkWritten(parser.parsePlan(text), limits, functions)
+  }
+
+  override def parsePlanWithParameters(text: String, context: ParameterContext): LogicalPlan = {
+    checkText(text)
+    ReadOnly.checkWritten(parser.parsePlanWithParameters(text, context), limits, functions)
+  }
+
   override def parseExpression(text: String): Expression = parser.parseExpression(text)
   override def parseTableIdentifier(text: String): TableIdentifier = parser.parseTableIdentifier(text)
   override def parseFunctionIdentifier(text: String): FunctionIdentifier = parser.parseFunctionIdentifier(text)

@@ -16,18 +16,18 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.execution.command.ResetCommand
 import org.apache.spark.sql.hive.HiveUtils
-import org.apache.spark.sql.hive.thriftserver.chronicle.{PasswordFile, ReadOnly, Refused}
+import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, PasswordFile, ReadOnly, Refused, TooComplex, TooMuch}
 import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.status.ElementTrackingStore
 
 /** Spark's Thrift Server, put together as HiveThriftServer2 does it, with a front that checks what clients ask for. */
-class ChronicleServer(session: SparkSession, readOnly: Boolean) extends HiveServer2 with ReflectedCompositeService {
+class ChronicleServer(session: SparkSession, readOnly: Boolean, maxConnections: Int) extends HiveServer2 with ReflectedCompositeService {
   override def init(conf: HiveConf): Unit = {
     val service = new SparkSQLCLIService(this, session)
     ReflectionUtils.setSuperField(this, "cliService", service)
     addService(service)
-    val front = new Front(service, session, readOnly)
+    val front = new Front(service, session, readOnly, maxConnections)
     ReflectionUtils.setSuperField(this, "thriftCLIService", front)
     addService(front)
     initCompositeService(conf)
@@ -36,7 +36,7 @@ class ChronicleServer(session: SparkSession, readOnly: Boolean) extends HiveServ
 
 object ChronicleServer {
   /** Starts the server of a session on the host and port of its configuration. Throws where it cannot listen. */
-  def open(session: SparkSession, readOnly: Boolean, passwords: String): ChronicleServer = {
+  def open(session: SparkSession, readOnly: Boolean, passwords: String, maxConnections: Int): ChronicleServer = {
     PasswordFile.path = if (passwords.isEmpty) null else java.nio.file.Path.of(passwords)
     if (readOnly) mustRefuse(session.newSession())
     HiveThriftServer2.systemExitOnError.set(false)
@@ -46,8 +46,9 @@ object ChronicleServer {
     HiveThriftServer2.listener = new HiveThriftServer2Listener(store, context.conf, None)
     context.listenerBus.addToStatusQueue(HiveThriftServer2.listener)
     val hive = HiveUtils.newClientForExecution(context.conf, session.sessionState.newHadoopConf())
-    val server = new ChronicleServer(session, readOnly)
+    val server = new ChronicleServer(session, readOnly, maxConnections)
     server.init(hive.conf)
+    Memory.watch(context)
     server.start()
     server
   }
@@ -63,10 +64,16 @@ object ChronicleServer {
 /** The thrift service. Settings of a connection reach Spark, Hive and even Java's system properties before any statement is
   * checked, so they are sifted here; and every statement takes a thread of the one pool, which bounds how many run.
   */
-class Front(service: CLIService, session: SparkSession, readOnly: Boolean) extends ThriftBinaryCLIService(service) {
+class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxConnections: Int) extends ThriftBinaryCLIService(service) {
   private val Prefix = "set:hiveconf:"
 
   override def OpenSession(request: TOpenSessionReq): TOpenSessionResp = {
+    if (service.getSessionManager.getOpenSessionCount >= maxConnections) {
+      val status = new TStatus(TStatusCode.ERROR_STATUS)
+      status.setErrorMessage(s"[CHRONICLE_TOO_MANY_CONNECTIONS] $maxConnections clients are connected, the most that this server takes; try again later")
+      status.setSqlState("53300")
+      return new TOpenSessionResp(status, request.getClient_protocol)
+    }
     val asked = Option(request.getConfiguration).map(_.asScala.toMap).getOrElse(Map.empty[String, String])
     val kept: JMap[String, String] = new JHashMap()
     for ((key, value) <- asked if key.startsWith(Prefix)) {
@@ -131,7 +138,11 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean) exten
         response.unsetOperationHandle()
       }
     }
-    Option(response.getStatus.getErrorMessage).foreach(message => response.getStatus.setErrorMessage(Front.plain(message)))
+    val status = response.getStatus
+    for ((message, state) <- Front.plain(status.getErrorMessage, status.getSqlState)) {
+      status.setErrorMessage(message)
+      status.setSqlState(state)
+    }
     response
   }
 
@@ -142,7 +153,10 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean) exten
       response.setErrorMessage("[CHRONICLE_TIMEOUT] the statement took longer than this server allows and was cancelled")
       response.setSqlState("57014")
     }
-    Option(response.getErrorMessage).foreach(message => response.setErrorMessage(Front.plain(message)))
+    for ((message, state) <- Front.plain(response.getErrorMessage, response.getSqlState)) {
+      response.setErrorMessage(message)
+      response.setSqlState(state)
+    }
     response
   }
 
@@ -169,7 +183,35 @@ object Front {
   val Pools = 16
   val sessions = new java.util.concurrent.atomic.AtomicInteger()
 
-  def plain(message: String): String =
+  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing where there is no error. */
+  def plain(message: String, state: String): Option[(String, String)] = Option(message).map {
+    case Ours(said, condition) => (said, States.getOrElse(condition, state))
+    case said if said.contains("OutOfMemoryError") => (Memory.Message, Memory.State)
+    case said if said.contains("background threadpool cannot accept") =>
+      ("[CHRONICLE_BUSY] as many statements wait as this server lets wait; try again", "53000")
+    case said if said.contains("StackOverflowError") => ("[CHRONICLE_TOO_COMPLEX] the statement is nested too deeply", TooComplex.State)
+    case said => (withoutStack(said), state)
+  }
+
+  /** By the condition, for an error that comes out of a task has lost its state. */
+  private val States = Map(
+    "CHRONICLE_TOO_MANY_ROWS" -> TooMuch.State,
+    "CHRONICLE_TOO_MANY_BYTES" -> TooMuch.State,
+    "CHRONICLE_TOO_LONG" -> TooMuch.State,
+    "CHRONICLE_TOO_COMPLEX" -> TooComplex.State,
+    Memory.Condition -> Memory.State
+  )
+
+  /** An error of ours, which may come out of a task with Spark's words before it and a stack behind. */
+  private object Ours {
+    private val Said = "(?s).*(\\[(CHRONICLE_\\w+)] [^\\n]*?)(?: SQLSTATE: \\w+)?(?:\\n.*)?".r
+    def unapply(message: String): Option[(String, String)] = message match {
+      case Said(said, condition) => Some((said, condition))
+      case _ => None
+    }
+  }
+
+  private def withoutStack(message: String): String =
     message.split("\n\\s*at [\\w.$/]+\\(").head.replaceFirst("^[\\w.]*HiveSQLException: ", "").replaceFirst("^Error running query: \\[[^]]*] [\\w.$]+: ", "")
 }
 

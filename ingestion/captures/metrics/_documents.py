@@ -21,6 +21,19 @@ HIDDEN_VALUE = re.compile(r'("\s*:\s*)\[redacted\]')
 HIDDEN_END = re.compile(r"(=\[redacted\])(?=\s*[,}\]])")
 REPAIRS = 20  # each looks at all that is left
 NEXT = re.compile(r"(?m)^[{\[]")
+DEEP = 500  # What is nested too deeply for the decoder has at least as many characters, each of which would be too deep again.
+
+
+class Unnumbered(str):
+    """A text whose lines the decoder does not count: it would count them from the beginning at each of its errors."""
+
+    __slots__ = ()
+
+    def count(self, *_: object) -> int:
+        return 0
+
+    def rfind(self, *_: object) -> int:
+        return -1
 
 
 class Document(NamedTuple):
@@ -40,7 +53,7 @@ class Document(NamedTuple):
 def documents(lines: Iterable[Line]) -> Iterator[Document]:
     """The documents in their order; a list at the top gives its elements."""
     kept = list(lines)
-    text = "\n".join(line.text for line in kept)
+    text = Unnumbered("\n".join(line.text for line in kept))
     starts, place = [], 0
     for line in kept:
         starts.append(place)
@@ -56,7 +69,7 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
         known = (line, place, bytes_before + len(kept[index].text[before:place].encode("utf-8", "replace")))
         return known[2]
 
-    at, in_list, repairs = 0, False, REPAIRS
+    at, in_list, repairs = 0, False, REPAIRS if "[redacted]" in text else 0
     while True:
         at = BLANK.match(text, at).end()  # type: ignore[union-attr]  # matches the empty text
         if at >= len(text):
@@ -70,17 +83,18 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
             try:
                 value, end = DECODER.raw_decode(text, at)
             except ValueError:
-                if "[redacted]" not in text or not repairs:
+                if not repairs:
                     raise
                 repairs -= 1
                 repaired = text[:at] + HIDDEN_END.sub(r'\1"', HIDDEN_VALUE.sub(r'\1"[redacted]"', text[at:]))
                 value, end = DECODER.raw_decode(repaired, at)
-                text = repaired
+                text = Unnumbered(repaired)
             yield Document(offset(at), text[at:end], value)
         except (ValueError, RecursionError) as error:
-            found = NEXT.search(text, at + 1)
+            found = NEXT.search(text, at + (DEEP if isinstance(error, RecursionError) else 1))
             end = found.start() if found else len(text)
-            yield Document(offset(at), text[at:end].rstrip(), None, f"no JSON: {error}")
+            reason = f"{error.msg} at character {error.pos - at}" if isinstance(error, json.JSONDecodeError) else str(error)
+            yield Document(offset(at), text[at:end].rstrip(), None, f"no JSON: {reason}")
             in_list = False
         at = end
 

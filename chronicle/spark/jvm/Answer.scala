@@ -1,0 +1,120 @@
+package org.apache.spark.sql.hive.thriftserver.chronicle
+
+import org.apache.spark.{SparkConf, SparkThrowable}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, ReturnAnswer, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution._
+
+/** What a statement may cost. `rows` and `bytes` of an answer, 0 for any number; `elements` of an array or characters of a text that a
+  * function makes of a number.
+  */
+case class Limits(rows: Int, bytes: Long, elements: Long)
+
+object Limits {
+  def of(conf: SparkConf): Limits = Limits(
+    conf.getInt("spark.chronicle.maxRows", 0),
+    conf.getLong("spark.chronicle.maxBytes", 0),
+    conf.getLong("spark.chronicle.maxElements", 0)
+  )
+}
+
+/** More than the server gives: SQLSTATE 54000, a limit of the program is exceeded. */
+class TooMuch(condition: String, message: String) extends RuntimeException(s"[$condition] $message") with SparkThrowable {
+  override def getCondition: String = condition
+  override def getSqlState: String = TooMuch.State
+}
+
+/** A statement that would take too long to read: SQLSTATE 54001, it is too complex. */
+class TooComplex(why: String) extends TooMuch("CHRONICLE_TOO_COMPLEX", s"the statement is too complex: $why") {
+  override def getSqlState: String = TooComplex.State
+}
+
+object TooComplex {
+  val State = "54001"
+}
+
+object TooMuch {
+  val State = "54000"
+}
+
+/** The whole of a client's query: its answer keeps the limits, or there is none at all. */
+case class Answer(limits: Limits, child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def maxRows: Option[Long] = child.maxRows
+  override protected def withNewChildInternal(newChild: LogicalPlan): Answer = copy(child = newChild)
+}
+
+object AnswerStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    // A query with a LIMIT of its own is planned as Spark does it, which then reads no more than it needs.
+    case ReturnAnswer(Answer(limits, child)) =>
+      AnswerExec(limits, planLater(if (child.maxRows.exists(_ <= limits.rows)) ReturnAnswer(child) else child)) :: Nil
+    case Answer(_, child) => planLater(child) :: Nil
+    case _ => Nil
+  }
+}
+
+/** Each partition stops behind the first row too many, so that no answer fills the memory before it is refused. */
+case class AnswerExec(limits: Limits, child: SparkPlan) extends UnaryExecNode {
+  override def output: Seq[Attribute] = child.output
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val within = limits
+    child.execute().mapPartitionsInternal(rows => new Measured(rows, within).untilTooMuch)
+  }
+
+  override def executeCollect(): Array[InternalRow] = new Measured(collected(), limits).orRefused.toArray
+
+  override def executeToIterator(): Iterator[InternalRow] = new Measured(super.executeToIterator(), limits).orRefused
+
+  /** Rows of the answer. Partitions come compressed, and are unpacked one by one: only then their size shows. */
+  private def collected(): Iterator[InternalRow] = child match {
+    case limit: CollectLimitExec => limit.copy(child = AnswerExec(limits, limit.child)).executeCollect().iterator
+    case _: TakeOrderedAndProjectExec | _: LocalTableScanExec => child.executeCollect().iterator
+    case _ => executeCollectIterator()._2
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): AnswerExec = copy(child = newChild)
+}
+
+/** Rows that are counted and weighed as they pass. */
+private class Measured(rows: Iterator[InternalRow], limits: Limits) {
+  private var count, bytes = 0L
+
+  private def isTooMany: Boolean = limits.rows > 0 && count > limits.rows
+  private def isTooLarge: Boolean = limits.bytes > 0 && bytes > limits.bytes
+
+  private def measure(row: InternalRow): InternalRow = {
+    count += 1
+    bytes += (row match {
+      case unsafe: UnsafeRow => unsafe.getSizeInBytes
+      case _ => 0
+    })
+    row
+  }
+
+  def untilTooMuch: Iterator[InternalRow] = new Iterator[InternalRow] {
+    override def hasNext: Boolean = !isTooMany && !isTooLarge && rows.hasNext
+    override def next(): InternalRow = measure(rows.next())
+  }
+
+  def orRefused: Iterator[InternalRow] = rows.map { row =>
+    measure(row)
+    if (isTooMany)
+      throw new TooMuch(
+        "CHRONICLE_TOO_MANY_ROWS",
+        s"the answer has more than ${limits.rows} rows, the most that this server gives; add a WHERE, a GROUP BY or a LIMIT"
+      )
+    if (isTooLarge)
+      throw new TooMuch(
+        "CHRONICLE_TOO_MANY_BYTES",
+        s"the answer has more than ${limits.bytes} bytes, the most that this server gives; choose fewer columns or fewer rows"
+      )
+    row
+  }
+}

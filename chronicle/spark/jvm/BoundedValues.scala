@@ -1,0 +1,78 @@
+package org.apache.spark.sql.hive.thriftserver.chronicle
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.types.{DataType, DateType, YearMonthIntervalType}
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
+
+/** Asks functions that make an array or a text of any length from a number how long it will be, before they take the memory for it. */
+class BoundedValues(limits: Limits) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (limits.elements == 0 || !plan.exists(_.isInstanceOf[Answer])) plan
+    else plan.transformWithSubqueries { case node => node.transformExpressions {
+      case made @ (_: Sequence | _: ArrayRepeat | _: StringRepeat | _: StringSpace | _: StringLPad | _: StringRPad)
+          if made.resolved && made.getTagValue(BoundedValues.Seen).isEmpty =>
+        made.setTagValue(BoundedValues.Seen, ())
+        Bounded(made, limits.elements)
+    } }
+}
+
+object BoundedValues {
+  private val Seen = TreeNodeTag[Unit]("chronicle.bounded")
+  val Day = 86400e6
+  val Month = 31 * Day
+}
+
+/** A value, or an error where it would have more than `most` elements or characters. */
+case class Bounded(child: Expression, most: Long) extends UnaryExpression with CodegenFallback {
+  import BoundedValues.{Day, Month}
+
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable
+  override def prettyName: String = child.prettyName
+  override def sql: String = child.sql
+  override def toString: String = child.toString
+
+  override def eval(row: InternalRow): Any = {
+    if (length(row) > most)
+      throw new TooMuch(
+        "CHRONICLE_TOO_LONG",
+        s"${child.prettyName}() would make more than $most elements or characters, the most that this server makes; for many rows use range(…)"
+      )
+    child.eval(row)
+  }
+
+  /** About how long the value will be: exact for numbers; for times with months never too long. */
+  private def length(row: InternalRow): Double = child match {
+    case Sequence(start, stop, step, _) =>
+      val width = step.fold(if (start.dataType == DateType) Day else 1.0)(size(_, row)).abs
+      // Spark itself says what is wrong with a step of nothing.
+      if (width == 0) 0 else (size(stop, row) - size(start, row)).abs / width + 1
+    case ArrayRepeat(_, times) => size(times, row)
+    case StringRepeat(text, times) => size(times, row) * bytes(text, row)
+    case StringSpace(length) => size(length, row)
+    case StringLPad(_, length, _) => size(length, row)
+    case StringRPad(_, length, _) => size(length, row)
+    case _ => 0
+  }
+
+  /** A number as it is; a time or an interval in microseconds. */
+  private def size(of: Expression, row: InternalRow): Double = (of.eval(row), of.dataType) match {
+    case (interval: CalendarInterval, _) => interval.months * Month + interval.days * Day + interval.microseconds
+    case (months: Number, _: YearMonthIntervalType) => months.doubleValue * Month
+    case (days: Number, DateType) => days.doubleValue * Day
+    case (value: Number, _) => value.doubleValue
+    case _ => 0
+  }
+
+  private def bytes(text: Expression, row: InternalRow): Int = text.eval(row) match {
+    case value: UTF8String => value.numBytes
+    case _ => 0
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): Bounded = copy(child = newChild)
+}

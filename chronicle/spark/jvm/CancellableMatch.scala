@@ -1,0 +1,132 @@
+package org.apache.spark.sql.hive.thriftserver.chronicle
+
+import java.util.regex.{Pattern, PatternSyntaxException}
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.util.{CollationSupport, GenericArrayData, StringUtils}
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Makes regular expressions heed that they were cancelled. Java's engine takes for ever where a pattern like `(a+)+$` does not fit,
+  * looks at nothing meanwhile, and a statement that was cancelled would hold its place and a processor until the server ends.
+  */
+object CancellableMatches extends Rule[LogicalPlan] {
+  private val Seen = TreeNodeTag[Unit]("chronicle.cancellable")
+  /** A LIKE without wildcards but at its ends, which Spark turns into a comparison. */
+  private val Simple = "%?[^%_\\\\]*%?".r
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(_.isInstanceOf[Answer])) plan
+    else plan.transformWithSubqueries { case node => node.transformExpressions {
+      case found @ (_: RLike | _: RegExpReplace | _: RegExpExtract | _: RegExpExtractAll | _: RegExpInStr | _: StringSplit) if isNew(found) =>
+        CancellableMatch(found)
+      case found @ Like(_, pattern, _) if isNew(found) && !(pattern.foldable && Simple.matches(String.valueOf(pattern.eval()))) =>
+        CancellableMatch(found)
+    } }
+
+  private def isNew(found: Expression): Boolean = {
+    val isNew = found.resolved && found.getTagValue(Seen).isEmpty
+    if (isNew) found.setTagValue(Seen, ())
+    isNew
+  }
+}
+
+/** A function with a regular expression as its second argument, done as Spark does it, on a text that can be cancelled. */
+case class CancellableMatch(child: Expression) extends UnaryExpression with CodegenFallback {
+  @transient private var written: String = _
+  @transient private var compiled: Pattern = _
+
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable
+  override def prettyName: String = child.prettyName
+  override def sql: String = child.sql
+  override def toString: String = child.toString
+
+  override def eval(row: InternalRow): Any = {
+    val values = child.children.map(_.eval(row))
+    if (values.contains(null)) null
+    else try {
+      val regex = pattern(values(1).toString)
+      val text = new CancellableText(values.head.toString)
+      child match {
+        case _: RLike => regex.matcher(text).find(0)
+        case _: Like => regex.matcher(text).matches()
+        case _: RegExpReplace => replace(regex, text, values(2).toString, values(3).asInstanceOf[Int] - 1)
+        case _: RegExpInStr =>
+          val matcher = regex.matcher(text)
+          if (matcher.find()) matcher.start() + 1 else 0
+        case _: StringSplit if values(1).toString.isEmpty => child.eval(row)
+        case _: StringSplit => array(regex.split(text, values(2).asInstanceOf[Int]).toSeq)
+        case _ => extract(regex, text, values(2).asInstanceOf[Int], row)
+      }
+    } catch {
+      // Spark says what is wrong with a pattern or a replacement.
+      case _: PatternSyntaxException | _: IndexOutOfBoundsException | _: IllegalArgumentException => child.eval(row)
+    }
+  }
+
+  private def pattern(text: String): Pattern = {
+    if (text != written) {
+      val regex = child match {
+        case Like(_, _, escape) => StringUtils.escapeLikeRegex(text, escape)
+        case _ => text
+      }
+      val flags = child.children.head.dataType match {
+        case string: StringType => CollationSupport.collationAwareRegexFlags(string.collationId)
+        case _ => 0
+      }
+      compiled = Pattern.compile(regex, flags)
+      written = text
+    }
+    compiled
+  }
+
+  private def replace(regex: Pattern, text: CancellableText, by: String, from: Int): UTF8String =
+    if (from != 0 && from >= text.length) UTF8String.fromString(text.toString)
+    else {
+      val matcher = regex.matcher(text).region(from, text.length)
+      val result = new java.lang.StringBuilder
+      while (matcher.find()) matcher.appendReplacement(result, by)
+      matcher.appendTail(result)
+      UTF8String.fromString(result.toString)
+    }
+
+  private def extract(regex: Pattern, text: CancellableText, group: Int, row: InternalRow): Any = {
+    val matcher = regex.matcher(text)
+    def groups = Iterator.continually(matcher).takeWhile(_.find()).map(found => Option(found.group(group)).getOrElse(""))
+    child match {
+      case _: RegExpExtract => UTF8String.fromString(groups.nextOption().getOrElse(""))
+      case _: RegExpExtractAll => array(groups.toSeq)
+      case _ => child.eval(row)
+    }
+  }
+
+  private def array(texts: Seq[String]): GenericArrayData = new GenericArrayData(texts.map(UTF8String.fromString))
+
+  override protected def withNewChildInternal(newChild: Expression): CancellableMatch = copy(child = newChild)
+}
+
+/** A text that throws while it is read, once its reader was cancelled. */
+private class CancellableText(text: String) extends CharSequence {
+  private var reads = 0
+
+  override def length: Int = text.length
+  override def subSequence(start: Int, end: Int): CharSequence = text.substring(start, end)
+  override def toString: String = text
+  override def charAt(index: Int): Char = {
+    reads += 1
+    if ((reads & 0xfff) == 0) heed()
+    text.charAt(index)
+  }
+
+  private def heed(): Unit = {
+    Option(TaskContext.get()).foreach(_.killTaskIfInterrupted())
+    if (Thread.currentThread.isInterrupted) throw new RuntimeException("the statement was cancelled")
+  }
+}
