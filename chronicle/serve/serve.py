@@ -164,7 +164,8 @@ def limits(options: Options) -> dict[str, str | int]:
 
 def functions() -> dict[str, Any]:
     """`functions.yml`: `allowed`, names by Spark's groups; `refused`, names with why."""
-    return yaml.safe_load(FUNCTIONS.read_text(encoding="utf-8"))
+    found: dict[str, Any] = yaml.safe_load(FUNCTIONS.read_text(encoding="utf-8"))
+    return found
 
 
 def directory(options: Options) -> dict[str, str]:
