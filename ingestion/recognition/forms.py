@@ -18,7 +18,7 @@ from typing import Any
 from ingestion.reading import linear
 from ingestion.reading.catalogue_files import CatalogueError, read_yaml
 
-MARK = re.compile(r"<<(\w+)=(.*?)>>", re.S)
+MARK = re.compile(r"<<(\w+)=((?:(?!<<|>>).)*+)>>", re.S)
 COLLECTION = re.compile(r"\b(?:List|Set|Map|Vector|Buffer|ArrayBuffer|ListBuffer|HashSet|HashMap|ArraySeq|WrappedArray|Stream)\(")
 ELLIPSIS = "…"
 WORD = re.compile(rb"[A-Za-z]{2,}")

@@ -31,6 +31,7 @@ from chronicle.cli import main as cli
 from chronicle.output import formats, table
 from chronicle.output.console import as_json, line
 from chronicle.output.sql_text import literal
+from chronicle.output.values import shown as shown_value
 from chronicle.project import PROJECT
 from chronicle.report import report
 from dashboards import bundle, described, forms
@@ -222,12 +223,12 @@ def test_a_table_steers_no_terminal_and_keeps_its_width(answer: pa.Table) -> Non
 
 
 def test_names_that_cannot_be_told_apart_are_written_apart() -> None:
-    shown = [table.said(name) for name in NAMES.values()]
+    shown = [shown_value(name) for name in NAMES.values()]
     assert len(set(shown)) == len(shown)
-    assert table.said("or\u200bders") == "or\\u200bders"
-    assert table.said("orders\U000e0041") == "orders\\U000e0041"
+    assert shown_value("or\u200bders") == "or\\u200bders"
+    assert shown_value("orders\U000e0041") == "orders\\U000e0041"
     # A joiner is a part of what people write.
-    assert table.said("\U0001f469\u200d\U0001f680") == "\U0001f469\u200d\U0001f680"
+    assert shown_value("\U0001f469\u200d\U0001f680") == "\U0001f469\u200d\U0001f680"
 
 
 def test_json_steers_no_terminal_and_keeps_every_value(answer: pa.Table) -> None:
