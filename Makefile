@@ -116,4 +116,4 @@ pictures: setup
 	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
-	rm -rf .venv .venv-superset .cache .pytest_cache .ruff_cache .mypy_cache *.egg-info
+	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache .mypy_cache *.egg-info
