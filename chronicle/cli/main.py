@@ -266,8 +266,11 @@ def coverage(
 def build_catalogue() -> None:
     """Write what is made from the catalogue: the seed of event types, the macro of their roles and the page of messages."""
     from chronicle.catalogue import authoring
+    from ingestion.cache import IS_CHECKOUT
     from ingestion.recognition.recognise import Catalogue
 
+    if not IS_CHECKOUT:
+        raise ValueError("catalogue build writes files of the repository: run it in a checkout")
     catalogue = Catalogue()
     for path, text in authoring.made_files(catalogue).items():
         path.parent.mkdir(parents=True, exist_ok=True)

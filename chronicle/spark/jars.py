@@ -1,19 +1,21 @@
 """The three jars of Delta: fetched once by Spark's own resolver, checked by hash, never again from the network.
 
-Delta's other dependencies are in Spark's own folder already.  `python -m chronicle.spark.jars` fetches what is missing.
+Delta's other dependencies are in Spark's own folder already.  `python -m chronicle.spark.jars` fetches what is missing; an
+installation does so on first need.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from chronicle.project import PROJECT
+from chronicle.output.console import tell
+from ingestion import cache
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,16 @@ LEFT_OUT = (
 )
 
 
+SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.jars`"
+
+
 class NoJars(RuntimeError):
     """A jar is missing, cannot be fetched or is not the one that was pinned; the text says what to do."""
 
 
 def folder() -> Path:
-    """Where the jars are: CHRONICLE_JARS, else `.cache/jars` of the project."""
-    return Path(os.environ.get("CHRONICLE_JARS") or PROJECT / ".cache" / "jars").resolve()
+    """Where the jars are: CHRONICLE_JARS, else `jars` in the cache folder."""
+    return Path(os.environ.get("CHRONICLE_JARS") or cache.folder() / "jars").resolve()
 
 
 def missing(where: Path) -> list[Jar]:
@@ -67,12 +72,15 @@ def missing(where: Path) -> list[Jar]:
 
 
 def class_path(where: Path | None = None) -> list[str]:
-    """The paths of the three jars.  Raises NoJars where one is missing."""
+    """The paths of the three jars.  Raises NoJars where one is missing; an installation, which has no `make setup`, fetches them first."""
+    fetches = where is None and not cache.IS_CHECKOUT and not os.environ.get("CHRONICLE_JARS")
     where = where or folder()
     gone = missing(where)
-    if gone:
+    if gone and fetches:
+        ensure(where)
+    elif gone:
         raise NoJars(
-            f"{where}: no {', '.join(jar.name for jar in gone)}; run `make setup` (or put the jars there and name the folder in CHRONICLE_JARS)"
+            f"{where}: no {', '.join(jar.name for jar in gone)}; run {SETUP} (or put the jars there and name the folder in CHRONICLE_JARS)"
         )
     return [str(where / jar.name) for jar in JARS]
 
@@ -82,7 +90,7 @@ def check(where: Path) -> None:
     for path, jar in zip(class_path(where), JARS, strict=True):
         found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         if found != jar.sha256:
-            raise NoJars(f"{path}: sha256 is {found}, pinned is {jar.sha256}; delete the file and run `make setup` again")
+            raise NoJars(f"{path}: sha256 is {found}, pinned is {jar.sha256}; delete the file and run {SETUP} again")
 
 
 def ensure(where: Path | None = None) -> None:
@@ -90,20 +98,22 @@ def ensure(where: Path | None = None) -> None:
     where = where or folder()
     gone = missing(where)
     if gone:
+        tell(f"setup: fetching Delta's jars into {where} (10 MB, once)")
         where.mkdir(parents=True, exist_ok=True)
-        resolve(gone, where)
+        with tempfile.TemporaryDirectory(prefix=".ivy-", dir=where) as ivy:
+            resolve(gone, where, Path(ivy))
     check(where)
 
 
-def resolve(wanted: list[Jar], where: Path) -> None:
-    """Let Spark's resolver (Ivy; Maven Central unless Spark's own configuration says otherwise) bring jars to a folder."""
+def resolve(wanted: list[Jar], where: Path, ivy: Path) -> None:
+    """Let Spark's resolver (Ivy; Maven Central unless Spark's own configuration says otherwise) bring jars to a folder.
+
+    `ivy`: where Ivy keeps its files, for the user's home may not exist; on the same disk as the folder.
+    """
     from pyspark.find_spark_home import _find_spark_home
 
     from chronicle.spark.java import find
 
-    # Ivy keeps its files here and not in the user's home, which may not exist.
-    ivy = PROJECT / ".cache" / "ivy"
-    shutil.rmtree(ivy / "jars", ignore_errors=True)
     home = _find_spark_home()
     run = subprocess.run(
         [
@@ -137,11 +147,8 @@ def resolve(wanted: list[Jar], where: Path) -> None:
             raise NoJars(
                 f"{jar.coordinates} could not be fetched from Maven Central ({why}); check the network, or put {', '.join(j.name for j in JARS)} into {where}"
             )
-        # First aside, so that a run that is killed leaves no half of a jar behind.
-        aside = where / f".{jar.name}.part"
-        shutil.copyfile(brought, aside)
-        aside.replace(where / jar.name)
-    shutil.rmtree(ivy)
+        # Moved in one step, so that a run that is killed leaves no half of a jar behind.
+        brought.replace(where / jar.name)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
-from chronicle.project import PROJECT
+from chronicle.output.console import tell
 from chronicle.spark import jars, java
+from ingestion import cache
 
 SOURCES = Path(__file__).with_name("jvm")
+SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.server_classes`"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
 
 
@@ -34,13 +36,14 @@ def jar() -> Path:
     digest = hashlib.sha256(metadata.version("pyspark").encode())
     for source in sources():
         digest.update(source.name.encode() + source.read_bytes())
-    return PROJECT / ".cache" / f"guard-{digest.hexdigest()[:16]}.jar"
+    return cache.folder() / f"guard-{digest.hexdigest()[:16]}.jar"
 
 
 def ensure() -> Path:
     """The jar, compiled where it is not there yet.  Raises NoGuard, java.NoJava."""
     wanted = jar()
     if not wanted.exists():
+        tell("setup: compiling the server's classes (half a minute, once)")
         for old in wanted.parent.glob("guard-*.jar"):
             old.unlink()
         wanted.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +58,7 @@ def compile_to(wanted: Path) -> None:
     home = Path(_find_spark_home(), "jars")
     compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
     class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=wanted.parent) as folder:
         arguments = ["-nowarn", "-cp", class_path, "-d", folder, *map(str, sources())]
         run = subprocess.run(
             [str(java.find() / "bin" / "java"), "-Xss8m", "-cp", compiler, "scala.tools.nsc.Main", *arguments],
@@ -66,10 +69,8 @@ def compile_to(wanted: Path) -> None:
         made = sorted(path for path in Path(folder).rglob("*") if path.is_file())
         if run.returncode or not made:
             said = next((line for line in (run.stdout + run.stderr).splitlines() if line.strip()), "no word")
-            raise NoGuard(
-                f"the server's classes do not compile ({said}); run `make setup` again, with pyspark {metadata.version('pyspark')}"
-            )
-        aside = wanted.with_suffix(".part")
+            raise NoGuard(f"the server's classes do not compile ({said}); run {SETUP} again, with pyspark {metadata.version('pyspark')}")
+        aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in made:
                 archive.write(path, path.relative_to(folder))
@@ -78,9 +79,7 @@ def compile_to(wanted: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        if not jar().exists():
-            print("setup: compiling the server's rule (half a minute, once)", file=sys.stderr)
         ensure()
-    except (java.NoJava, NoGuard) as error:
+    except (java.NoJava, jars.NoJars, NoGuard) as error:
         print(f"setup: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -20,8 +20,8 @@ from pathlib import Path
 from threading import Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from chronicle.project import PROJECT
 from chronicle.spark import jars, java
+from ingestion import cache
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -191,10 +191,10 @@ def command(memory: str, server: Server | None = None) -> list[str]:
 def class_archive(home: Path) -> Path:
     """Where Spark's classes lie ready for this Java, loaded and verified: a third off the time of a command's first query.
 
-    `make setup` writes it.  A JVM that finds it unfit (other jars, other build) starts as if it were not there.
+    `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that finds it unfit (other jars, other build) starts as if it were not there.
     """
     made_for = [java.identity(home), *jars.class_path(), __file__, metadata.version("pyspark")]
-    return PROJECT / ".cache" / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
+    return cache.folder() / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
 
 
 def write_class_archive() -> None:
@@ -203,7 +203,8 @@ def write_class_archive() -> None:
     if class_archive(java.find()).exists():
         return
     print("setup: preparing Spark's classes (half a minute, once)", file=sys.stderr)
-    for old in (PROJECT / ".cache").glob("classes-*.jsa"):
+    cache.folder().mkdir(parents=True, exist_ok=True)
+    for old in cache.folder().glob("classes-*.jsa"):
         old.unlink()
     _archives = True
     with tempfile.TemporaryDirectory() as folder:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ingestion import cache as caches
 from ingestion.reading import catalogue_files
 from ingestion.recognition import forms as forms_module
 from ingestion.recognition.forms import Form, Role, Token, Vocabulary, read_forms, read_vocabulary
 
-PROJECT = Path(__file__).resolve().parents[2]
 # Files of former states of the catalogue that are left in place, for other checkouts and versions.
 KEPT = 3
 # A form as a row: everything but the expressions, which are kept apart as text.
@@ -77,11 +77,10 @@ def load(folder: Path, cache: Path | None = None) -> Compiled:
 
 
 def cache_folder() -> Path:
-    """`.cache` of the project, or the user's where the project cannot be written."""
-    own = PROJECT / ".cache"
-    if os.access(own if own.exists() else PROJECT, os.W_OK):
-        return own
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafka-chronicle"
+    """The cache folder, or the user's where it cannot be written."""
+    wanted = caches.folder()
+    existing = next(path for path in (wanted, *wanted.parents) if path.exists())
+    return wanted if os.access(existing, os.W_OK) else caches.of_user()
 
 
 def keep(place: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from chronicle.cli import main
 from chronicle.spark import jars
+from ingestion import cache
 from ingestion.warehouse import Warehouse, only_writer
 
 
@@ -55,6 +57,27 @@ def test_a_jar_with_other_bytes_is_named_with_its_hash(tmp_path: Path) -> None:
         (tmp_path / jar.name).write_bytes(b"")
     with pytest.raises(jars.NoJars, match=r"sha256 is e3b0c44298fc1c14.*, pinned is 27d4fd8b1f879535.*delete the file"):
         jars.ensure(tmp_path)
+
+
+def test_an_installation_fetches_the_jars_once_and_a_checkout_names_make_setup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def resolve(wanted: list[jars.Jar], where: Path, ivy: Path) -> None:
+        for jar in wanted:
+            shutil.copyfile(have / jar.name, where / jar.name)
+
+    have = jars.folder()
+    monkeypatch.delenv("CHRONICLE_JARS", raising=False)
+    monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
+    monkeypatch.setattr(jars, "resolve", resolve)
+    with pytest.raises(jars.NoJars, match="run `make setup`"):
+        jars.class_path()
+    monkeypatch.setattr(cache, "IS_CHECKOUT", False)
+    wanted = [str(tmp_path / "jars" / jar.name) for jar in jars.JARS]
+    assert jars.class_path() == wanted
+    assert capsys.readouterr().err == f"setup: fetching Delta's jars into {tmp_path}/jars (10 MB, once)\n"
+    assert jars.class_path() == wanted
+    assert capsys.readouterr().err == ""
 
 
 def test_suggest_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
