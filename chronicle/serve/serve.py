@@ -203,8 +203,6 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             while not asked_to_stop.wait(WATCH_SECONDS):
                 if not session.is_up():
                     raise CannotServe("Java has ended; see the error above")
-                if spark.sparkContext._jsc.sc().isStopped():
-                    raise CannotServe("Spark has stopped; see the errors above")
                 if shown:
                     shown.renew()
             with session.killed_after(STOP_SECONDS):

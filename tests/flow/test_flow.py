@@ -183,7 +183,7 @@ def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_p
     other.load(cluster, pieces)
     assert other.load(cluster, pieces).records == 0
     nasty = names.write(tmp_path / "nasty", day="2026-11-21")
-    other.load("names", nasty, cluster=None, layout="{cluster}/{node}/**")
+    other.load(None, nasty, layout="{cluster}/{node}/**")
     built = other.build()
     assert built.clusters == sorted([cluster, "names", *names.as_folders().values()])
     assert built.days["base_logs__events"] == built.days["fct_leader_elections"] == 1

@@ -107,7 +107,7 @@ def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixt
     assert code("--cluster", "incident-4", "--since", "2020-04-01", "--now", "2020-04-20") == 0
     assert capsys.readouterr().out == ""
     assert code("--cluster", "incident-9") == 1
-    assert "no cluster 'incident-9'" in capsys.readouterr().err
+    assert "unknown cluster 'incident-9'" in capsys.readouterr().err
     assert code("--since", "yesterday") == 2
 
 

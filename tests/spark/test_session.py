@@ -128,8 +128,8 @@ def test_a_table_is_aligned_and_nulls_are_said(spark: SparkSession, warehouse: s
         ("select order_idd from fct_orders", r"`order_id`.*\(line 1, column 8\)"),
         ("select 1 from fct_order", r"no table fct_order; did you mean marts.fct_orders\b.*\? \(line 1, column 15\)"),
         ("select 1 / 0", "DIVIDE_BY_ZERO"),
-        ("drop table marts.fct_orders", "only questions are answered here"),
-        ("with a as (select 2, now()) insert into marts.fct_orders select * from a", "only questions are answered here"),
+        ("drop table marts.fct_orders", "only queries are allowed"),
+        ("with a as (select 2, now()) insert into marts.fct_orders select * from a", "only queries are allowed"),
     ],
 )
 def test_a_wrong_question_is_one_line(spark: SparkSession, warehouse: str, orders: str, question: str, said: str) -> None:

@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, TakeOrderedAndProjectExec, UnaryExecNode}
+import org.apache.spark.sql.execution.aggregate.{ObjectHashAggregateExec, SortAggregateExec}
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 /** Makes cross joins heed that they were cancelled. Spark looks once in a batch of rows, and each of its thousands meets all rows of
@@ -20,16 +21,28 @@ object Cancellable extends ColumnarRule {
         join.copy(right = CancellableExec(join.right))
       case join: BroadcastNestedLoopJoinExec if join.buildSide == BuildRight && !join.left.isInstanceOf[CancellableExec] =>
         join.copy(left = CancellableExec(join.left))
+      // These hold what they have read in Java's own memory, which Spark neither counts nor spills.
+      case aggregate: ObjectHashAggregateExec if !aggregate.child.isInstanceOf[CancellableExec] =>
+        aggregate.copy(child = CancellableExec(aggregate.child, Memory.EveryRows))
+      case aggregate: SortAggregateExec if !aggregate.child.isInstanceOf[CancellableExec] =>
+        aggregate.copy(child = CancellableExec(aggregate.child, Memory.EveryRows))
+      case top: TakeOrderedAndProjectExec if !top.child.isInstanceOf[CancellableExec] =>
+        top.copy(child = CancellableExec(top.child, Memory.EveryRows))
     }
   }
 }
 
-/** Rows as they come, with a look at each whether the task is to end. */
-case class CancellableExec(child: SparkPlan) extends UnaryExecNode {
+/** Rows as they come, with a look at each whether the task is to end; and where `every` is not 0, after so many rows a look at the memory. */
+case class CancellableExec(child: SparkPlan, every: Int = 0) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-  override protected def doExecute(): RDD[InternalRow] =
-    child.execute().mapPartitionsInternal(rows => new InterruptibleIterator(TaskContext.get(), rows))
+  override protected def doExecute(): RDD[InternalRow] = {
+    val after = every
+    child.execute().mapPartitionsInternal { rows =>
+      val cancellable = new InterruptibleIterator(TaskContext.get(), rows)
+      if (after == 0) cancellable else Memory.bounded(cancellable, after)
+    }
+  }
   override protected def withNewChildInternal(newChild: SparkPlan): CancellableExec = copy(child = newChild)
 }

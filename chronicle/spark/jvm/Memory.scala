@@ -6,8 +6,9 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, SparkThrowable}
 import org.apache.spark.scheduler._
+import org.apache.spark.sql.catalyst.InternalRow
 
 /** Ends the statement that fills the memory before Java runs out of it, which would meet whichever statement asks for memory next.
   *
@@ -21,13 +22,46 @@ object Memory {
 
   private val LookMillis = 100L
   /** Shares of the heap: above the first a full collection looks what of it is garbage, above the second a statement ends. */
-  private val Suspicious = 0.6
-  private val Full = 0.5
+  private val Suspicious = 0.7
+  private val Full = 0.6
   private val CollectAgainMillis = 3000L
+  private val LeaveMillis = 15000L
 
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
   private val old = ManagementFactory.getMemoryPoolMXBeans.asScala.filter(pool => pool.getType == MemoryType.HEAP && pool.getName.matches(".*(Old|Tenured).*"))
   private val TaskThread = ".*\\(TID (\\d+)\\).*".r
+
+  /** How many rows a statement may take in between two looks at the memory. */
+  val EveryRows = 256
+  /** Share of the heap that a statement may have allocated before it can be the one to end. */
+  private val Innocent = 0.05
+
+  /** The rows of a task that keeps what it reads. The task itself looks whether there is room, for it may fill the heap between two looks
+    * of the thread that watches.
+    */
+  def bounded(rows: Iterator[InternalRow], every: Int): Iterator[InternalRow] = {
+    val thread = Thread.currentThread.getId
+    val before = threads.getThreadAllocatedBytes(thread)
+    var count = 0L
+    rows.map { row =>
+      count += 1
+      if (count % every == 0 && used > Suspicious && threads.getThreadAllocatedBytes(thread) - before > Innocent * Runtime.getRuntime.maxMemory) room()
+      row
+    }
+  }
+
+  /** Throws where a collection leaves too little room. One task at a time, so that the first to end makes room for the others. */
+  private def room(): Unit = synchronized {
+    if (used > Suspicious) {
+      System.gc()
+      if (used > Full) throw new NoRoom
+    }
+  }
+
+  private def used: Double = {
+    val java = Runtime.getRuntime
+    (java.totalMemory - java.freeMemory).toDouble / java.maxMemory
+  }
 
   def watch(context: SparkContext): Unit = {
     val statements = new Statements
@@ -60,6 +94,9 @@ object Memory {
         case NonFatal(_) | _: OutOfMemoryError =>
       }
     }
+    // Without Spark nothing can be answered. A server that is asked to stop has gone before that.
+    Thread.sleep(LeaveMillis)
+    Runtime.getRuntime.halt(1)
   }
 
   private def share: Double = old.map(_.getUsage.getUsed).sum.toDouble / Runtime.getRuntime.maxMemory
@@ -73,6 +110,11 @@ object Memory {
         task.toLong -> bytes
     }.toMap
   }
+}
+
+class NoRoom extends RuntimeException(Memory.Message) with SparkThrowable {
+  override def getCondition: String = Memory.Condition
+  override def getSqlState: String = Memory.State
 }
 
 /** Which statement each running task works for: the Thrift Server runs a statement as a group of jobs. */
