@@ -69,14 +69,14 @@ class Lab:
     def rows(self, query: str) -> list[Any]:
         return self.spark.sql(query).collect()
 
-    def load(self, cluster: str | None, *paths: Path, **options: Any) -> ingesting.Outcome:
+    def load(self, cluster: str, *paths: Path, **options: Any) -> ingesting.Outcome:
         from ingestion import ingest as ingesting
 
         told: list[str] = []
         given = {"timezone": "UTC", "cluster": cluster} | options
         outcome = ingesting.ingest(lambda: self.spark, self.warehouse, ingesting.Options(list(map(str, paths)), **given), tell=told.append)
         assert told == outcome.faults
-        self.outcomes.setdefault(cluster or "", outcome)
+        self.outcomes.setdefault(cluster, outcome)
         return outcome
 
     def build(self, **options: Any) -> building.Outcome:

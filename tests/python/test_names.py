@@ -343,7 +343,7 @@ def test_a_literal_of_a_question_is_the_same_text_to_both_engines() -> None:
     with duck.connect() as engine:
         for key, name in ARGUMENTS.items():
             written = str(macros.text_literal(name))
-            # To Spark a backslash within quotes would be an escape; tests/flow asks Spark itself.
+            # To Spark a backslash within quotes would be an escape.
             assert "\\" not in written and "{" not in written.replace(name.replace("'", "''"), ""), key
             assert engine.sql(f"select {written}").fetchone() == (name,), key
 
