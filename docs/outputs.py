@@ -13,9 +13,9 @@ from pathlib import Path
 
 from chronicle.ask.tables import Tables
 from chronicle.output.table import laid_out
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
-PROJECT = Path(__file__).parent.parent
 PIECE = re.compile(r"```sql\n(?P<query>.*?)\n```\n+```text\n(?P<answer>.*?)\n?```", re.DOTALL)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import duckdb
 
+from chronicle.output.sql_text import literal
 from tests import duck
 
 BRONZE = "bronze"
@@ -104,7 +105,7 @@ class Pair:
     def _note_path_prefixes(self, side: str, sources: Path) -> None:
         paths: dict[str, set[str]] = defaultdict(set)
         if is_table(sources):
-            for cluster, path in self.rows(f"select distinct cluster_id, {PATH} from delta_scan({text(sources)})"):
+            for cluster, path in self.rows(f"select distinct cluster_id, {PATH} from delta_scan({literal(str(sources))})"):
                 paths[cluster].add(os.path.dirname(path))
         prefixes = {cluster: os.path.commonpath(folders) for cluster, folders in paths.items()}
         self.session.execute(f"create table {side}_prefixes (cluster_id varchar, prefix varchar)")
@@ -113,7 +114,7 @@ class Pair:
 
     def _counted(self, name: str) -> Verdict:
         counts: dict[str, dict[str, int]] = {
-            side: dict(self.rows(f"select cluster_id, count(*) from delta_scan({text(root / BRONZE / name)}) group by cluster_id"))
+            side: dict(self.rows(f"select cluster_id, count(*) from delta_scan({literal(str(root / BRONZE / name))}) group by cluster_id"))
             if is_table(root / BRONZE / name)
             else {}
             for side, root in self.roots.items()
@@ -130,7 +131,7 @@ class Pair:
         if old is None or new is None:
             there = old or new
             assert there is not None
-            [(rows,)] = self.rows(f"select count(*) from delta_scan({text(there)})")
+            [(rows,)] = self.rows(f"select count(*) from delta_scan({literal(str(there))})")
             return Verdict(f"{there.parent.name}.{name}", rows, ["only in OLD" if new is None else "only in NEW"])
         verdict = Verdict(f"{new.parent.name}.{name}")
         if old.parent.name != new.parent.name:
@@ -147,7 +148,7 @@ class Pair:
         for side, table in (("old", old), ("new", new)):
             values = ", ".join(f"{self._value(columns[side], column, as_text=column in retyped)} as {quoted(column)}" for column in shared)
             join = f"left join {side}_prefixes using (cluster_id)" if "cluster_id" in columns[side] else ""
-            self.session.execute(f"create or replace temp table {side} as select {values} from delta_scan({text(table)}) {join}")
+            self.session.execute(f"create or replace temp table {side} as select {values} from delta_scan({literal(str(table))}) {join}")
         [(old_rows,)], [(verdict.rows,)] = self.rows("select count(*) from old"), self.rows("select count(*) from new")
         if old_rows != verdict.rows:
             verdict.differences.append(f"{old_rows} rows in OLD")
@@ -160,7 +161,7 @@ class Pair:
         return verdict
 
     def _columns(self, table: Path) -> dict[str, str]:
-        described = self.rows(f"describe select * from delta_scan({text(table)})")
+        described = self.rows(f"describe select * from delta_scan({literal(str(table))})")
         return {name: kind for name, kind, *_ in described}
 
     def _value(self, columns: dict[str, tuple[str, str]], column: str, *, as_text: bool) -> str:
@@ -216,10 +217,6 @@ def relative(path: str) -> str:
 def shown(value: object) -> str:
     said = str(value)
     return said if len(said) <= SHOWN_CHARACTERS else said[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def text(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"
 
 
 def quoted(name: str) -> str:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from chronicle.project import PROJECT
 from tests import duck
 from tests.lab import STEPS, Lab
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-MODELS = Path(__file__).resolve().parent.parent / "models"
+MODELS = PROJECT / "models"
 
 
 @dataclass(frozen=True)

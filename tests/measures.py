@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
-PROJECT = Path(__file__).resolve().parent.parent
+from chronicle.project import PROJECT
+
 REPORTS = PROJECT / "models/reports/days"
 # Column before the measures, and how their description goes on.
 PLACES = {

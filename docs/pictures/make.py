@@ -15,8 +15,9 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+from chronicle.project import PROJECT
+
 PICTURES = Path(__file__).parent
-PROJECT = PICTURES.parent.parent
 CLUSTER = "zk-a-2.8.2"
 REPORT_SIZE = (1280, 1500)
 # Dashboard → height at which a row of its charts ends.

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from chronicle.project import PROJECT
 from docs.outputs import PIECE, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
 
-PROJECT = Path(__file__).parents[2]
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
 # Made by `chronicle catalogue build`, without links; its wordings are Kafka's.
 WRITTEN = [page for page in PAGES if page.name != "messages.md"]

@@ -21,23 +21,20 @@ object Limits {
   )
 }
 
-/** More than the server gives: SQLSTATE 54000, a limit of the program is exceeded. */
+/** More than the server gives or takes. */
 class TooMuch(condition: String, message: String) extends RuntimeException(s"[$condition] $message") with SparkThrowable {
   override def getCondition: String = condition
-  override def getSqlState: String = TooMuch.State
-}
-
-/** A statement that would take too long to read: SQLSTATE 54001, it is too complex. */
-class TooComplex(why: String) extends TooMuch("CHRONICLE_TOO_COMPLEX", s"the statement is too complex: $why") {
-  override def getSqlState: String = TooComplex.State
-}
-
-object TooComplex {
-  val State = "54001"
+  override def getSqlState: String = TooMuch.States(condition)
 }
 
 object TooMuch {
-  val State = "54000"
+  val Rows = "CHRONICLE_TOO_MANY_ROWS"
+  val Bytes = "CHRONICLE_TOO_MANY_BYTES"
+  val Long = "CHRONICLE_TOO_LONG"
+  val Complex = "CHRONICLE_TOO_COMPLEX"
+  val Memory = "CHRONICLE_OUT_OF_MEMORY"
+  /** SQLSTATE by condition: a limit of the program is exceeded, a statement is too complex, out of memory. */
+  val States: Map[String, String] = Map(Rows -> "54000", Bytes -> "54000", Long -> "54000", Complex -> "54001", Memory -> "53200")
 }
 
 /** The whole of a client's query: its answer keeps the limits, or there is none at all. */
@@ -107,12 +104,12 @@ private class Measured(rows: Iterator[InternalRow], limits: Limits) {
     measure(row)
     if (isTooMany)
       throw new TooMuch(
-        "CHRONICLE_TOO_MANY_ROWS",
+        TooMuch.Rows,
         s"the answer has more than ${limits.rows} rows, the most that this server gives; add a WHERE, a GROUP BY or a LIMIT"
       )
     if (isTooLarge)
       throw new TooMuch(
-        "CHRONICLE_TOO_MANY_BYTES",
+        TooMuch.Bytes,
         s"the answer has more than ${limits.bytes} bytes, the most that this server gives; choose fewer columns or fewer rows"
       )
     row

@@ -2,45 +2,30 @@ package org.apache.spark.sql.hive.thriftserver.chronicle
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.types.{DataType, DateType, YearMonthIntervalType}
+import org.apache.spark.sql.types.{DateType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Asks functions that make an array or a text of any length from a number how long it will be, before they take the memory for it. */
-class BoundedValues(limits: Limits) extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (limits.elements == 0 || !plan.exists(_.isInstanceOf[Answer])) plan
-    else plan.transformWithSubqueries { case node => node.transformExpressions {
-      case made @ (_: Sequence | _: ArrayRepeat | _: StringRepeat | _: StringSpace | _: StringLPad | _: StringRPad)
-          if made.resolved && made.getTagValue(BoundedValues.Seen).isEmpty =>
-        made.setTagValue(BoundedValues.Seen, ())
-        Bounded(made, limits.elements)
-    } }
+class BoundedValues(limits: Limits) extends Wrapping("bounded") {
+  override protected def wrapped: PartialFunction[Expression, Expression] = {
+    case made @ (_: Sequence | _: ArrayRepeat | _: StringRepeat | _: StringSpace | _: StringLPad | _: StringRPad) if limits.elements > 0 =>
+      Bounded(made, limits.elements)
+  }
 }
 
 object BoundedValues {
-  private val Seen = TreeNodeTag[Unit]("chronicle.bounded")
   val Day = 86400e6
   val Month = 31 * Day
 }
 
 /** A value, or an error where it would have more than `most` elements or characters. */
-case class Bounded(child: Expression, most: Long) extends UnaryExpression with CodegenFallback {
+case class Bounded(child: Expression, most: Long) extends Wrapper {
   import BoundedValues.{Day, Month}
-
-  override def dataType: DataType = child.dataType
-  override def nullable: Boolean = child.nullable
-  override def prettyName: String = child.prettyName
-  override def sql: String = child.sql
-  override def toString: String = child.toString
 
   override def eval(row: InternalRow): Any = {
     if (length(row) > most)
       throw new TooMuch(
-        "CHRONICLE_TOO_LONG",
+        TooMuch.Long,
         s"${child.prettyName}() would make more than $most elements or characters, the most that this server makes; for many rows use range(…)"
       )
     child.eval(row)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, TakeOrderedAndPr
 import org.apache.spark.sql.execution.aggregate.{ObjectHashAggregateExec, SortAggregateExec}
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
-/** Makes cross joins heed that they were cancelled. Spark looks once in a batch of rows, and each of its thousands meets all rows of
+/** Makes cross joins heed that they were cancelled, and what keeps its rows heed the memory. In a cross join Spark looks once in a batch of rows, and each of its thousands meets all rows of
   * the other side before the next look: minutes, in which the cancelled statement holds the processor.
   */
 object Cancellable extends ColumnarRule {
@@ -22,26 +22,22 @@ object Cancellable extends ColumnarRule {
       case join: BroadcastNestedLoopJoinExec if join.buildSide == BuildRight && !join.left.isInstanceOf[CancellableExec] =>
         join.copy(left = CancellableExec(join.left))
       // These hold what they have read in Java's own memory, which Spark neither counts nor spills.
-      case aggregate: ObjectHashAggregateExec if !aggregate.child.isInstanceOf[CancellableExec] =>
-        aggregate.copy(child = CancellableExec(aggregate.child, Memory.EveryRows))
-      case aggregate: SortAggregateExec if !aggregate.child.isInstanceOf[CancellableExec] =>
-        aggregate.copy(child = CancellableExec(aggregate.child, Memory.EveryRows))
-      case top: TakeOrderedAndProjectExec if !top.child.isInstanceOf[CancellableExec] =>
-        top.copy(child = CancellableExec(top.child, Memory.EveryRows))
+      case keeper @ (_: ObjectHashAggregateExec | _: SortAggregateExec | _: TakeOrderedAndProjectExec) if !keeper.children.head.isInstanceOf[CancellableExec] =>
+        keeper.withNewChildren(Seq(CancellableExec(keeper.children.head, isKept = true)))
     }
   }
 }
 
-/** Rows as they come, with a look at each whether the task is to end; and where `every` is not 0, after so many rows a look at the memory. */
-case class CancellableExec(child: SparkPlan, every: Int = 0) extends UnaryExecNode {
+/** Rows as they come, with a look at each whether the task is to end; and where they are kept (`isKept`), now and then at the memory. */
+case class CancellableExec(child: SparkPlan, isKept: Boolean = false) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
   override protected def doExecute(): RDD[InternalRow] = {
-    val after = every
+    val kept = isKept
     child.execute().mapPartitionsInternal { rows =>
       val cancellable = new InterruptibleIterator(TaskContext.get(), rows)
-      if (after == 0) cancellable else Memory.bounded(cancellable, after)
+      if (kept) Memory.bounded(cancellable) else cancellable
     }
   }
   override protected def withNewChildInternal(newChild: SparkPlan): CancellableExec = copy(child = newChild)

@@ -5,48 +5,27 @@ import java.util.regex.{Pattern, PatternSyntaxException}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.{CollationSupport, GenericArrayData, StringUtils}
-import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Makes regular expressions heed that they were cancelled. Java's engine takes for ever where a pattern like `(a+)+$` does not fit,
+/** Makes regular expressions heed that they were cancelled. Java's engine takes for ever where a pattern like `(.*a){12}c` does not fit,
   * looks at nothing meanwhile, and a statement that was cancelled would hold its place and a processor until the server ends.
   */
-object CancellableMatches extends Rule[LogicalPlan] {
-  private val Seen = TreeNodeTag[Unit]("chronicle.cancellable")
+object CancellableMatches extends Wrapping("cancellable") {
   /** A LIKE without wildcards but at its ends, which Spark turns into a comparison. */
   private val Simple = "%?[^%_\\\\]*%?".r
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.exists(_.isInstanceOf[Answer])) plan
-    else plan.transformWithSubqueries { case node => node.transformExpressions {
-      case found @ (_: RLike | _: RegExpReplace | _: RegExpExtract | _: RegExpExtractAll | _: RegExpInStr | _: StringSplit) if isNew(found) =>
-        CancellableMatch(found)
-      case found @ Like(_, pattern, _) if isNew(found) && !(pattern.foldable && Simple.matches(String.valueOf(pattern.eval()))) =>
-        CancellableMatch(found)
-    } }
-
-  private def isNew(found: Expression): Boolean = {
-    val isNew = found.resolved && found.getTagValue(Seen).isEmpty
-    if (isNew) found.setTagValue(Seen, ())
-    isNew
+  override protected def wrapped: PartialFunction[Expression, Expression] = {
+    case found @ (_: RLike | _: RegExpReplace | _: RegExpExtract | _: RegExpExtractAll | _: RegExpInStr | _: StringSplit) => CancellableMatch(found)
+    case found @ Like(_, pattern, _) if !(pattern.foldable && Simple.matches(String.valueOf(pattern.eval()))) => CancellableMatch(found)
   }
 }
 
 /** A function with a regular expression as its second argument, done as Spark does it, on a text that can be cancelled. */
-case class CancellableMatch(child: Expression) extends UnaryExpression with CodegenFallback {
+case class CancellableMatch(child: Expression) extends Wrapper {
   @transient private var written: String = _
   @transient private var compiled: Pattern = _
-
-  override def dataType: DataType = child.dataType
-  override def nullable: Boolean = child.nullable
-  override def prettyName: String = child.prettyName
-  override def sql: String = child.sql
-  override def toString: String = child.toString
 
   override def eval(row: InternalRow): Any = {
     val values = child.children.map(_.eval(row))
@@ -63,7 +42,8 @@ case class CancellableMatch(child: Expression) extends UnaryExpression with Code
           if (matcher.find()) matcher.start() + 1 else 0
         case _: StringSplit if values(1).toString.isEmpty => child.eval(row)
         case _: StringSplit => array(regex.split(text, values(2).asInstanceOf[Int]).toSeq)
-        case _ => extract(regex, text, values(2).asInstanceOf[Int], row)
+        case _: RegExpExtract => UTF8String.fromString(groups(regex, text, values(2)).nextOption().getOrElse(""))
+        case _: RegExpExtractAll => array(groups(regex, text, values(2)).toSeq)
       }
     } catch {
       // Spark says what is wrong with a pattern or a replacement.
@@ -97,14 +77,10 @@ case class CancellableMatch(child: Expression) extends UnaryExpression with Code
       UTF8String.fromString(result.toString)
     }
 
-  private def extract(regex: Pattern, text: CancellableText, group: Int, row: InternalRow): Any = {
+  /** What a group takes of each match, empty where it takes part in none. */
+  private def groups(regex: Pattern, text: CancellableText, group: Any): Iterator[String] = {
     val matcher = regex.matcher(text)
-    def groups = Iterator.continually(matcher).takeWhile(_.find()).map(found => Option(found.group(group)).getOrElse(""))
-    child match {
-      case _: RegExpExtract => UTF8String.fromString(groups.nextOption().getOrElse(""))
-      case _: RegExpExtractAll => array(groups.toSeq)
-      case _ => child.eval(row)
-    }
+    Iterator.continually(matcher).takeWhile(_.find()).map(found => Option(found.group(group.asInstanceOf[Int])).getOrElse(""))
   }
 
   private def array(texts: Seq[String]): GenericArrayData = new GenericArrayData(texts.map(UTF8String.fromString))

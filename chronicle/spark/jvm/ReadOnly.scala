@@ -166,10 +166,11 @@ object ReadOnly {
 class ReadOnlyParser(parser: ParserInterface, limits: Limits, functions: Functions) extends ParserInterface {
   /** Spark's parser takes minutes for a statement of thousands of brackets in each other, and cannot be cancelled. */
   private def checkText(text: String): Unit = {
-    if (text.length > ReadOnly.MostCharacters) throw new TooComplex(s"it has more than ${ReadOnly.MostCharacters} characters")
+    def refuse(why: String) = throw new TooMuch(TooMuch.Complex, s"the statement is too complex: $why")
+    if (text.length > ReadOnly.MostCharacters) refuse(s"it has more than ${ReadOnly.MostCharacters} characters")
     var depth = 0
     for (character <- text) character match {
-      case '(' | '[' => depth += 1; if (depth > ReadOnly.MostBrackets) throw new TooComplex(s"more than ${ReadOnly.MostBrackets} brackets are open at once")
+      case '(' | '[' => depth += 1; if (depth > ReadOnly.MostBrackets) refuse(s"more than ${ReadOnly.MostBrackets} brackets are open at once")
       case ')' | ']' => depth -= 1
       case _ =>
     }

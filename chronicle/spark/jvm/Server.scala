@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.execution.command.ResetCommand
 import org.apache.spark.sql.hive.HiveUtils
-import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, PasswordFile, ReadOnly, Refused, TooComplex, TooMuch}
+import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, PasswordFile, ReadOnly, Refused, TooMuch}
 import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.status.ElementTrackingStore
@@ -185,24 +185,15 @@ object Front {
 
   /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing where there is no error. */
   def plain(message: String, state: String): Option[(String, String)] = Option(message).map {
-    case Ours(said, condition) => (said, States.getOrElse(condition, state))
-    case said if said.contains("OutOfMemoryError") => (Memory.Message, Memory.State)
+    case Ours(said, condition) => (said, TooMuch.States.getOrElse(condition, state))
+    case said if said.contains("OutOfMemoryError") => (Memory.Message, TooMuch.States(TooMuch.Memory))
     case said if said.contains("background threadpool cannot accept") =>
       ("[CHRONICLE_BUSY] as many statements wait as this server lets wait; try again", "53000")
-    case said if said.contains("StackOverflowError") => ("[CHRONICLE_TOO_COMPLEX] the statement is nested too deeply", TooComplex.State)
+    case said if said.contains("StackOverflowError") => (s"[${TooMuch.Complex}] the statement is nested too deeply", TooMuch.States(TooMuch.Complex))
     case said => (withoutStack(said), state)
   }
 
-  /** By the condition, for an error that comes out of a task has lost its state. */
-  private val States = Map(
-    "CHRONICLE_TOO_MANY_ROWS" -> TooMuch.State,
-    "CHRONICLE_TOO_MANY_BYTES" -> TooMuch.State,
-    "CHRONICLE_TOO_LONG" -> TooMuch.State,
-    "CHRONICLE_TOO_COMPLEX" -> TooComplex.State,
-    Memory.Condition -> Memory.State
-  )
-
-  /** An error of ours, which may come out of a task with Spark's words before it and a stack behind. */
+  /** An error of ours, which may come out of a task with Spark's words before it and a stack behind, and without its state. */
   private object Ours {
     private val Said = "(?s).*(\\[(CHRONICLE_\\w+)] [^\\n]*?)(?: SQLSTATE: \\w+)?(?:\\n.*)?".r
     def unapply(message: String): Option[(String, String)] = message match {

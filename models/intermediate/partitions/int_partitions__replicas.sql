@@ -45,15 +45,7 @@ tellings as (
         placed.byte_offset,
         placed.replicas
     from placed
-    left join lives
-        on
-            placed.cluster_id = lives.cluster_id
-            and placed.cluster_incarnation = lives.cluster_incarnation
-            and placed.topic_name = lives.topic_name
-            and lives.life_number > 1
-            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
-            and placed.captured_at >= lives.born_at
-            and (lives.next_born_at is null or placed.captured_at < lives.next_born_at)
+    left join lives on {{ placed_in_life('placed', at='captured_at') }}
     where size(placed.replicas) > 0 and placed.captured_at is not null
 ),
 

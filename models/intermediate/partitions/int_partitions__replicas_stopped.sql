@@ -54,15 +54,7 @@ final as (
         placed.byte_offset,
         placed.broker_id
     from placed
-    left join lives
-        on
-            placed.cluster_id = lives.cluster_id
-            and placed.cluster_incarnation = lives.cluster_incarnation
-            and placed.topic_name = lives.topic_name
-            and lives.life_number > 1
-            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
-            and placed.logged_at >= lives.born_at
-            and (lives.next_born_at is null or placed.logged_at < lives.next_born_at)
+    left join lives on {{ placed_in_life('placed') }}
 )
 
 select * from final

@@ -1,0 +1,13 @@
+{#-
+The condition that joins the lives of topics to rows that are placed: those that held at their time. Both are names of CTEs; `at` is the
+column with the time. The first life needs no row: without one `life_number` is 1.
+-#}
+{% macro placed_in_life(rows, at='logged_at', lives='lives') -%}
+    {{ rows }}.cluster_id = {{ lives }}.cluster_id
+    and {{ rows }}.cluster_incarnation = {{ lives }}.cluster_incarnation
+    and {{ rows }}.topic_name = {{ lives }}.topic_name
+    and {{ lives }}.life_number > 1
+    and ({{ lives }}.partition_id is null or {{ rows }}.partition_id = {{ lives }}.partition_id)
+    and {{ rows }}.{{ at }} >= {{ lives }}.born_at
+    and ({{ lives }}.next_born_at is null or {{ rows }}.{{ at }} < {{ lives }}.next_born_at)
+{%- endmacro %}
