@@ -177,12 +177,12 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
     running = [connection.cursor(), connection.cursor()]
     for cursor in running:
         cursor.execute(ENDLESS, async_=True)
-    waiting = connect("127.0.0.1", server.port).cursor()
-    waiting.execute("select 1", async_=True)
     end = time.monotonic() + 30
     while [cursor.poll().operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
         assert time.monotonic() < end
         time.sleep(0.2)
+    waiting = connect("127.0.0.1", server.port).cursor()
+    waiting.execute("select 1", async_=True)
     time.sleep(2)
     # Two statements run, as many as may: the third waits.
     assert waiting.poll().operationState != TOperationState.FINISHED_STATE

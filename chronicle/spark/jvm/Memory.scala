@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import org.apache.spark.{SparkContext, SparkThrowable}
+import org.apache.spark.SparkContext
 import org.apache.spark.scheduler._
 import org.apache.spark.sql.catalyst.InternalRow
 
@@ -15,10 +15,8 @@ import org.apache.spark.sql.catalyst.InternalRow
   * Java counts what each thread has allocated; Spark names its threads by their task, and knows the statement of each task.
   */
 object Memory {
-  val Condition = "CHRONICLE_OUT_OF_MEMORY"
-  /** Out of memory, by SQLSTATE's class of insufficient resources. */
-  val State = "53200"
-  val Message = s"[$Condition] the statement needs more memory than this server has; read or return less, or give the server more with --memory"
+  private val Words = "the statement needs more memory than this server has; read or return less, or give the server more with --memory"
+  val Message = s"[${TooMuch.Memory}] $Words"
 
   private val LookMillis = 100L
   /** Shares of the heap: above the first a full collection looks what of it is garbage, above the second a statement ends. */
@@ -32,20 +30,21 @@ object Memory {
   private val TaskThread = ".*\\(TID (\\d+)\\).*".r
 
   /** How many rows a statement may take in between two looks at the memory. */
-  val EveryRows = 256
-  /** Share of the heap that a statement may have allocated before it can be the one to end. */
-  private val Innocent = 0.05
+  private val EveryRows = 256
+  /** Bytes that a statement may allocate before it can be the one to end: less does not make room, whoever holds the rest. */
+  private val Innocent = (0.05 * Runtime.getRuntime.maxMemory).toLong
 
   /** The rows of a task that keeps what it reads. The task itself looks whether there is room, for it may fill the heap between two looks
     * of the thread that watches.
     */
-  def bounded(rows: Iterator[InternalRow], every: Int): Iterator[InternalRow] = {
+  def bounded(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val thread = Thread.currentThread.getId
     val before = threads.getThreadAllocatedBytes(thread)
     var count = 0L
     rows.map { row =>
       count += 1
-      if (count % every == 0 && used > Suspicious && threads.getThreadAllocatedBytes(thread) - before > Innocent * Runtime.getRuntime.maxMemory) room()
+      if (count % EveryRows == 0 && used > Suspicious && threads.getThreadAllocatedBytes(thread) - before > Innocent)
+        room()
       row
     }
   }
@@ -54,7 +53,7 @@ object Memory {
   private def room(): Unit = synchronized {
     if (used > Suspicious) {
       System.gc()
-      if (used > Full) throw new NoRoom
+      if (used > Full) throw new TooMuch(TooMuch.Memory, Words)
     }
   }
 
@@ -86,7 +85,7 @@ object Memory {
           if (share > Full) {
             val byStatement = now.toSeq.flatMap { case (task, bytes) => statements.of(task).map(_ -> (bytes - before(task))) }
               .groupMapReduce(_._1)(_._2)(_ + _)
-            byStatement.maxByOption(_._2).foreach { case (greediest, _) => context.cancelJobGroup(greediest, Message) }
+            byStatement.filter(_._2 > Innocent).maxByOption(_._2).foreach { case (greediest, _) => context.cancelJobGroup(greediest, Message) }
           }
         }
       } catch {
@@ -110,11 +109,6 @@ object Memory {
         task.toLong -> bytes
     }.toMap
   }
-}
-
-class NoRoom extends RuntimeException(Memory.Message) with SparkThrowable {
-  override def getCondition: String = Memory.Condition
-  override def getSqlState: String = Memory.State
 }
 
 /** Which statement each running task works for: the Thrift Server runs a statement as a group of jobs. */
