@@ -1,9 +1,9 @@
 {#-
 Where a Parquet table lies: its schema's folder, said outright, for a session that was started later knows the table by that
-path, forgets it when it is dropped, and finds its files in the way of the next. A build of `chronicle` clears them away itself.
+path, forgets it when it is dropped, and finds its files in the way of the next.
 -#}
 {% macro spark__location_clause() -%}
-    {%- if execute and config.get('file_format') == 'parquet' and not var('building', none) -%}
+    {%- if execute and config.get('file_format') == 'parquet' -%}
         {%- set found = [] -%}
         {%- for row in run_query('describe schema ' ~ model.schema).rows if row[0] == 'Location' -%}
             {%- do found.append(row[1]) -%}

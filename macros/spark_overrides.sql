@@ -44,13 +44,12 @@
 
 
 {#-
-Steps that are tables are built as marts are: from views of the session. An incremental table that is made whole is dropped
-first: the catalog keeps its partitions apart from Delta, and a second `create or replace` in one session finds them differing.
+An incremental table that is made whole is dropped first: the catalog keeps its partitions apart from Delta, and a second
+`create or replace` in one session finds them differing.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
     {%- if not temporary and model.config.materialized == 'incremental' -%}
         {%- do run_query('drop table if exists ' ~ relation) -%}
     {%- endif -%}
-    {%- set code = from_session_views(compiled_code) if var('building', none) and not temporary else compiled_code -%}
-    {{ dbt.spark__create_table_as(temporary, relation, code, language) }}
+    {{ dbt.spark__create_table_as(temporary, relation, compiled_code, language) }}
 {%- endmacro %}

@@ -3,8 +3,8 @@ A table that is built whole and keeps its place: where name and type of all colu
 one commit (`insert overwrite` keeps comments and constraints, and readers never see it empty); otherwise it is created
 anew. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
 
-Within `chronicle build` the variable `building` names a folder: there the rows are written as plain Parquet, and Python
-commits all tables when the last one has been made (`chronicle/build/publish.py`), at a hundredth of what a commit costs Spark.
+`chronicle build` does it another way: it writes the rows as plain Parquet, and commits all tables when the last one has been made
+(`chronicle/build/publish.py`), at a hundredth of what a commit costs Spark. This is for dbt run by hand.
 -#}
 {% materialization stable_table, adapter='spark' -%}
     {%- if config.get('partition_by') -%}
@@ -12,28 +12,10 @@ commits all tables when the last one has been made (`chronicle/build/publish.py`
     {%- endif -%}
     {%- set target = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
-    {%- if var('building', none) -%}
-        {{ build_aside(target, compiled_code, var('building')) }}
-    {%- else -%}
-        {{ build_in_place(target, compiled_code) }}
-    {%- endif -%}
+    {{ build_in_place(target, compiled_code) }}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target]}) }}
 {%- endmaterialization %}
-
-
-{#-
-The rows as Parquet in a folder of their own; the catalog knows the table there until it is committed. Columns are held
-against the contract when it is: asking first costs a plan of the whole query for every mart.
--#}
-{% macro build_aside(target, code, folder) -%}
-    {%- set code = from_session_views(code) -%}
-    {%- do run_query('drop table if exists ' ~ target) -%}
-    {%- call statement('main') -%}
-        create table {{ target }} using parquet location {{ sql_text(folder ~ '/' ~ target.schema ~ '/' ~ target.identifier) }} as
-        {{ get_select_subquery(code) if config.get('contract').enforced else code }}
-    {%- endcall -%}
-{%- endmacro %}
 
 
 {#- The rows as a Delta table, in its place. -#}

@@ -22,6 +22,21 @@ Batches are numbered one after the other; the time of an arrival comes from a cl
 {%- endmacro %}
 
 
+{#-
+A condition that is true for the days that an incremental table is to replace: all, when it is made whole. `chronicle build` fills the
+days in itself (`chronicle/build/compiled.py`).
+-#}
+{% macro in_touched_days(relation) -%}
+    {%- if var('compiled', false) -%}
+        event_date in (/* days of {{ relation }} */)
+    {%- elif is_incremental() -%}
+        event_date in ({{ touched_days(relation) }})
+    {%- else -%}
+        true
+    {%- endif -%}
+{%- endmacro %}
+
+
 {#- The date literals that `touched_days` wrote into a model; none where the model does not use it. -#}
 {% macro days_touched_by(code) -%}
     {%- set found = modules.re.search('/\\* touched \\*/ (.*?) /\\* days \\*/', code) -%}

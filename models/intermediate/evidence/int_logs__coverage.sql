@@ -9,9 +9,7 @@
 
 with records as (
     select * from {{ ref('stg_logs__records') }}
-    {% if is_incremental() -%}
-        where event_date in ({{ touched_days(source('bronze', 'log_records')) }})
-    {%- endif %}
+    where {{ in_touched_days(source('bronze', 'log_records')) }}
 ),
 
 final as (

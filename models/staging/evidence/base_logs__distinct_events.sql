@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table', file_format='parquet', meta={'known_values': 'event_type'}) }}
 
 with events as (
     select * from {{ ref('base_logs__events') }}

@@ -42,9 +42,7 @@ recognised as (
         event_type is not null
         and logged_at is not null
         and event_type in (select event_type from event_types where not is_noise)
-        {% if is_incremental() -%}
-            and event_date in ({{ touched_days(source('bronze', 'log_records')) }})
-        {%- endif %}
+        and {{ in_touched_days(source('bronze', 'log_records')) }}
 ),
 
 -- The same text twice in one file is two events; in two files of one node it is one event, seen twice. The hash comes

@@ -1,0 +1,246 @@
+"""The dbt project as the SQL of its models.  dbt compiles it once; what it gives is kept until the project changes, and builds read that.
+
+Reading and compiling the project takes dbt more than ten seconds of CPU, and its text does not depend on the data.  Three marks stand for
+what does: the clusters that a build makes, the days that an incremental table replaces, and the rows of other clusters.
+
+`python -m chronicle.build.compiled` compiles ahead (`make setup`).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import tempfile
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from graphlib import TopologicalSorter
+from importlib import metadata
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from chronicle.build.dbt_runs import BuildFailed, one_line, prepare, results_of
+from chronicle.output.sql_text import spark_literal
+from chronicle.project import PROJECT
+from ingestion import cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# dbt's own name for a model that is compiled into its readers; in a build it is a view of the session.
+VIEW = "__dbt__cte__"
+# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`).
+CLUSTERS = "cluster_id in (/* built clusters */)"
+DAYS = re.compile(r"event_date in \(/\* days of (\S+) \*/\)")
+OF_ALL = "__of_all_clusters__"
+# Types of seeds' columns.
+TYPES = {
+    "string": pa.string(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
+    names of the models and seeds it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
+    `known`: the column of which a build notes what values it has; `types`: of a seed's columns that are no texts; `path`: its file."""
+
+    name: str
+    schema: str
+    alias: str
+    kind: str
+    sql: str
+    parents: tuple[str, ...]
+    path: str
+    description: str = ""
+    columns: dict[str, tuple[str, str]] = field(default_factory=dict)
+    has_contract: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    known: str | None = None
+    types: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> str:
+        """Its name in SQL."""
+        return f"{self.schema}.`{self.alias}`"
+
+    @property
+    def is_view(self) -> bool:
+        return self.kind in ("view", "ephemeral")
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is written aside and committed by `publish`."""
+        return self.kind == "stable_table"
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a Parquet table between staging and marts, made again in each build."""
+        return self.kind == "table"
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether builds replace the days of it that arrivals touch."""
+        return self.kind == "incremental"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A compiled project: its models and seeds by name, each after those it reads; and the folder of its files."""
+
+    models: dict[str, Model]
+    folder: Path
+
+    @property
+    def by_kind(self) -> dict[str, list[Model]]:
+        found: dict[str, list[Model]] = {}
+        for model in self.models.values():
+            found.setdefault(model.kind, []).append(model)
+        return found
+
+    def read_by(self, names: Iterable[str]) -> set[str]:
+        """The models of these names, and the views that they read by way of nothing but views."""
+        found: set[str] = set()
+        due = list(names)
+        while due:
+            model = self.models[due.pop()]
+            found.add(model.name)
+            due += [parent for parent in model.parents if parent not in found and self.models[parent].is_view]
+        return found
+
+    def views(self) -> list[tuple[str, str, str]]:
+        """(schema, name, SQL) of each view by itself, after those it reads: of all clusters, reading the others by their full names."""
+        return [(model.schema, model.alias, self.whole(model.sql)) for model in self.models.values() if model.is_view]
+
+    def whole(self, sql: str) -> str:
+        """A query of all clusters and days, which reads views by their full names."""
+
+        def full(match: re.Match[str]) -> str:
+            return self.models[match[1]].table
+
+        sql = re.sub(rf"{OF_ALL}(\w+)|{VIEW}(\w+)", lambda match: self.models[match[1] or match[2]].table, sql)
+        return DAYS.sub("true", sql.replace(CLUSTERS, "true"))
+
+
+def query(model: Model, clusters: Sequence[str] | None, days: Sequence[str] | None = None) -> str:
+    """A model's query in a build of `clusters` and `days` (None: of all)."""
+    built = "true" if clusters is None else f"cluster_id in ({', '.join(map(spark_literal, clusters))})"
+    touched = "true" if days is None else f"event_date in ({', '.join(f'date{spark_literal(day)}' for day in days) or 'null'})"
+    return DAYS.sub(touched, model.sql.replace(CLUSTERS, built))
+
+
+def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
+    """The rows of a seed's file.  Columns are text unless the seed's `column_types` say otherwise; an empty cell is null."""
+    with open(project / seed.path, encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file)
+    columns = {}
+    for number, name in enumerate(header):
+        cells = pa.array([line[number].strip() or None for line in lines], pa.string())
+        columns[name] = pc.cast(cells, TYPES[seed.types.get(name, "string")])
+    return pa.table(columns)
+
+
+def project_hash(project: Path = PROJECT) -> str:
+    """SHA-256 of everything that the marts are made from, beside the data."""
+    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
+    for folder in ("models", "macros", "dbt_project"):
+        for path in sorted((project / folder).rglob("*")):
+            if path.is_file():
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def compiled(project: Path = PROJECT) -> Project:
+    """The project as it stands, compiled now if it was not before.  Raises BuildFailed with what dbt says about it."""
+    made_for = [project_hash(project), metadata.version("dbt-core"), metadata.version("dbt-spark"), Path(__file__).read_text("utf-8")]
+    kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
+    if kept.exists():
+        return Project({name: _read(model) for name, model in json.loads(kept.read_text("utf-8")).items()}, project)
+    found = compile_by_dbt(project)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=kept.parent, encoding="utf-8", delete=False) as file:
+        json.dump({name: asdict(model) for name, model in found.models.items()}, file)
+    Path(file.name).replace(kept)
+    return found
+
+
+def compiled_ahead(project: Path = PROJECT) -> Future[Project]:
+    """Compile in a thread, while Spark starts."""
+    future: Future[Project] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(compiled(project))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name="compile", daemon=True).start()
+    return future
+
+
+def compile_by_dbt(project: Path) -> Project:
+    """Let dbt compile all models and seeds, without a session and without asking a database."""
+    prepare()
+    from dbt.cli.main import dbtRunner
+
+    with tempfile.TemporaryDirectory() as folder:
+        given = [
+            *("--vars", json.dumps({"inline": True, "compiled": True})),
+            *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
+            *("--target-path", folder, "--log-path", folder),
+            *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
+            *("--log-level", "none", "--log-level-file", "none", "--no-populate-cache"),
+        ]
+        # Without the queries of others in it: a model reads views by their names.
+        wanted = ["--select", "resource_type:model", "resource_type:seed", "--exclude", "resource_type:test", "--no-inject-ephemeral-ctes", "--no-introspect"]
+        done = dbtRunner().invoke(["compile", *given, *wanted])
+        results = results_of(done)
+        if not done.success:
+            broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]
+            raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
+    models = {model.name: model for model in (_model(result.node) for result in results)}
+    order = TopologicalSorter({name: model.parents for name, model in models.items()})
+    return Project({name: models[name] for name in order.static_order()}, project)
+
+
+def _model(node: Any) -> Model:
+    kind = "seed" if str(node.resource_type) == "seed" else node.config.materialized
+    parents = [key.split(".")[-1] for key in getattr(node.depends_on, "nodes", []) if key.startswith(("model.", "seed."))]
+    return Model(
+        name=node.name,
+        schema=node.schema,
+        alias=node.alias,
+        kind=kind,
+        sql=getattr(node, "compiled_code", None) or "",
+        parents=tuple(dict.fromkeys(parents)),
+        path=node.original_file_path,
+        description=node.description,
+        columns={name: ((column.data_type or "").lower().replace(" ", ""), column.description) for name, column in node.columns.items()},
+        has_contract=kind != "seed" and node.config.contract.enforced,
+        before=tuple(hook.sql for hook in node.config.pre_hook) if kind != "seed" else (),
+        after=tuple(hook.sql for hook in node.config.post_hook) if kind != "seed" else (),
+        partition_by=tuple(node.config.get("partition_by") or ()),
+        known=node.config.meta.get("known_values"),
+        types=dict(node.config.get("column_types") or {}),
+    )
+
+
+def _read(kept: dict[str, Any]) -> Model:
+    tuples = ("parents", "before", "after", "partition_by")
+    return Model(**{**kept, **{name: tuple(kept[name]) for name in tuples}, "columns": {name: tuple(of) for name, of in kept["columns"].items()}})
+
+
+if __name__ == "__main__":
+    compiled()
