@@ -1,5 +1,5 @@
 {#-
-Where a Parquet table lies: its schema's folder, said outright, for a session that was started later knows the table by that
+Where a Parquet table lies: its schema's folder, sentence outright, for a session that was started later knows the table by that
 path, forgets it when it is dropped, and finds its files in the way of the next. A build of `chronicle` clears them away itself.
 -#}
 {% macro spark__location_clause() -%}
