@@ -10,7 +10,7 @@ select
     cause,
     log_cleaner_outage_key
 from {{ ref('fct_log_cleaner_outages') }}
-where {{ given(
+where {{ question_filter(
     node='node_id',
     topic='topic_name',
     partition='partition_id',

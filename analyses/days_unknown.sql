@@ -18,7 +18,7 @@ silent as (
         on days.event_date = numbered.date_day
     where
         days.evidence_state = 'unknown'
-        and {{ given(
+        and {{ question_filter(
             cluster='days.cluster_id',
             node='days.node_id',
             start='cast(days.event_date as timestamp)'

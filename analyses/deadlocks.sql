@@ -10,5 +10,5 @@ select
     request_handlers_waiting,
     thread_deadlock_key
 from {{ ref('fct_thread_deadlocks') }}
-where {{ given(node='node_id', start='found_at', end='last_found_at') }}
+where {{ question_filter(node='node_id', start='found_at', end='last_found_at') }}
 order by found_at, thread_deadlock_key

@@ -14,7 +14,7 @@ with exposed as (
         end as seen_on,
         min(first_seen_at) filter (where exposure = 'evidence_seen') as seen_first_at
     from {{ ref('fct_issue_exposures') }}
-    where {{ given(node='node_id', release='kafka_version') }}
+    where {{ question_filter(node='node_id', release='kafka_version') }}
     group by cluster_id, kafka_version, issue_id, severity, is_suspect
 )
 

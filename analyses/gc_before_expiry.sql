@@ -18,7 +18,7 @@ inner join {{ ref('fct_gc_pauses') }} as pauses
     on expiries.cause_key = pauses.gc_pause_key
 where
     expiries.cause_kind = 'gc_pause'
-    and {{ given(
+    and {{ question_filter(
         cluster='expiries.cluster_id',
         node='expiries.node_id',
         start='expiries.expired_at',

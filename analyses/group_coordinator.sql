@@ -8,5 +8,8 @@ select
     duration_ms,
     group_coordinator_key
 from {{ ref('fct_group_coordinators') }}
-where {{ given(node='coordinator_id', group='group_id', start='valid_from', end='valid_to') }}
+where
+    {{ question_filter(
+        node='coordinator_id', group='group_id', start='valid_from', end='valid_to'
+    ) }}
 order by cluster_id, valid_from, group_coordinator_key

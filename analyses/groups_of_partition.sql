@@ -12,5 +12,7 @@ select
 from {{ ref('dim_groups') }}
 where
     offsets_partition_id is not null
-    and {{ given(node='coordinator_id', partition='offsets_partition_id', group='group_id') }}
+    and {{ question_filter(
+        node='coordinator_id', partition='offsets_partition_id', group='group_id'
+    ) }}
 order by cluster_id, offsets_partition_id, group_id, group_key

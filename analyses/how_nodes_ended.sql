@@ -20,7 +20,7 @@ select
     next_started_at,
     node_run_key
 from lives
-where {{ given(
+where {{ question_filter(
     node='node_id',
     start='coalesce(started_at, first_seen_at)',
     end='coalesce(stopped_at, last_seen_at)'

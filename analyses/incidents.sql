@@ -14,5 +14,5 @@ select
 from {{ ref('fct_incidents') }}
 where
     not is_maintenance
-    and {{ given(start='started_at', end='ended_at') }}
+    and {{ question_filter(start='started_at', end='ended_at') }}
 order by started_at, cluster_id, incident_key

@@ -1,7 +1,7 @@
 with changes as (
     select *
     from {{ ref('fct_isr_changes') }}
-    where {{ given(
+    where {{ question_filter(
         node='node_id',
         topic='topic_name',
         partition='partition_id',

@@ -4,9 +4,9 @@ with ranked as (
         row_number() over (
             partition by cluster_id, cluster_incarnation, group_id, topic_name, partition_id
             order by window_ended_at desc, group_lag_status_key asc
-        ) as place
+        ) as rank
     from {{ ref('fct_group_lag_status') }}
-    where {{ given(
+    where {{ question_filter(
         group='group_id',
         topic='topic_name',
         partition='partition_id',
@@ -29,7 +29,7 @@ select
     window_ended_at,
     group_lag_status_key
 from ranked
-where place = 1 and (last_lag > 0 or coalesce(status, 'OK') <> 'OK')
+where rank = 1 and (last_lag > 0 or coalesce(status, 'OK') <> 'OK')
 order by
     last_lag desc nulls last,
     cluster_id asc,

@@ -9,7 +9,7 @@ select
     isr,
     leaderless_window_key
 from {{ ref('fct_leaderless_windows') }}
-where {{ given(
+where {{ question_filter(
     topic='topic_name',
     partition='partition_id',
     start='started_at',

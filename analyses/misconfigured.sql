@@ -5,12 +5,12 @@ select
     rule_id,
     severity,
     settings,
-    said,
+    sentence,
     remedy,
     found_at,
     config_finding_key
 from {{ ref('fct_config_findings') }}
-where {{ given(node='node_id', release='kafka_version') }}
+where {{ question_filter(node='node_id', release='kafka_version') }}
 order by
     case severity when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end,
     cluster_id,

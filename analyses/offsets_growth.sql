@@ -10,7 +10,7 @@ select
     sum(cleaner_runs) as cleaner_runs,
     sum(failed_tombstones) as failed_tombstones
 from {{ ref('fct_offsets_topic_growth_hourly') }}
-where {{ given(node='node_id', partition='partition_id', start='hour_at') }}
+where {{ question_filter(node='node_id', partition='partition_id', start='hour_at') }}
 group by cluster_id, node_id, partition_id
 order by
     abnormal_hours desc,

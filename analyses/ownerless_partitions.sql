@@ -11,7 +11,7 @@ select
     cause_kind,
     consumer_ownership_gap_key
 from {{ ref('fct_consumer_ownership_gaps') }}
-where {{ given(
+where {{ question_filter(
     group='group_id',
     topic='topic_name',
     partition='partition_id',

@@ -9,7 +9,7 @@ with sampled as (
         min(limit_value) as limit_value,
         max(sampled_at) as last_at
     from {{ ref('fct_resource_samples') }}
-    where {{ given(node='node_id', start='sampled_at') }}
+    where {{ question_filter(node='node_id', start='sampled_at') }}
     group by cluster_id, node_id, resource
 )
 

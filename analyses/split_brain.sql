@@ -13,5 +13,5 @@ select
 from {{ ref('fct_controller_tenures') }}
 where
     is_split_brain
-    and {{ given(node='controller_id', start='elected_at', end='ended_at') }}
+    and {{ question_filter(node='controller_id', start='elected_at', end='ended_at') }}
 order by elected_at, controller_tenure_key

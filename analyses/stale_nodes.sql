@@ -14,7 +14,7 @@ select
 from {{ ref('fct_epoch_gaps') }}
 where
     gap_kind = 'stale_node'
-    and {{ given(
+    and {{ question_filter(
         node='node_id',
         topic='topic_name',
         partition='partition_id',

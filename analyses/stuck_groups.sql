@@ -14,7 +14,7 @@ select
 from {{ ref('fct_group_rebalances') }}
 where
     (is_stuck or is_failed or outcome = 'open')
-    and {{ given(
+    and {{ question_filter(
         group='group_id',
         start='coalesce(started_at, completed_at)',
         end='completed_at'

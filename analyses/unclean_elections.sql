@@ -13,5 +13,5 @@ select
 from {{ ref('fct_leader_elections') }}
 where
     is_unclean
-    and {{ given(topic='topic_name', partition='partition_id', start='elected_at') }}
+    and {{ question_filter(topic='topic_name', partition='partition_id', start='elected_at') }}
 order by elected_at, leader_election_key

@@ -9,7 +9,7 @@ select
 from {{ ref('fct_under_replicated_windows') }}
 where
     {% if var('at', none) is none %}ended_at is null{% else %}true{% endif %}
-    and {{ given(
+    and {{ question_filter(
         node='replica_id',
         topic='topic_name',
         partition='partition_id',

@@ -14,7 +14,7 @@ select
 from {{ ref('fct_coordinator_loads') }}
 where
     (is_unfinished or error is not null or duration_ms >= 1000)
-    and {{ given(
+    and {{ question_filter(
         node='node_id',
         partition='partition_id',
         start='started_at',

@@ -7,12 +7,12 @@ select
     fixed_outages,
     newly_exposed_count,
     still_exposed_count,
-    changes_mode,
+    is_kraft_migration,
     fixed,
     newly_exposed,
     upgrade_key
 from {{ ref('rpt_upgrade_exposure') }}
 where
     is_latest_of_line
-    and {{ given(release='from_release') }}
+    and {{ question_filter(release='from_release') }}
 order by cluster_id asc, from_release asc, released_on desc nulls last, to_release asc

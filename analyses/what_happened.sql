@@ -33,7 +33,7 @@ with happened as (
         {{ columns[1] }} as node_id,
         {% if columns[2] %}{{ columns[2] }}{% else %}cast(null as string){% endif %} as topic_name,
         '{{ fact }}' as fact_name,
-        concat({% for word in columns[4] %}{% if loop.index > 1 %}, {% endif %}coalesce(cast({{ word }} as string), '?'){% endfor %}) as said,
+        concat({% for word in columns[4] %}{% if loop.index > 1 %}, {% endif %}coalesce(cast({{ word }} as string), '?'){% endfor %}) as sentence,
         {{ columns[3] }} as fact_key
     from {{ ref(fact) }}
     {% if not loop.last %}union all{% endif %}
@@ -45,7 +45,7 @@ with happened as (
         node_id,
         cast(null as string) as topic_name,
         'dim_node_runs' as fact_name,
-        concat('node ', cast(node_id as string), ' stopped: ', {{ in_words('end_kind') }}) as said,
+        concat('node ', cast(node_id as string), ' stopped: ', {{ in_words('end_kind') }}) as sentence,
         node_run_key as fact_key
     from {{ ref('dim_node_runs') }}
     union all
@@ -55,7 +55,7 @@ with happened as (
         node_id,
         cast(null as string) as topic_name,
         'dim_node_runs' as fact_name,
-        concat('node ', cast(node_id as string), ' started') as said,
+        concat('node ', cast(node_id as string), ' started') as sentence,
         node_run_key as fact_key
     from {{ ref('dim_node_runs') }}
 )
@@ -64,12 +64,12 @@ select
     happened_at,
     cluster_id,
     node_id,
-    said,
+    sentence,
     fact_name,
     fact_key
 from happened
 where
     happened_at is not null
     -- Without coalesce DataFusion drops the condition where the column is a null constant.
-    and {{ given(node='node_id', topic="coalesce(topic_name, '')", start='happened_at') }}
-order by happened_at, fact_name, fact_key, said
+    and {{ question_filter(node='node_id', topic="coalesce(topic_name, '')", start='happened_at') }}
+order by happened_at, fact_name, fact_key, sentence

@@ -12,7 +12,7 @@ select
     controller_epoch,
     leader_election_key
 from {{ ref('fct_leader_elections') }}
-where {{ given(
+where {{ question_filter(
     topic='topic_name',
     partition='partition_id',
     start='elected_at',

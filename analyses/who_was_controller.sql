@@ -11,5 +11,5 @@ select
     is_split_brain,
     controller_tenure_key
 from {{ ref('fct_controller_tenures') }}
-where {{ given(node='controller_id', start='elected_at', end='ended_at') }}
+where {{ question_filter(node='controller_id', start='elected_at', end='ended_at') }}
 order by cluster_id, elected_at, controller_tenure_key

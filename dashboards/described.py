@@ -25,7 +25,7 @@ KINDS = {
     "bars": ({"metrics"}, {"by", "x", "grain", "stacked"}),
     "ranking": ({"by", "metrics"}, {"split"}),
     "heatmap": ({"x", "y", "metric"}, set()),
-    "spans": ({"start", "end", "y", "series"}, {"told", "order", "margin"}),
+    "spans": ({"start", "end", "y", "series"}, {"tooltip", "order", "margin"}),
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
 COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty", "unfiltered"}
@@ -33,7 +33,7 @@ COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "emp
 SPANS = """\
 select
     t.*,
-    coalesce(t.{end}, greatest(c.last_seen_at, t.{start})) as until_at
+    coalesce(t.{end}, greatest(c.last_seen_at, t.{start})) as effective_end_at
 from {schema}.{table} as t
 left join marts.dim_clusters as c
     on t.cluster_id = c.cluster_id and t.cluster_incarnation = c.cluster_incarnation
@@ -254,7 +254,9 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
         query = SPANS.format(schema=schema, table=based_on, start=said["spans"][0], end=said["spans"][1])
         columns = {
             **columns,
-            "until_at": Column("until_at", "timestamp", f"{label_of(said['spans'][1])}; where it is open, the cluster's last record."),
+            "effective_end_at": Column(
+                "effective_end_at", "timestamp", f"{label_of(said['spans'][1])}; where it is open, the cluster's last record."
+            ),
         }
     if "columns" in said:
         columns = {column: columns[column] for column in said["columns"]}
@@ -312,7 +314,7 @@ def _chart(said: dict[str, Any], datasets: dict[str, Dataset], place: str) -> Ch
 def _check_names(chart: Chart, place: str) -> None:
     """Every name that a chart uses is a column, or a metric, of its dataset."""
     columns, metrics = chart.dataset.columns, chart.dataset.metrics
-    for key in ("by", "split", "x", "y", "start", "end", "series", "told", "columns"):
+    for key in ("by", "split", "x", "y", "start", "end", "series", "tooltip", "columns"):
         for name in chart.listed(key):
             if name not in columns:
                 raise Misdescribed(f"{place}: `{key}` names {name}, which is no column of {chart.dataset.name}")

@@ -134,7 +134,7 @@ def _spans(chart: Chart) -> dict[str, Any]:
         "y_axis_title_position": "Left",
         # Room for the names, which Superset clips.
         "y_axis_title_margin": chart.says.get("margin", 220),
-        "tooltip_columns": chart.listed("told"),
+        "tooltip_columns": chart.listed("tooltip"),
         "tooltip_metrics": [],
         "order_by_cols": _order(chart),
         "show_legend": True,

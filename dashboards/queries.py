@@ -39,7 +39,7 @@ def _columns(chart: Chart) -> tuple[list[str], list[str]]:
     """What is selected, and what is grouped by: nothing where rows are shown as they are."""
     metrics = [f"{metric.sql} as {metric.name}" for metric in chart.metrics]
     if chart.kind == "spans":
-        names = dict.fromkeys(name for key in ("start", "end", "y", "series", "told") for name in chart.listed(key))
+        names = dict.fromkeys(name for key in ("start", "end", "y", "series", "tooltip") for name in chart.listed(key))
         return [_expression(chart, name) for name in names], [chart.dataset.columns[name].expression or name for name in names]
     if chart.kind == "table" and not metrics:
         return [_expression(chart, name) for name in chart.listed("columns")], []

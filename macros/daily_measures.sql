@@ -52,13 +52,13 @@
      'means': 'Milliseconds in which processes stood still'},
     {'name': 'gc_pause_ms', 'fact': 'fct_gc_pauses', 'day': 'started_date', 'value': 'duration_ms',
      'means': 'Milliseconds of GC pauses above the threshold'},
-    {'name': 'cleaner_outage_ms', 'fact': 'fct_log_cleaner_outages', 'started_at': 'stopped_at', 'ended_at': 'resumed_at', 'where': "extent <> 'partition'",
+    {'name': 'cleaner_outage_ms', 'fact': 'fct_log_cleaner_outages', 'started_at': 'stopped_at', 'ended_at': 'resumed_at', 'where': "scope <> 'partition'",
      'means': 'Milliseconds in which a log cleaner was down, summed over nodes'},
     {'name': 'abnormal_offsets_hours', 'fact': 'fct_offsets_topic_growth_hourly', 'day': 'cast(hour_at as date)', 'where': 'is_abnormal',
      'means': 'Partition-hours of abnormal growth of the offsets topic'},
     {'name': 'offsets_growth_bytes', 'fact': 'fct_offsets_topic_growth_hourly', 'day': 'cast(hour_at as date)', 'value': 'bytes_growth',
      'means': 'Growth of the offsets topic in bytes, summed over replicas'},
-    {'name': 'records_given_up', 'fact': 'fct_truncations', 'day': 'truncated_date', 'value': 'records_given_up',
+    {'name': 'records_truncated', 'fact': 'fct_truncations', 'day': 'truncated_date', 'value': 'records_truncated',
      'means': 'Records that replicas discarded by truncation'},
 ]) }}
 {%- endmacro %}

@@ -9,10 +9,10 @@ Plane counts as two. Kept within 32 bits without an overflow, which ANSI mode wo
             else aggregate(
                 sequence(0, cast(octet_length(encode({{ text }}, 'UTF-16BE')) / 2 as int) - 1),
                 cast(0 as bigint),
-                (total, place) -> (
+                (total, position) -> (
                     total * 31
                     + cast(
-                        conv(substring(hex(encode({{ text }}, 'UTF-16BE')), place * 4 + 1, 4), 16, 10)
+                        conv(substring(hex(encode({{ text }}, 'UTF-16BE')), position * 4 + 1, 4), 16, 10)
                         as bigint
                     )
                 ) % 4294967296,

@@ -13,7 +13,7 @@ The columns of int_incidents__events for the rows of one fact; what an argument 
     {{ key }} as fact_key,
     {{ kind }} as event_kind,
     {{ at }} as started_at,
-    {{ until }} as until_at,
+    {{ until }} as ended_at,
     cast({{ nodes }} as array<int>) as node_ids,
     cast({{ other }} as int) as other_node_id,
     cast({{ owner }} as string) as owner,

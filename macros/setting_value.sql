@@ -1,9 +1,9 @@
 {#- The value in force of a setting, as text: given, measured (names with @), that of the setting it follows, Kafka's default. -#}
 {% macro setting_value(name) -%}
     coalesce(
-        given[{{ name }}],
+        configured[{{ name }}],
         facts[{{ name }}],
-        given[default_settings[{{ name }}]],
+        configured[default_settings[{{ name }}]],
         defaults[{{ name }}]
     )
 {%- endmacro %}

@@ -12,7 +12,7 @@ REPORTS = PROJECT / "models/reports/days"
 # Column before the measures, and how their description goes on.
 PLACES = {
     "rpt_cluster_daily": ("observed_ms", ". Null if the day is unknown."),
-    "rpt_node_daily": ("deaths", ". Null if the day is unknown."),
+    "rpt_node_daily": ("unclean_shutdowns", ". Null if the day is unknown."),
     "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
 }
 

@@ -1,6 +1,6 @@
 """`chronicle check`: the alerts of tests/alerts, each a dbt test of tag `alert`, asked of delta-rs without a session.
 
-An alert's SQL gives cluster_id, at (when it came to be, UTC), key (of a row of a fact, the same in every build) and said.  It is new in a
+An alert's SQL gives cluster_id, at (when it came to be, UTC), key (of a row of a fact, the same in every build) and sentence.  It is new in a
 period if `at` lies in it: from `since` up to, and not with, `now`.
 """
 
@@ -46,7 +46,7 @@ def alerts(folder: Path = FOLDER) -> Iterator[Alert]:
 def check(
     place: Warehouse, since: dt.datetime, now: dt.datetime, cluster: str | None = None, severity: str = "warn"
 ) -> list[dict[str, Any]]:
-    """What came up from `since` to `now`, in order of time: alert, severity, cluster_id, at, key, said, ask.
+    """What came up from `since` to `now`, in order of time: alert, severity, cluster_id, at, key, sentence, ask.
 
     `cluster`: only of this one; `severity`: this and graver.  Raises ValueError for a cluster that is not there, NotBuilt for a table.
     """

@@ -1,7 +1,7 @@
 """SQL of dbt's kind (`ref`, `var`, `config`) made into plain SQL without dbt, in milliseconds.
 
 Knows what saved questions and alerts use: `ref` of marts and reports, `var` with what is given or stands in dbt_project.yml, `config`, and
-the macros of macros/given.sql.
+the macros of macros/question_filter.sql.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from chronicle.project import PROJECT
 
-MACROS = PROJECT / "macros" / "given.sql"
+MACROS = PROJECT / "macros" / "question_filter.sql"
 # Schemas by the beginning of a model's name.
 SCHEMAS = {"dim": "marts", "fct": "marts", "rpt": "reports"}
 

@@ -84,7 +84,7 @@ order by started_at, incident_key"""
 INCIDENT_EVENTS = """
 select * from (
     select
-        incident_key, incident_event_key, sequence, happened_at, role, said, evidence, evidence_count,
+        incident_key, incident_event_key, sequence, happened_at, role, sentence, evidence, evidence_count,
         count(*) over (partition by incident_key) as events,
         row_number() over (partition by incident_key order by sequence, incident_event_key) as place
     from marts.fct_incident_events
@@ -99,10 +99,10 @@ QUESTIONS = (
         "Day by day",
         """
 select
-    event_date as day, evidence_state as evidence, nodes_heard, availability_ratio, leaderless_ms, under_replicated_ms, incidents,
+    event_date as day, evidence_state as evidence, nodes_with_records, availability_ratio, leaderless_ms, under_replicated_ms, incidents,
     elections_leader_lost as leaders_lost, elections_unclean as unclean_elections, controller_changes,
     expiries_gc_pause + expiries_process_stall + expiries_process_death + expiries_network + expiries_unknown as sessions_lost,
-    stale_epoch_ms, records_given_up
+    stale_epoch_ms, records_truncated
 from reports.rpt_cluster_daily
 where cluster_id = $cluster and event_date >= cast($since as date) and event_date < $until""",
         "day desc",
@@ -253,12 +253,12 @@ where {here("failed_at")}""",
         "Records discarded by truncation",
         f"""
 select
-    topic_name, node_id as node, count(distinct partition_id) as partitions, count(*) as truncations, sum(records_given_up) as records_given_up,
+    topic_name, node_id as node, count(distinct partition_id) as partitions, count(*) as truncations, sum(records_truncated) as records_truncated,
     max(truncated_at) as last_at
 from marts.fct_truncations
-where {here("truncated_at")} and coalesce(records_given_up, 1) > 0
+where {here("truncated_at")} and coalesce(records_truncated, 1) > 0
 group by topic_name, node_id""",
-        "records_given_up desc nulls last, topic_name, node",
+        "records_truncated desc nulls last, topic_name, node",
         10,
         "the most",
     ),
@@ -280,7 +280,7 @@ group by partition_id, node_id""",
         OFFSETS,
         "Log cleaners that were down",
         f"""
-select node_id as node, stopped_at, resumed_at, extent as stopped, found_by, cause, topic_name, partition_id
+select node_id as node, stopped_at, resumed_at, scope as stopped, found_by, cause, topic_name, partition_id
 from marts.fct_log_cleaner_outages
 where {here("stopped_at", "resumed_at")}""",
         "resumed_at nulls first, stopped_at, node",

@@ -93,7 +93,7 @@ class Event:
     at: str
     after: str
     role: str
-    said: str
+    sentence: str
     key: str
     lines: list[Line]
     records: int
@@ -417,7 +417,7 @@ def event(row: Row, start: dt.datetime) -> Event:
         at=time_text(row["happened_at"]),
         after="" if not away else f"{'+' if away > 0 else '−'}{duration_text(abs(away))}",
         role=row["role"] or "",
-        said=row["said"] or "",
+        sentence=row["sentence"] or "",
         key=row["incident_event_key"],
         lines=[],
         records=max(row["evidence_count"] or 0, len(places)),

@@ -12,10 +12,10 @@ select
     log_cleaner_outage_key as key,
     'the log cleaner of node ' || cast(node_id as string) || ' stopped'
     || coalesce(
-        case when extent = 'partition' then ' for ' else ' while it cleaned ' end
+        case when scope = 'partition' then ' for ' else ' while it cleaned ' end
         || topic_name || '-' || cast(partition_id as string),
         ''
     )
-    || ' (' || replace(found_by, '_', ' ') || ')' || coalesce(': ' || cause, '') as said
+    || ' (' || replace(found_by, '_', ' ') || ')' || coalesce(': ' || cause, '') as sentence
 from {{ ref('fct_log_cleaner_outages') }}
-where {{ given(start='stopped_at') }}
+where {{ question_filter(start='stopped_at') }}

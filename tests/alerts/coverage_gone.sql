@@ -15,7 +15,7 @@ with lives as (
         node_run_key,
         row_number() over (
             partition by cluster_id, node_id order by last_seen_at desc, run_number desc
-        ) as place
+        ) as rank
     from {{ ref('dim_node_runs') }}
 ),
 
@@ -27,7 +27,7 @@ silent as (
         node_run_key,
         last_seen_at + interval '{{ var("alert_silent_ms") }} milliseconds' as silent_at
     from lives
-    where place = 1 and end_kind <> 'clean'
+    where rank = 1 and end_kind <> 'clean'
 )
 
 select
@@ -35,6 +35,6 @@ select
     silent_at as at,
     node_run_key as key,
     'nothing was heard of node ' || cast(node_id as string)
-    || ' for {{ var("alert_silent_ms") }} ms, and it was not stopped' as said
+    || ' for {{ var("alert_silent_ms") }} ms, and it was not stopped' as sentence
 from silent
-where silent_at <= now() and {{ given(start='silent_at') }}
+where silent_at <= now() and {{ question_filter(start='silent_at') }}

@@ -11,8 +11,10 @@ select
     elected_at as at,
     leader_election_key as key,
     'node ' || cast(leader_id as string) || ' was made leader of ' || topic_name || '-'
-    || cast(partition_id as string) || ' unclean, at epoch ' || cast(leader_epoch as string) as said
+    || cast(partition_id as string)
+    || ' unclean, at epoch '
+    || cast(leader_epoch as string) as sentence
 from {{ ref('fct_leader_elections') }}
 where
     is_unclean
-    and {{ given(start='elected_at') }}
+    and {{ question_filter(start='elected_at') }}

@@ -10,9 +10,9 @@ select
     cluster_id,
     first_seen_at as at,
     issue_exposure_key as key,
-    'node ' || cast(node_id as string) || ' shows ' || said as said
+    'node ' || cast(node_id as string) || ' shows ' || sentence as sentence
 from {{ ref('fct_issue_exposures') }}
 where
     exposure = 'evidence_seen'
     and not is_suspect
-    and {{ given(start='first_seen_at') }}
+    and {{ question_filter(start='first_seen_at') }}

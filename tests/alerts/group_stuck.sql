@@ -10,8 +10,8 @@ select
     cluster_id,
     started_at as at,
     group_rebalance_key as key,
-    'group ' || group_id || ' hangs in a rebalance' as said
+    'group ' || group_id || ' hangs in a rebalance' as sentence
 from {{ ref('fct_group_rebalances') }}
 where
     is_stuck
-    and {{ given(start='started_at') }}
+    and {{ question_filter(start='started_at') }}

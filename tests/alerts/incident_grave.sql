@@ -10,9 +10,9 @@ select
     cluster_id,
     started_at as at,
     incident_key as key,
-    severity || ' incident: ' || summary as said
+    severity || ' incident: ' || summary as sentence
 from {{ ref('fct_incidents') }}
 where
     not is_maintenance
     and severity in ('critical', 'major')
-    and {{ given(start='started_at') }}
+    and {{ question_filter(start='started_at') }}

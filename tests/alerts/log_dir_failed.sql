@@ -11,6 +11,6 @@ select
     failed_at as at,
     log_dir_failure_key as key,
     'log directory ' || coalesce(log_dir, '?') || ' of node '
-    || coalesce(cast(node_id as string), '?') || ' failed' as said
+    || coalesce(cast(node_id as string), '?') || ' failed' as sentence
 from {{ ref('fct_log_dir_failures') }}
-where {{ given(start='failed_at') }}
+where {{ question_filter(start='failed_at') }}

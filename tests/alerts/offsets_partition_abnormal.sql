@@ -26,9 +26,9 @@ select
     hour_at as at,
     offsets_topic_growth_key as key,
     '__consumer_offsets-' || cast(partition_id as string) || ' on node ' || cast(node_id as string)
-    || ' is out of line: ' || coalesce(abnormal_reason, 'no reason known') as said
+    || ' is out of line: ' || coalesce(abnormal_reason, 'no reason known') as sentence
 from hours
 where
     is_abnormal
     and not coalesce(was_abnormal, false)
-    and {{ given(start='hour_at') }}
+    and {{ question_filter(start='hour_at') }}

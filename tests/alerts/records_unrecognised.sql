@@ -23,10 +23,10 @@ select
     over_at as at,
     cluster_id || ' ' || cast(event_date as string) as key,
     cast(records - recognised as string) || ' of ' || cast(records as string) || ' records of '
-    || cast(event_date as string) || ' were not recognised' as said
+    || cast(event_date as string) || ' were not recognised' as sentence
 from days
 where
     records >= 1000
     and recognised < {{ var("alert_recognised_ratio") }} * records
     and over_at <= now()
-    and {{ given(start='over_at') }}
+    and {{ question_filter(start='over_at') }}

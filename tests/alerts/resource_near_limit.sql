@@ -12,11 +12,11 @@ select
     resource_sample_key as key,
     replace(resource, '_', ' ') || ' of node ' || coalesce(cast(node_id as string), '?')
     || case when is_exhausted then ' ran out' else ': ' || cast(value as string) end
-    || coalesce(', limit ' || cast(limit_value as string), '') as said
+    || coalesce(', limit ' || cast(limit_value as string), '') as sentence
 from {{ ref('fct_resource_samples') }}
 where
     (
         is_exhausted
         or cast(value as double) / nullif(limit_value, 0) >= {{ var("alert_resource_ratio") }}
     )
-    and {{ given(start='sampled_at') }}
+    and {{ question_filter(start='sampled_at') }}

@@ -13,8 +13,8 @@ select
     'node ' || cast(controller_id as string) || ' went on as controller of epoch '
     || cast(controller_epoch as string) || ' for ' || coalesce(cast(overlap_ms as string), '?')
     || ' ms beside node ' || coalesce(cast(overlapping_controller_id as string), '?')
-    || ', states written: ' || coalesce(cast(late_writes as string), '?') as said
+    || ', states written: ' || coalesce(cast(late_writes as string), '?') as sentence
 from {{ ref('fct_controller_tenures') }}
 where
     is_split_brain
-    and {{ given(start='elected_at') }}
+    and {{ question_filter(start='elected_at') }}

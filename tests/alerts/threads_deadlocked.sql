@@ -10,6 +10,6 @@ select
     cluster_id,
     found_at as at,
     thread_deadlock_key as key,
-    'node ' || cast(node_id as string) || ': deadlock of ' || array_join(threads, ', ') as said
+    'node ' || cast(node_id as string) || ': deadlock of ' || array_join(threads, ', ') as sentence
 from {{ ref('fct_thread_deadlocks') }}
-where {{ given(start='found_at') }}
+where {{ question_filter(start='found_at') }}

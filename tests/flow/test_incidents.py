@@ -122,9 +122,9 @@ class TestCluster:
 SENTENCES = """
 select summary as sentence from marts.fct_incidents
 union select explode(warnings) from marts.fct_incidents
-union select said from marts.fct_incident_events
-union select said from marts.fct_config_findings
-union select said from marts.fct_issue_exposures
+union select sentence from marts.fct_incident_events
+union select sentence from marts.fct_config_findings
+union select sentence from marts.fct_issue_exposures
 """
 NAMES = "select topic_name as name from marts.dim_topics union select group_id from marts.dim_groups union select thread from (select explode(threads) as thread from marts.fct_thread_deadlocks)"
 

@@ -99,7 +99,7 @@ def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixt
     assert code("--cluster", "incident-4", "--since", "8h", "--now", "2020-04-22 12:00") == 3
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["alert"] for line in lines] == ["exposure_seen", "threads_deadlocked"]
-    assert set(lines[0]) == {"alert", "severity", "cluster_id", "at", "key", "said", "ask"}
+    assert set(lines[0]) == {"alert", "severity", "cluster_id", "at", "key", "sentence", "ask"}
     # Warnings alone are none, unless asked for.
     warnings = ("--cluster", "incident-1", "--since", "2019-03-20 06:31", "--now", "2019-03-20 06:32")
     assert (code(*warnings), code(*warnings, "--strict"), code(*warnings, "--severity", "error")) == (0, 3, 0)

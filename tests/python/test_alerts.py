@@ -57,4 +57,4 @@ def test_an_alert_tells_its_rows_and_no_other(name: str, tmp_path: Path) -> None
     alert = next(one for one in alerts() if one.name == name)
     period = {"since": (AT - dt.timedelta(days=1)).isoformat(), "until": (AT + dt.timedelta(days=1)).isoformat()}
     found = Tables(Warehouse.at(str(tmp_path))).rows(render(alert.path, period).sql)
-    assert sorted((row["at"], row["key"], row["said"]) for row in found) == wanted
+    assert sorted((row["at"], row["key"], row["sentence"]) for row in found) == wanted

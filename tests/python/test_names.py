@@ -166,7 +166,7 @@ def test_dbt_is_given_the_clusters_as_they_are_called(tmp_path: Path) -> None:
 
 
 def test_a_literal_of_spark_keeps_blanks_and_escapes_the_rest() -> None:
-    source = (MACROS.parent / "spark_overrides.sql").read_text()
+    source = (MACROS.parent / "sql_text.sql").read_text()
     macro = re.search(r"{% macro sql_text.*?{%- endmacro %}", source, re.S)
     assert macro is not None
     from jinja2 import Environment
@@ -441,7 +441,7 @@ def page_about(root: Path, name: str) -> str:
                 ),
                 incident("upkeep", "2026-06-11 02:00", cluster_id=name, is_maintenance=True, summary=name),
             ],
-            "marts/fct_incident_events": [event("death", 1, "2026-06-10 15:49", cluster_id=name, said=f"Group {name} hangs.", role=name or "cause", **lines_at(7))],
+            "marts/fct_incident_events": [event("death", 1, "2026-06-10 15:49", cluster_id=name, sentence=f"Group {name} hangs.", role=name or "cause", **lines_at(7))],
             "marts/fct_leaderless_windows": [
                 {"cluster_id": name, "topic_name": name, "partition_id": 0, "started_at": at("2026-06-10 15:48:36"), "ended_at": None}
             ],

@@ -41,7 +41,7 @@ SCHEMAS = {
     },
     "marts/fct_incident_events": {
         **FACT, "incident_event_key": pa.string(), "incident_key": pa.string(), "sequence": pa.int32(), "happened_at": TIME,
-        "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "said": pa.string(),
+        "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "sentence": pa.string(),
     },
     "marts/fct_leaderless_windows": {
         **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "started_at": TIME, "ended_at": TIME, "duration_ms": pa.int64(),
@@ -56,9 +56,9 @@ SCHEMAS = {
         "cluster_id": pa.string(), "event_date": pa.date32(), "evidence_state": pa.string(), "availability_ratio": pa.float64(),
         **dict.fromkeys(
             (
-                "nodes_heard", "leaderless_ms", "under_replicated_ms", "incidents", "elections_leader_lost", "elections_unclean",
+                "nodes_with_records", "leaderless_ms", "under_replicated_ms", "incidents", "elections_leader_lost", "elections_unclean",
                 "controller_changes", "expiries_gc_pause", "expiries_process_stall", "expiries_process_death", "expiries_network",
-                "expiries_unknown", "stale_epoch_ms", "records_given_up",
+                "expiries_unknown", "stale_epoch_ms", "records_truncated",
             ),
             pa.int64(),
         ),
@@ -101,7 +101,7 @@ def incident(key: str, started: str, **more: Any) -> dict[str, Any]:
 def event(key: str, sequence: int, happened: str, **more: Any) -> dict[str, Any]:
     return {
         "cluster_id": "orders", "incident_event_key": f"{key}-{sequence}", "incident_key": key, "sequence": sequence, "happened_at": at(happened),
-        "fact_name": "fct_session_expiries", "fact_key": "f" * 32, "role": "cause", "said": f"Sentence {sequence} of {key}.", "evidence_count": 1, **more,
+        "fact_name": "fct_session_expiries", "fact_key": "f" * 32, "role": "cause", "sentence": f"Sentence {sequence} of {key}.", "evidence_count": 1, **more,
     }  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
             ],
             "marts/fct_incident_events": [
                 event("death", 2, "2026-06-10 15:48:36.006", role="effect", **lines_at(9)),
-                event("death", 1, "2026-06-10 15:48:30.006", said="Node <b>1</b> died.", **lines_at(7, 8)),
+                event("death", 1, "2026-06-10 15:48:30.006", sentence="Node <b>1</b> died.", **lines_at(7, 8)),
             ],
             "marts/fct_leaderless_windows": [
                 {"cluster_id": "orders", "topic_name": "a$b$<i>", "partition_id": 0, "started_at": at("2026-06-10 15:48:36"), "ended_at": None}
@@ -468,7 +468,7 @@ def test_an_unknown_day_says_nothing_of_availability(tmp_path: Path) -> None:
             "cluster_id": "orders", "event_date": dt.date(2026, 6, 10), "evidence_state": "known", "availability_ratio": 0.99975,
             **dict.fromkeys(counts, 1), "leaderless_ms": 252_000,
         },
-        {"cluster_id": "orders", "event_date": dt.date(2026, 6, 11), "evidence_state": "unknown", "nodes_heard": 0},
+        {"cluster_id": "orders", "event_date": dt.date(2026, 6, 11), "evidence_state": "unknown", "nodes_with_records": 0},
     ]  # fmt: skip
     page = page_of(make(tmp_path, {"marts/dim_clusters": [cluster()], "reports/rpt_cluster_daily": days}))
     table = re.search(r"<caption>Day by day</caption>.*?</table>", page, re.DOTALL)

@@ -57,7 +57,7 @@ def test_words_are_words() -> None:
 @pytest.mark.parametrize(
     ("name", "columns"),
     [
-        ("incident_kinds", ["said", "said_recovery"]),
+        ("incident_kinds", ["sentence", "recovery_sentence"]),
         ("causes", ["why"]),
         ("config_rules", ["why", "consequence", "remedy", "not_evaluated_because"]),
     ],

@@ -92,5 +92,5 @@ def test_an_entry_with_a_role_is_a_fact(
     ingesting.ingest(lambda: spark, warehouse, options, tell=lambda text: None)
     building.build(spark, warehouse, project=project, select=f"+{FACT}")
     register(spark, Warehouse.at(warehouse))
-    (row,) = spark.sql(f"select node_id, log_dir, first_event_type, is_dir_left from marts.{FACT}").collect()
+    (row,) = spark.sql(f"select node_id, log_dir, first_event_type, is_dir_offline from marts.{FACT}").collect()
     assert tuple(row) == (1, "/data/kafka-2", "storage_volume_lost", True)

@@ -38,7 +38,7 @@ matched as (
                 ruled.priority asc,
                 causes.started_at desc,
                 causes.event_key asc
-        ) as place
+        ) as choice_rank
     from ruled
     inner join events as effects on ruled.effect_kind = effects.event_kind
     inner join events as causes
@@ -66,10 +66,10 @@ matched as (
                     unix_millis(effects.started_at)
                     >= unix_millis(causes.started_at) - ruled.earliest_ms
                     and (
-                        (ruled.is_while_open and causes.until_at is null)
+                        (ruled.is_while_open and causes.ended_at is null)
                         or unix_millis(effects.started_at) <= ruled.longest_delay_ms + unix_millis(
                             case
-                                when ruled.is_while_open then causes.until_at else causes.started_at
+                                when ruled.is_while_open then causes.ended_at else causes.started_at
                             end
                         )
                     )
@@ -82,7 +82,7 @@ final as (
         event_key,
         cause_event_key
     from matched
-    where place = 1
+    where choice_rank = 1
 )
 
 select * from final

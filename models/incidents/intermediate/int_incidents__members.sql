@@ -29,8 +29,8 @@ members as (
             else kinds.role
         end as role,
         events.event_key = trees.incident_root_key as is_root,
-        kinds.said as said_of_kind,
-        kinds.said_recovery,
+        kinds.sentence as kind_sentence,
+        kinds.recovery_sentence,
         array_join(events.node_ids, ', ') as nodes_text,
         array_join(slice(events.partitions, 1, 5), ', ')
         || case
@@ -46,9 +46,9 @@ members as (
 
 final as (
     select
-        * except (said_of_kind, said_recovery, nodes_text, partitions_text),
-        {{ told('said_of_kind') }} as said,
-        {{ told('said_recovery') }} as said_recovery
+        * except (kind_sentence, recovery_sentence, nodes_text, partitions_text),
+        {{ fill_sentence('kind_sentence') }} as sentence,
+        {{ fill_sentence('recovery_sentence') }} as recovery_sentence
     from members
 )
 

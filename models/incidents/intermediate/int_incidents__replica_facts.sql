@@ -54,11 +54,11 @@ final as (
             incident_fact(
                 'fct_truncations', 'truncation_key', "'records_truncated'", 'truncated_at', 'truncated_at',
                 nodes='array(node_id)', topic='topic_name', partition='partition_id',
-                amount='records_given_up', burst='node_id'
+                amount='records_truncated', burst='node_id'
             )
         }}
     from truncations
-    where records_given_up > 0 and node_id is not null
+    where records_truncated > 0 and node_id is not null
     union all
     select
         {{

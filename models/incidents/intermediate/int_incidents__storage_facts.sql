@@ -24,9 +24,9 @@ final as (
             incident_fact(
                 'fct_log_cleaner_outages', 'log_cleaner_outage_key', "'log_cleaner_outage'",
                 'stopped_at', 'resumed_at', nodes='array(node_id)',
-                topic="if(extent = 'partition', topic_name, null)",
-                partition="if(extent = 'partition', partition_id, null)",
-                detail="concat(coalesce(cause, concat('seen by ', " ~ in_words('found_by') ~ ")), coalesce(case when extent <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
+                topic="if(scope = 'partition', topic_name, null)",
+                partition="if(scope = 'partition', partition_id, null)",
+                detail="concat(coalesce(cause, concat('seen by ', " ~ in_words('found_by') ~ ")), coalesce(case when scope <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
                 duration='duration_ms'
             )
         }}
@@ -58,7 +58,7 @@ final as (
         {{
             incident_fact(
                 'fct_log_dir_failures', 'log_dir_failure_key', "'log_dir_failure'", 'failed_at',
-                'coalesce(last_told_at, failed_at)', nodes='array(node_id)',
+                'coalesce(last_logged_at, failed_at)', nodes='array(node_id)',
                 detail="concat_ws(', ', log_dir, coalesce(cause, exception))"
             )
         }}

@@ -54,7 +54,7 @@ counted as (
         *,
         if(event_kind = 'leaderless', partitions, array()) as partitions_leaderless,
         if(event_kind = 'leaderless', duration_total_ms, 0) as leaderless_ms,
-        if(event_kind = 'leaderless', duration_most_ms, null) as leaderless_most_ms,
+        if(event_kind = 'leaderless', duration_max_ms, null) as leaderless_max_ms,
         if(event_kind = 'controlled_stop', node_ids, array()) as nodes_stopped
     from members
 ),
@@ -68,23 +68,23 @@ summed as (
         -- An hour of growth begins before what it shows.
         min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
         case
-            when count_if(until_at is null and (is_harm or is_planned)) = 0
+            when count_if(ended_at is null and (is_harm or is_planned)) = 0
                 then
-                    max(coalesce(until_at, started_at)) filter (where is_harm or is_planned)
+                    max(coalesce(ended_at, started_at)) filter (where is_harm or is_planned)
         end as ended_at,
         max(root_cause_kind) filter (where is_root) as root_cause_kind,
         max(event_kind) filter (where is_root) as root_event_kind,
         max(fact_key) filter (where is_root) as root_cause_key,
-        max(said) filter (where is_root) as root_said,
+        max(sentence) filter (where is_root) as root_sentence,
         max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
         filter (where is_harm) as severity,
         array_sort(array_distinct(flatten(collect_list(node_ids)))) as nodes,
         size(array_distinct(flatten(collect_list(nodes_stopped)))) as nodes_stopped,
         size(array_distinct(flatten(collect_list(partitions)))) as partitions_affected,
         sum(coalesce(leaderless_ms, 0)) as leaderless_ms,
-        max(leaderless_most_ms) as leaderless_most_ms,
+        max(leaderless_max_ms) as leaderless_max_ms,
         size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
-        count_if(event_kind = 'leaderless' and until_at is null) as leaderless_open,
+        count_if(event_kind = 'leaderless' and ended_at is null) as leaderless_open,
         max_by(evidence, is_root) as evidence,
         max_by(evidence_count, is_root) as evidence_count
     from counted

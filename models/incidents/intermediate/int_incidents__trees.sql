@@ -14,7 +14,7 @@ trees as (
     select
         roots.root_event_key,
         max(kinds.is_harm) as is_harm,
-        max(coalesce(events.until_at, events.started_at)) as last_at
+        max(coalesce(events.ended_at, events.started_at)) as last_at
     from roots
     inner join events on roots.event_key = events.event_key
     inner join kinds on events.event_kind = kinds.event_kind
@@ -49,7 +49,7 @@ spaced as (
             partition by cluster_id, cluster_incarnation, family
             order by started_at, root_event_key
             rows between unbounded preceding and 1 preceding
-        ) as busy_until_at
+        ) as last_ended_at
     from kept
 ),
 
@@ -58,7 +58,7 @@ numbered as (
         *,
         sum(
             case
-                when unix_millis(started_at) - unix_millis(busy_until_at) <= gap_ms then 0
+                when unix_millis(started_at) - unix_millis(last_ended_at) <= gap_ms then 0
                 else 1
             end
         ) over (

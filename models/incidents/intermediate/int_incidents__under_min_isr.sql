@@ -70,7 +70,7 @@ shrunk as (
         cluster_id,
         explode(partitions) as partition_name,
         started_at,
-        until_at
+        ended_at
     from members
     where event_kind = 'isr_shrunk'
 ),
@@ -85,7 +85,7 @@ touched as (
             shrunk.cluster_id = stretches.cluster_id
             and shrunk.partition_name = stretches.partition_name
             and shrunk.started_at <= stretches.turned_at
-            and (shrunk.until_at is null or shrunk.until_at > stretches.turned_at)
+            and (shrunk.ended_at is null or shrunk.ended_at > stretches.turned_at)
 ),
 
 final as (

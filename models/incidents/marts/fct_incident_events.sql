@@ -13,7 +13,7 @@ beginnings_and_ends as (
         fact_name,
         fact_key,
         role,
-        said,
+        sentence,
         fact_rows,
         node_ids,
         evidence,
@@ -25,18 +25,18 @@ beginnings_and_ends as (
         cluster_id,
         cluster_incarnation,
         event_key,
-        until_at as happened_at,
+        ended_at as happened_at,
         event_kind,
         fact_name,
         fact_key,
         'recovery' as role,
-        said_recovery as said,
+        recovery_sentence as sentence,
         fact_rows,
         node_ids,
         evidence,
         evidence_count
     from members
-    where said_recovery is not null and until_at is not null
+    where recovery_sentence is not null and ended_at is not null
 ),
 
 -- One row per beginning of an event of an incident, and per end that is told.
@@ -64,7 +64,7 @@ final as (
         fact_key,
         fact_rows,
         role,
-        said,
+        sentence,
         node_ids as nodes,
         evidence,
         evidence_count,

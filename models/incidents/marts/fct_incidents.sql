@@ -17,14 +17,14 @@ final as (
         end as root_cause_kind,
         root_cause_key,
         concat(
-            root_said,
+            root_sentence,
             case
                 when partitions_leaderless > 0
                     then concat(
                         ' ', partitions_leaderless,
                         if(partitions_leaderless = 1, ' partition', ' partitions'),
                         ' had no leader, for up to ',
-                        {{ readable_duration('leaderless_most_ms') }}, '.'
+                        {{ readable_duration('leaderless_max_ms') }}, '.'
                     )
                 else ''
             end

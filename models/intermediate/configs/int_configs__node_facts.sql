@@ -7,7 +7,7 @@ brokers as (
 ),
 
 -- What clients of any node meet has no node.
-told as (
+reported as (
     select
         cluster_id,
         node_id,
@@ -31,7 +31,7 @@ final as (
         node_id,
         map_from_entries(collect_list(struct(setting, value))) as facts,
         map_from_entries(collect_list(struct(setting, line))) as lines
-    from told
+    from reported
     group by cluster_id, node_id
 )
 

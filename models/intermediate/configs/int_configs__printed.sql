@@ -31,7 +31,7 @@ numbered as (
     from compared
 ),
 
-given as (
+configured as (
     select
         cluster_id,
         node_id,
@@ -60,7 +60,7 @@ given as (
 
 single as (
     {{ latest_per(
-            'given',
+            'configured',
             ['cluster_id', 'node_id', 'source_id', 'block_number', 'setting'],
             ['byte_offset desc', 'setting_value']
         ) }}

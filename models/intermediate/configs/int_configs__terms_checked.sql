@@ -87,7 +87,7 @@ final as (
                 when 'contains' then locate(right_text, lower(left_text)) > 0
                 -- Nothing is known to be unset where no configuration is.
                 when 'unset' then left_text is null and source_path is not null
-                when 'not given' then given[left_setting] is null and source_path is not null
+                when 'not given' then configured[left_setting] is null and source_path is not null
                 when 'older'
                     then
                         {{ release_numbers('left_text') }}
@@ -102,12 +102,12 @@ final as (
             setting -> struct(
                 setting,
                 case
-                    when given[setting] is not null then given[setting]
+                    when configured[setting] is not null then configured[setting]
                     when facts[setting] is not null then concat(facts[setting], ' (measured)')
                     when {{ setting_value('setting') }} is null then 'not set'
                     else concat({{ setting_value('setting') }}, ' (default)')
                 end as value,
-                given[setting] is not null as is_given
+                configured[setting] is not null as is_configured
             )
         ) as settings
     from numbered

@@ -84,7 +84,7 @@ final as (
             configs.settings,
             (setting, value) -> array_contains(named.settings, setting)
             and value not in ('null', '')
-        ) as given,
+        ) as configured,
         coalesce(release_defaults.values, map()) as defaults,
         coalesce(release_defaults.as_settings, map()) as default_settings,
         map_concat(

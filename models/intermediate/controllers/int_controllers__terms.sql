@@ -21,7 +21,7 @@ incarnations as (
 ),
 
 -- Every line that names a controller together with its epoch; those of the elected node itself come first.
-said as (
+sentence as (
     select
         cluster_id,
         node_id,
@@ -31,7 +31,7 @@ said as (
         controller_epoch,
         controller_id,
         epoch_kind,
-        1 as trust
+        1 as evidence_rank
     from terms
     union all
     select
@@ -43,7 +43,7 @@ said as (
         controller_epoch,
         controller_id,
         'controller' as epoch_kind,
-        2 as trust
+        2 as evidence_rank
     from controller_events
     where
         {{ has_role('controller_readiness') }}
@@ -59,7 +59,7 @@ said as (
         quorum_epoch,
         quorum_leader_id,
         'metadata' as epoch_kind,
-        3 as trust
+        3 as evidence_rank
     from quorum_events
     where
         quorum_epoch is not null
@@ -77,7 +77,7 @@ said as (
         controller_epoch,
         controller_id,
         'controller' as epoch_kind,
-        4 as trust
+        4 as evidence_rank
     from partition_claims
     where
         {{ has_role('partition_leader_change') }}
@@ -87,7 +87,7 @@ said as (
 
 -- One row per record that names a controller together with its epoch.
 claims as (
-    {{ placed('said') }}
+    {{ placed('sentence') }}
 ),
 
 -- One row per epoch: the controller that the most trusted line names, from the first line of that trust on.
@@ -96,11 +96,11 @@ grouped as (
         cluster_id,
         cluster_incarnation,
         controller_epoch,
-        min_by(controller_id, struct(trust, logged_at, byte_offset)) as controller_id,
+        min_by(controller_id, struct(evidence_rank, logged_at, byte_offset)) as controller_id,
         epoch_kind,
         min(logged_at) as elected_at,
-        min(trust) as trust,
-        count(distinct case when trust <= 2 then controller_id end) as claimants,
+        min(evidence_rank) as evidence_rank,
+        count(distinct case when evidence_rank <= 2 then controller_id end) as controllers_named,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from claims
@@ -121,8 +121,8 @@ final as (
         lead(controller_id) over (
             partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
         ) as superseded_by_id,
-        trust,
-        claimants,
+        evidence_rank,
+        controllers_named,
         evidence,
         evidence_count
     from grouped

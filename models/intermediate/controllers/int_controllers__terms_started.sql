@@ -7,7 +7,7 @@ quorum_events as (
 ),
 
 -- Each line that says that a node has just begun a term.
-said as (
+sentence as (
     select
         cluster_id,
         node_id,
@@ -52,7 +52,7 @@ final as (
         controller_epoch,
         controller_id,
         epoch_kind
-    from said
+    from sentence
 )
 
 select * from final

@@ -49,7 +49,7 @@ final as (
         'skipped' as gap_kind,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
-        cast(null as int) as topic_life,
+        cast(null as int) as topic_incarnation,
         cast(null as int) as node_id,
         followed.previous_epoch + 1 as expected_epoch,
         followed.controller_epoch as found_epoch,

@@ -30,7 +30,7 @@ compared as (
         row_number() over (
             partition by series, cluster_id, node_id, metric, attribute, labels_text, hour_at
             order by sampled_at
-        ) as place
+        ) as rank
     from hashed
 ),
 
@@ -71,7 +71,7 @@ hours as (
         count(*) as samples,
         min(sampled_at) as first_sampled_at,
         max(sampled_at) as last_sampled_at,
-        {{ evidence('place <= 10', at='sampled_at') }} as evidence
+        {{ evidence('rank <= 10', at='sampled_at') }} as evidence
     from grown
     group by series, cluster_id, node_id, metric, attribute, labels_text, hour_at
 ),

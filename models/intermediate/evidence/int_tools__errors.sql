@@ -7,7 +7,7 @@ incarnations as (
 ),
 
 -- The same output is often in several bundles. Without a time two outputs with the same words cannot be told apart.
-told as (
+reported as (
     select
         cluster_id,
         captured_at,
@@ -39,7 +39,7 @@ told as (
 ),
 
 final as (
-    {{ placed('told', at='captured_at') }}
+    {{ placed('reported', at='captured_at') }}
 )
 
 select * from final

@@ -3,7 +3,7 @@ with events as (
         *,
         struct(
             logged_at, event_type, rebalance_number, node_id, source_path, byte_offset
-        ) as told
+        ) as event
     from {{ ref('int_consumers__rebalance_attempts') }}
 ),
 
@@ -13,25 +13,25 @@ followed as (
         first_value(
             case
                 when {{ has_role(['old_consumer_rebalance_start', 'old_consumer_stop']) }}
-                    then told
+                    then event
             end,
             true
         ) over (
             partition by cluster_id, cluster_incarnation, member_id
             order by logged_at, source_path, byte_offset
             rows between 1 following and unbounded following
-        ) as turn,
+        ) as next_rebalance_or_stop,
         first_value(
             case
                 when {{ has_role('old_consumer_release') }}
-                    then told
+                    then event
             end,
             true
         ) over (
             partition by cluster_id, cluster_incarnation, member_id
             order by logged_at, source_path, byte_offset
             rows between 1 following and unbounded following
-        ) as letting_go
+        ) as release_event
     from events
 ),
 
@@ -40,10 +40,10 @@ released as (
     select
         *,
         if(
-            {{ has_role('old_consumer_rebalance_start', 'turn.event_type') }}
-            and letting_go.rebalance_number = turn.rebalance_number,
-            letting_go,
-            turn
+            {{ has_role('old_consumer_rebalance_start', 'next_rebalance_or_stop.event_type') }}
+            and release_event.rebalance_number = next_rebalance_or_stop.rebalance_number,
+            release_event,
+            next_rebalance_or_stop
         ) as release
     from followed
 ),

@@ -13,7 +13,7 @@ epochs as (
 -- One row per record, row or sample that names the coordinator of a group: the coordinator's
 -- own records and its loads, clients, describes.
 -- Who loads a partition coordinates all groups in it.
-told as (
+reported as (
     select
         sightings.cluster_id,
         sightings.cluster_incarnation,
@@ -22,10 +22,10 @@ told as (
         sightings.seen_at,
         sightings.known_by,
         struct(
-            0 as topic_life,
+            0 as topic_incarnation,
             0 as leader_epoch,
             sightings.source_path,
-            sightings.byte_offset as place
+            sightings.byte_offset as position
         ) as position,
         array(struct(sightings.node_id, sightings.source_path, sightings.byte_offset)) as evidence,
         cast(1 as bigint) as evidence_count
@@ -55,7 +55,10 @@ led as (
         epochs.elected_at as seen_at,
         'election' as known_by,
         struct(
-            epochs.topic_life, epochs.leader_epoch, '' as source_path, cast(0 as bigint) as place
+            epochs.topic_incarnation,
+            epochs.leader_epoch,
+            '' as source_path,
+            cast(0 as bigint) as position
         ) as position,
         epochs.evidence,
         epochs.evidence_count
@@ -81,13 +84,13 @@ led_groups as (
 claims as (
     select * from led
     union all
-    select told.*
-    from told
+    select reported.*
+    from reported
     left anti join led_groups
         on
-            told.cluster_id = led_groups.cluster_id
-            and told.cluster_incarnation = led_groups.cluster_incarnation
-            and told.group_id = led_groups.group_id
+            reported.cluster_id = led_groups.cluster_id
+            and reported.cluster_incarnation = led_groups.cluster_incarnation
+            and reported.group_id = led_groups.group_id
 ),
 
 final as (

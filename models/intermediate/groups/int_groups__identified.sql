@@ -15,14 +15,14 @@ grouped as (
         group_id,
         min(seen_at) as first_seen_at,
         max(seen_at) as last_seen_at,
-        max(offsets_partition_id) as partition_told,
+        max(offsets_partition_id) as partition_reported,
         max_by(members, if(members is not null, struct(seen_at, members), null)) as members,
         max_by(group_state, if(group_state is not null, struct(seen_at, group_state), null))
             as group_state,
         max(if(group_kind in ('connect', 'share', 'streams'), group_kind, null)) as special_kind,
         max_by(group_kind, if(group_kind is not null, struct(seen_at, group_kind), null))
             as latest_kind,
-        count(distinct source_path, byte_offset) as sightings
+        count(distinct source_path, byte_offset) as mentions
     from sightings
     where group_id is not null
     group by cluster_id, cluster_incarnation, group_id
@@ -37,9 +37,9 @@ final as (
         coalesce(grouped.special_kind, grouped.latest_kind, 'unknown') as group_kind,
         {{ offsets_partition('grouped.group_id', 'offsets_topics.partitions') }}
             as partition_computed,
-        grouped.partition_told,
+        grouped.partition_reported,
         coalesce(
-            grouped.partition_told,
+            grouped.partition_reported,
             {{ offsets_partition('grouped.group_id', 'offsets_topics.partitions') }}
         ) as offsets_partition_id,
         offsets_topics.partitions as offsets_partitions,
@@ -48,7 +48,7 @@ final as (
         grouped.group_state,
         grouped.first_seen_at,
         grouped.last_seen_at,
-        grouped.sightings
+        grouped.mentions
     from grouped
     inner join offsets_topics
         on

@@ -10,7 +10,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
-said as (
+sentence as (
     select
         cluster_id,
         node_id,
@@ -50,7 +50,7 @@ said as (
 ),
 
 placed as (
-    {{ placed('said', at='reported_at') }}
+    {{ placed('sentence', at='reported_at') }}
 ),
 
 final as (

@@ -23,11 +23,11 @@ evaluated as (
         case
             when smallest_lag <= 0 then 'OK'
             when samples < 2 or offsets < samples or lags < samples then null
-            when least_offset_growth < 0 then 'REWIND'
-            when is_poll and most_offset_growth = 0 and not coalesce(has_member, true) then 'STOP'
+            when min_offset_growth < 0 then 'REWIND'
+            when is_poll and max_offset_growth = 0 and not coalesce(has_member, true) then 'STOP'
             when not is_poll and is_silent then 'STOP'
-            when least_offset_growth = 0 and most_offset_growth = 0 then 'STALL'
-            when least_lag_growth >= 0 then 'WARN'
+            when min_offset_growth = 0 and max_offset_growth = 0 then 'STALL'
+            when min_lag_growth >= 0 then 'WARN'
             else 'OK'
         end as status
     from timed

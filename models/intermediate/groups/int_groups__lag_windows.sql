@@ -69,9 +69,9 @@ final as (
         min(lag) as smallest_lag,
         count(committed_offset) as offsets,
         count(lag) as lags,
-        min(offset_growth) as least_offset_growth,
-        max(offset_growth) as most_offset_growth,
-        min(lag_growth) as least_lag_growth,
+        min(offset_growth) as min_offset_growth,
+        max(offset_growth) as max_offset_growth,
+        min(lag_growth) as min_lag_growth,
         bool_or(has_member) as has_member,
         slice(
             flatten(

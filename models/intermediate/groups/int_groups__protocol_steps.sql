@@ -87,7 +87,7 @@ final as (
                 order by logged_at, node_id, source_path, byte_offset
                 rows between unbounded preceding and current row
             ) as int
-        ) as group_life
+        ) as group_incarnation
     from compared
 )
 

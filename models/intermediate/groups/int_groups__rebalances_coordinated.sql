@@ -52,9 +52,11 @@ final as (
             false
         ) as is_stuck,
         case
-            when generation_id = 1 and coalesce(told_kind, 'member_joined') = 'member_joined'
+            when
+                generation_id = 1
+                and coalesce(stated_reason_kind, 'member_joined') = 'member_joined'
                 then 'group_new'
-            when told_kind is not null then told_kind
+            when stated_reason_kind is not null then stated_reason_kind
             when cause.reason is not null then 'unknown'
             when {{ has_role('member_failure', 'cause.event_before') }} then 'member_expired'
             when {{ has_role('member_join', 'cause.event_before') }} then 'member_joined'

@@ -16,7 +16,7 @@ grouped as (
         cluster_id,
         cluster_incarnation,
         group_id,
-        group_life,
+        group_incarnation,
         generation_id,
         bool_or({{ has_role('group_epoch') }}) as is_epoch,
         min(logged_at) filter (where {{ has_role('rebalance_start') }}) as started_at,
@@ -28,7 +28,7 @@ grouped as (
         min(logged_at) filter (where {{ has_role('group_emptying') }}) as emptied_at,
         max(logged_at) filter (where {{ has_role('group_unload') }}) as unloaded_at,
         min(logged_at) filter (where {{ has_role('group_join') }}) as joined_at,
-        min(logged_at) filter (where is_client) as told_by_members_at,
+        min(logged_at) filter (where is_client) as reported_by_members_at,
         max(logged_at) filter (where {{ has_role('group_sync') }}) as synced_at,
         max_by(
             node_id, struct(not {{ has_role('ended_generation') }}, logged_at, node_id)
@@ -45,12 +45,12 @@ grouped as (
             )
         ) as cause,
         max(members) filter (where not is_client) as members,
-        count(distinct member_id) filter (where is_client) as members_told,
+        count(distinct member_id) filter (where is_client) as members_reporting,
         {{ evidence('not ' ~ has_role('group_unload')) }} as evidence,
         count(*) filter (where not {{ has_role('group_unload') }}) as evidence_count
     from steps
     where generation_id is not null
-    group by cluster_id, cluster_incarnation, group_id, group_life, generation_id
+    group by cluster_id, cluster_incarnation, group_id, group_incarnation, generation_id
 ),
 
 -- One row per group, life and generation (or epoch, KIP-848): when its rebalance began, what
@@ -58,16 +58,18 @@ grouped as (
 rebalances as (
     select
         *,
-        coalesce(started_at, joined_at, stabilised_at, assigned_at, told_by_members_at, emptied_at)
+        coalesce(
+            started_at, joined_at, stabilised_at, assigned_at, reported_by_members_at, emptied_at
+        )
             as noticed_at,
         lead(coalesce(cause.reason, ''))
             over (
-                partition by cluster_id, cluster_incarnation, group_id, group_life
+                partition by cluster_id, cluster_incarnation, group_id, group_incarnation
                 order by generation_id
             ) as next_reason,
         lead(coalesce(started_at, stabilised_at, assigned_at, joined_at))
             over (
-                partition by cluster_id, cluster_incarnation, group_id, group_life
+                partition by cluster_id, cluster_incarnation, group_id, group_incarnation
                 order by generation_id
             ) as next_at
     from grouped
@@ -91,7 +93,7 @@ explained as (
                 patterns.patterns, known -> lower(rebalances.cause.reason) like known.reason_pattern
             ),
             0
-        ).reason_kind as told_kind,
+        ).reason_kind as stated_reason_kind,
         lower(rebalances.next_reason) like '%error when storing group assignment%' as is_not_stored,
         runs.last_seen_at as coordinator_last_seen_at,
         runs.run_number
@@ -110,7 +112,7 @@ final as (
     {{
         latest_per(
             'explained',
-            ['cluster_id', 'cluster_incarnation', 'group_id', 'group_life', 'generation_id'],
+            ['cluster_id', 'cluster_incarnation', 'group_id', 'group_incarnation', 'generation_id'],
             'run_number desc nulls last'
         )
     }}

@@ -21,7 +21,7 @@ seen as (
     group by cluster_id, cluster_incarnation
 ),
 
-told as (
+reported as (
     select
         incarnations.cluster_id,
         incarnations.cluster_incarnation,
@@ -72,9 +72,9 @@ final as (
     select
         incarnations.cluster_id,
         incarnations.cluster_incarnation,
-        told.kafka_cluster_id,
-        told.cluster_mode,
-        told.kafka_version,
+        reported.kafka_cluster_id,
+        reported.cluster_mode,
+        reported.kafka_version,
         nullif(incarnations.valid_from, timestamp '1970-01-01 00:00:00') as valid_from,
         nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00') as valid_to,
         seen.first_seen_at,
@@ -82,7 +82,7 @@ final as (
         coalesce(seen.nodes, array()) as nodes
     from incarnations
     left join seen using (cluster_id, cluster_incarnation)
-    left join told using (cluster_id, cluster_incarnation)
+    left join reported using (cluster_id, cluster_incarnation)
 )
 
 select * from final

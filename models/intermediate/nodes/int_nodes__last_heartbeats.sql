@@ -21,8 +21,8 @@ dated as (
         fencings.logged_at - make_dt_interval(
             0, 0, 0,
             (coalesce(timed.session_ms, 9000) - coalesce(timed.heartbeat_ms, 2000) / 2) / 1000
-        ) as beaten_at,
-        fencings.node_id as told_by,
+        ) as last_heartbeat_at,
+        fencings.node_id as reporting_node_id,
         fencings.source_path,
         fencings.byte_offset
     from runs
@@ -41,7 +41,8 @@ final as (
         cluster_id,
         node_id,
         run_number,
-        min(struct(fenced_at, beaten_at, told_by, source_path, byte_offset)) as fencing
+        min(struct(fenced_at, last_heartbeat_at, reporting_node_id, source_path, byte_offset))
+            as fencing
     from dated
     group by cluster_id, node_id, run_number
 )

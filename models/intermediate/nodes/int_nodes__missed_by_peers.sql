@@ -26,7 +26,7 @@ fenced as (
         fencings.byte_offset,
         fencings.logged_at - make_dt_interval(
             0, 0, 0, coalesce(heartbeat_times.session_ms, 9000) / 1000.0
-        ) as unheard_from,
+        ) as silent_since,
         coalesce(heartbeat_times.heartbeat_ms, 2000) as slack_ms
     from fencings
     left join heartbeat_times
@@ -62,7 +62,7 @@ final as (
         logged_at,
         source_path,
         byte_offset,
-        unheard_from,
+        silent_since,
         slack_ms
     from fenced
     union all
@@ -74,7 +74,7 @@ final as (
         replaced.given_up.byte_offset,
         replaced.given_up.logged_at - make_dt_interval(
             0, 0, 0, coalesce(heartbeat_times.fetch_timeout_ms, 2000) / 1000.0
-        ) as unheard_from,
+        ) as silent_since,
         500 as slack_ms
     from replaced
     left join heartbeat_times

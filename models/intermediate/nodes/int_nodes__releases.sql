@@ -9,7 +9,7 @@ starts as (
 ),
 
 -- The first line of each run that prints the release.
-told as (
+reported as (
     select
         cluster_id,
         node_id,
@@ -21,12 +21,12 @@ told as (
 ),
 
 -- Logs are often cut before the start of a run: where all runs of a cluster that tell print one release, it is that.
-told_by_others as (
+reported_by_others as (
     select
         cluster_id,
         min(struct(line.logged_at, line.source_path, line.byte_offset, line.kafka_version, node_id))
             as line
-    from told
+    from reported
     group by cluster_id
     having min(line.kafka_version) = max(line.kafka_version)
 ),
@@ -37,34 +37,35 @@ joined as (
         runs.cluster_incarnation,
         runs.node_id,
         runs.run_number,
-        coalesce(told.line.kafka_version, told_by_others.line.kafka_version) as kafka_version,
-        told.line is null and told_by_others.line is not null as is_told_by_others,
+        coalesce(reported.line.kafka_version, reported_by_others.line.kafka_version)
+            as kafka_version,
+        reported.line is null and reported_by_others.line is not null as is_reported_by_others,
         runs.process_roles,
         runs.zookeeper_connect,
         runs.is_kraft,
         coalesce(runs.started_at, runs.first_seen_at) as run_at,
         runs.ready_at,
         case
-            when told.line is not null
+            when reported.line is not null
                 then named_struct(
                     'node_id', runs.node_id,
-                    'source_path', told.line.source_path,
-                    'byte_offset', told.line.byte_offset
+                    'source_path', reported.line.source_path,
+                    'byte_offset', reported.line.byte_offset
                 )
-            when told_by_others.line is not null
+            when reported_by_others.line is not null
                 then named_struct(
-                    'node_id', told_by_others.line.node_id,
-                    'source_path', told_by_others.line.source_path,
-                    'byte_offset', told_by_others.line.byte_offset
+                    'node_id', reported_by_others.line.node_id,
+                    'source_path', reported_by_others.line.source_path,
+                    'byte_offset', reported_by_others.line.byte_offset
                 )
         end as release_line
     from runs
-    left join told
+    left join reported
         on
-            runs.cluster_id = told.cluster_id
-            and runs.node_id = told.node_id
-            and runs.run_number = told.run_number
-    left join told_by_others on runs.cluster_id = told_by_others.cluster_id
+            runs.cluster_id = reported.cluster_id
+            and runs.node_id = reported.node_id
+            and runs.run_number = reported.run_number
+    left join reported_by_others on runs.cluster_id = reported_by_others.cluster_id
 ),
 
 final as (

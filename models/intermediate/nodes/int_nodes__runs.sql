@@ -21,7 +21,7 @@ seen as (
     group by cluster_id, node_id, run_number
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         node_id,
@@ -49,23 +49,23 @@ final as (
         seen.cluster_incarnation,
         seen.node_id,
         seen.run_number,
-        told.kafka_version,
-        told.process_roles,
-        told.zookeeper_connect,
-        coalesce(told.is_kraft, false) as is_kraft,
-        told.started_at,
-        told.ready_at,
+        reported.kafka_version,
+        reported.process_roles,
+        reported.zookeeper_connect,
+        coalesce(reported.is_kraft, false) as is_kraft,
+        reported.started_at,
+        reported.ready_at,
         -- The roles of a process stop one after the other.
         array_min(
-            filter(told.stops, stop -> stop >= array_max(told.stops) - interval 10 minutes)
+            filter(reported.stops, stop -> stop >= array_max(reported.stops) - interval 10 minutes)
         ) as stopping_at,
-        told.stopped_at,
-        told.failed_at,
+        reported.stopped_at,
+        reported.failed_at,
         seen.first_seen_at,
         seen.last_seen_at,
         -- The last sign of life is evidence too: of a process that was killed it is all there is.
         concat(
-            slice(coalesce(told.evidence, array()), 1, 9),
+            slice(coalesce(reported.evidence, array()), 1, 9),
             array(
                 named_struct(
                     'node_id', seen.node_id,
@@ -74,16 +74,16 @@ final as (
                 )
             )
         ) as evidence,
-        coalesce(told.evidence_count, 0) + 1 as evidence_count,
-        lead(told.started_at) over (
+        coalesce(reported.evidence_count, 0) + 1 as evidence_count,
+        lead(reported.started_at) over (
             partition by seen.cluster_id, seen.node_id order by seen.run_number
         ) as next_started_at
     from seen
-    left join told
+    left join reported
         on
-            seen.cluster_id = told.cluster_id
-            and seen.node_id = told.node_id
-            and seen.run_number = told.run_number
+            seen.cluster_id = reported.cluster_id
+            and seen.node_id = reported.node_id
+            and seen.run_number = reported.run_number
 )
 
 select * from final

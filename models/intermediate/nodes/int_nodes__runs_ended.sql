@@ -47,8 +47,8 @@ noticed as (
             <= coalesce(heartbeats.fencing.fenced_at, missed.first_loss.logged_at),
             missed.first_loss,
             named_struct(
-                'logged_at', greatest(runs.last_seen_at, heartbeats.fencing.beaten_at),
-                'node_id', heartbeats.fencing.told_by,
+                'logged_at', greatest(runs.last_seen_at, heartbeats.fencing.last_heartbeat_at),
+                'node_id', heartbeats.fencing.reporting_node_id,
                 'source_path', heartbeats.fencing.source_path,
                 'byte_offset', heartbeats.fencing.byte_offset
             )

@@ -27,7 +27,7 @@ answers as (
         row_number() over (
             partition by clients.cluster_id, clients.source_id, clients.byte_offset
             order by servers.logged_at, servers.source_path, servers.byte_offset
-        ) as place
+        ) as rank
     from stall_events as clients
     inner join stall_events as servers
         on
@@ -57,7 +57,7 @@ late as (
             and answers.given_up_at >= holes.silent_from
             and answers.given_up_at <= holes.resumed_at - interval 400 milliseconds
     where
-        answers.place = 1
+        answers.rank = 1
         and (
             {{ has_role('socket_closure', 'answers.event_type') }}
             or unix_millis(answers.logged_at) - unix_millis(answers.last_contact_at)

@@ -62,7 +62,7 @@ final as (
         process_name,
         silent_from,
         resumed_at,
-        unix_millis(resumed_at) - unix_millis(silent_from) as hole_ms
+        unix_millis(resumed_at) - unix_millis(silent_from) as silence_ms
     from followed
     where unix_millis(resumed_at) - unix_millis(silent_from) >= {{ var('stall_ms') }}
 )

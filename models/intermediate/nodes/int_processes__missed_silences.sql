@@ -20,7 +20,7 @@ silent as (
         missed.cluster_id,
         holes.process_name,
         missed.node_id,
-        greatest(holes.silent_from, missed.unheard_from) as started_at,
+        greatest(holes.silent_from, missed.silent_since) as started_at,
         holes.resumed_at as ended_at,
         missed.logged_at,
         missed.source_path,
@@ -31,7 +31,7 @@ silent as (
             missed.cluster_id = holes.cluster_id
             and holes.process_name = concat('node ', missed.node_id)
             and holes.silent_from
-            <= missed.unheard_from + make_dt_interval(0, 0, 0, missed.slack_ms / 1000.0)
+            <= missed.silent_since + make_dt_interval(0, 0, 0, missed.slack_ms / 1000.0)
             and missed.logged_at <= holes.resumed_at
 ),
 

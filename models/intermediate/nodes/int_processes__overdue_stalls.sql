@@ -38,7 +38,7 @@ final as (
             and unix_seconds(late_words.logged_at) = ended_holes.ended_second
             and late_words.logged_at >= ended_holes.resumed_at
             and late_words.logged_at <= ended_holes.resumed_at + interval 300 milliseconds
-            and ended_holes.hole_ms >= late_words.late_ms * 0.9
+            and ended_holes.silence_ms >= late_words.late_ms * 0.9
     where
         not {{ has_role('zookeeper_pause', 'late_words.event_type') }}
         and late_words.late_ms >= 100

@@ -61,7 +61,7 @@ stops as (
 ),
 
 -- A log and its rotated copy say the same pause twice. Without a time, the uptime tells pauses apart.
-told as (
+reported as (
     select
         cluster_id,
         process_name,
@@ -99,7 +99,7 @@ told as (
 ),
 
 placed as (
-    {{ placed('told', at='started_at') }}
+    {{ placed('reported', at='started_at') }}
 ),
 
 final as (

@@ -16,7 +16,7 @@ identified as (
     from deadlocks
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         process_name,
@@ -42,7 +42,7 @@ named as (
     select
         * except (deadlock),
         deadlock.*
-    from told
+    from reported
 ),
 
 final as (

@@ -36,7 +36,7 @@ final as (
         cast(null as int) as cleaner_thread,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
-        'cleaner' as extent,
+        'cleaner' as scope,
         min(logged_at) as stopped_at,
         min(logged_at) as noticed_at,
         min(enabled_at) as resumed_at,

@@ -25,7 +25,7 @@ paced as (
                     then unix_millis(next_alive_at) - unix_millis(alive_at)
             end
         ) over (so_far) as longest_gap_ms,
-        max(case when next_is_cleaning then segments_rolled end) over (so_far) as most_rolled
+        max(case when next_is_cleaning then segments_rolled end) over (so_far) as max_rolled
     from compared
     window so_far as (
         partition by cluster_id, cluster_incarnation, node_id
@@ -37,7 +37,7 @@ paced as (
 final as (
     select
         *,
-        greatest({{ var('cleaner_silence_ms') }}, 4 * longest_gap_ms) as patience_ms
+        greatest({{ var('cleaner_silence_ms') }}, 4 * longest_gap_ms) as usual_silence_ms
     from paced
 )
 

@@ -21,7 +21,7 @@ accompanied as (
             and others.is_cleaning
     where
         stretches.cleanings_before >= 3
-        and stretches.hours_heard * 3600000 > stretches.patience_ms
+        and stretches.hours_with_records * 3600000 > stretches.usual_silence_ms
     group by
         stretches.cluster_id,
         stretches.cluster_incarnation,
@@ -36,11 +36,11 @@ judged as (
         coalesce(
             stretches.cleanings_before >= 3
             -- A run over a large log may take the better part of a day.
-            and not (stretches.is_at_work and stretches.hours_heard <= 24)
+            and not (stretches.is_run_open and stretches.hours_with_records <= 24)
             and (
                 (
-                    stretches.silent_ms > stretches.patience_ms
-                    and stretches.segments_rolled > greatest(4, 4 * stretches.most_rolled)
+                    stretches.silent_ms > stretches.usual_silence_ms
+                    and stretches.segments_rolled > greatest(4, 4 * stretches.max_rolled)
                 )
                 or accompanied.cleanings_beside >= 4
             ),
@@ -59,12 +59,12 @@ final as (
         cast(null as int) as cleaner_thread,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
-        'cleaner' as extent,
+        'cleaner' as scope,
         coalesce(alive_at, dumped_at, measured_at) as stopped_at,
         coalesce(
             least(dumped_at, measured_at),
             alive_at
-            + make_dt_interval(0, 0, 0, patience_ms / 1000.0)
+            + make_dt_interval(0, 0, 0, usual_silence_ms / 1000.0)
         ) as noticed_at,
         next_alive_at as resumed_at,
         case
@@ -81,7 +81,7 @@ final as (
         evidence_count
         + if(coalesce(dumped_at, measured_at) is null, segments_rolled, 0) as evidence_count
     from judged
-    where not is_told and (coalesce(dumped_at, measured_at) is not null or is_silent)
+    where not is_death_logged and (coalesce(dumped_at, measured_at) is not null or is_silent)
 )
 
 select * from final

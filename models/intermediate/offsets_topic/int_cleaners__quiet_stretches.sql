@@ -39,7 +39,7 @@ signs_and_rolls as (
         node_id,
         signed_at,
         sign,
-        witness,
+        reported_by,
         source_path,
         byte_offset
     from signs
@@ -50,7 +50,7 @@ signs_and_rolls as (
         node_id,
         logged_at as signed_at,
         'rolled' as sign,
-        'rolled' as witness,
+        'rolled' as reported_by,
         source_path,
         byte_offset
     from rolls
@@ -61,7 +61,7 @@ signs_and_rolls as (
         node_id,
         logged_at as signed_at,
         'heard' as sign,
-        'heard' as witness,
+        'heard' as reported_by,
         null as source_path,
         null as byte_offset
     from hours
@@ -73,7 +73,7 @@ numbered as (
         *,
         count_if(sign in ('alive', 'restarted')) over (so_far) as stretch_number,
         last_value(case when sign in ('alive', 'restarted', 'stopping') then sign end, true)
-            over (so_far) as turn
+            over (so_far) as cleaner_state
     from signs_and_rolls
     window so_far as (
         partition by cluster_id, cluster_incarnation, node_id
@@ -89,19 +89,20 @@ final as (
         node_id,
         stretch_number,
         min(case when sign in ('alive', 'restarted') then signed_at end) as alive_at,
-        max(witness in ('cleaning', 'cleaning_begun')) as is_cleaning,
-        max(witness = 'cleaning_begun') as is_at_work,
-        max(sign = 'dead' and witness = 'thread_error') as is_told,
-        min(case when sign = 'dead' and witness = 'thread_dump' then signed_at end) as dumped_at,
-        min(case when sign = 'dead' and witness = 'metric' then signed_at end) as measured_at,
-        count_if(sign = 'heard') as hours_heard,
+        max(reported_by in ('cleaning', 'cleaning_begun')) as is_cleaning,
+        max(reported_by = 'cleaning_begun') as is_run_open,
+        max(sign = 'dead' and reported_by = 'thread_error') as is_death_logged,
+        min(case when sign = 'dead' and reported_by = 'thread_dump' then signed_at end)
+            as dumped_at,
+        min(case when sign = 'dead' and reported_by = 'metric' then signed_at end) as measured_at,
+        count_if(sign = 'heard') as hours_with_records,
         count_if(sign = 'rolled') as segments_rolled,
         max(case when sign = 'rolled' then signed_at end) as last_rolled_at,
         {{ evidence("sign not in ('rolled', 'heard')", at='signed_at') }} as evidence,
         count_if(sign not in ('rolled', 'heard')) as evidence_count,
         {{ evidence("sign = 'rolled'", at='signed_at') }} as roll_evidence
     from numbered
-    where coalesce(turn, '') <> 'stopping'
+    where coalesce(cleaner_state, '') <> 'stopping'
     group by cluster_id, cluster_incarnation, node_id, stretch_number
 )
 

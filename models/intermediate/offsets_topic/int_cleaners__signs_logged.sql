@@ -6,7 +6,7 @@ lifecycle_events as (
     select * from {{ ref('int_nodes__starts') }}
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         node_id,
@@ -23,7 +23,7 @@ told as (
             when {{ has_role(['cleaning_start', 'cleaning_horizon']) }} then 'cleaning_begun'
             when {{ has_role('cleaning_end') }} then 'cleaning'
             else 'thread_error'
-        end as witness,
+        end as reported_by,
         cleaner_thread,
         nullif(concat_ws(': ', exception, exception_message), '') as cause,
         topic_name,
@@ -37,7 +37,7 @@ told as (
         node_id,
         logged_at as signed_at,
         lifecycle_step as sign,
-        'process' as witness,
+        'process' as reported_by,
         null as cleaner_thread,
         null as cause,
         null as topic_name,
@@ -53,8 +53,10 @@ turned as (
         *,
         last_value(
             case
-                when witness = 'process' and sign <> 'stopping' then sign
-                when witness = 'thread_error' and sign in ('restarted', 'alive') then 'restarted'
+                when reported_by = 'process' and sign <> 'stopping' then sign
+                when
+                    reported_by = 'thread_error' and sign in ('restarted', 'alive')
+                    then 'restarted'
             end,
             true
         ) over (
@@ -62,7 +64,7 @@ turned as (
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and 1 preceding
         ) as turn_before
-    from told
+    from reported
 ),
 
 -- A process that has started has a cleaner; it counts where the cleaner's own log does not say so.
@@ -72,7 +74,7 @@ final as (
         node_id,
         signed_at,
         if(sign = 'started', 'restarted', sign) as sign,
-        witness,
+        reported_by,
         cleaner_thread,
         cause,
         topic_name,

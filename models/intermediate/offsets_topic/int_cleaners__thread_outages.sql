@@ -19,10 +19,10 @@ outages as (
     from signs
     where
         sign = 'dead'
-        and coalesce(turn, '') <> 'stopping'
+        and coalesce(cleaner_state, '') <> 'stopping'
         and (stopping_at is null or stopping_at > signed_at + interval 10 seconds)
     group by
-        cluster_id, cluster_incarnation, node_id, cleaner_thread, turn_number, life_number
+        cluster_id, cluster_incarnation, node_id, cleaner_thread, cleaner_state_number, life_number
 ),
 
 final as (
@@ -33,7 +33,7 @@ final as (
         cleaner_thread,
         if(last_words.is_begun, last_words.topic_name, null) as topic_name,
         if(last_words.is_begun, last_words.partition_id, null) as partition_id,
-        if(cleaner_thread is null, 'cleaner', 'thread') as extent,
+        if(cleaner_thread is null, 'cleaner', 'thread') as scope,
         stopped_at,
         stopped_at as noticed_at,
         resumed_at,

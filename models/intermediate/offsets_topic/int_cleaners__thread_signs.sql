@@ -1,6 +1,6 @@
 with signs as (
     select * from {{ ref('int_cleaners__signs') }}
-    where witness not in ('thread_dump', 'metric')
+    where reported_by not in ('thread_dump', 'metric')
 ),
 
 -- The last start or stop of the cleaner as a whole before each sign, and the next of each after it.
@@ -8,8 +8,8 @@ turned as (
     select
         *,
         last_value(case when sign in ('restarted', 'stopping') then sign end, true)
-            over (before) as turn,
-        count_if(sign in ('restarted', 'stopping')) over (before) as turn_number,
+            over (before) as cleaner_state,
+        count_if(sign in ('restarted', 'stopping')) over (before) as cleaner_state_number,
         min(case when sign = 'restarted' then signed_at end) over (after) as restarted_at,
         min(case when sign = 'stopping' then signed_at end) over (after) as stopping_at,
         count_if(sign = 'alive') over (thread_before) as life_number,
@@ -44,14 +44,15 @@ final as (
         *,
         lag(
             struct(
-                witness = 'cleaning_begun' as is_begun,
+                reported_by = 'cleaning_begun' as is_begun,
                 topic_name,
                 partition_id,
                 source_path,
                 byte_offset
             )
         ) over (
-            partition by cluster_id, cluster_incarnation, node_id, cleaner_thread, turn_number
+            partition by
+                cluster_id, cluster_incarnation, node_id, cleaner_thread, cleaner_state_number
             order by signed_at, source_path, byte_offset
         ) as last_words
     from turned

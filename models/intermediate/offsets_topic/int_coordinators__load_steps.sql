@@ -23,7 +23,7 @@ lives as (
         lead(first_seen_at) over (partition by cluster_id, node_id order by run_number)
             as next_seen_at,
         last_seen_at,
-        coalesce(stopped_at, stopping_at, failed_at) as told_end_at
+        coalesce(stopped_at, stopping_at, failed_at) as logged_end_at
     from runs
 ),
 
@@ -33,7 +33,8 @@ stepped as (
         placed_events.*,
         lives.run_number,
         coalesce(
-            lives.told_end_at, case when lives.next_seen_at is not null then lives.last_seen_at end
+            lives.logged_end_at,
+            case when lives.next_seen_at is not null then lives.last_seen_at end
         ) as process_ended_at,
         case
             when {{ has_role('coordinator_unload_order') }} then 'leaving'

@@ -12,13 +12,13 @@ loads as (
         run_number,
         load_number,
         max(process_ended_at) as process_ended_at,
-        min(case when step = 'started' then logged_at end) as told_start_at,
+        min(case when step = 'started' then logged_at end) as logged_start_at,
         min(
             case
                 when step in ('completed', 'failed', 'cancelled') and is_part
                     then struct(logged_at, step)
             end
-        ) as told_end,
+        ) as logged_end,
         min(case when step = 'confirmed' and is_part then logged_at end) as confirmed_at,
         max(case when step = 'leaving' and is_part then logged_at end) as leaving_at,
         max(step = 'skipped') as is_skipped,
@@ -49,25 +49,25 @@ ended as (
     select
         *,
         coalesce(
-            told_start_at,
+            logged_start_at,
             printed_start_at,
             case
-                when told_end.step = 'completed'
-                    then told_end.logged_at - make_dt_interval(0, 0, 0, printed_ms / 1000.0)
+                when logged_end.step = 'completed'
+                    then logged_end.logged_at - make_dt_interval(0, 0, 0, printed_ms / 1000.0)
             end,
-            told_end.logged_at
+            logged_end.logged_at
         ) as started_at,
         case
-            when told_end is not null then told_end.step
+            when logged_end is not null then logged_end.step
             when confirmed_at is not null then 'completed'
-            when leaving_at > told_start_at then 'cancelled'
+            when leaving_at > logged_start_at then 'cancelled'
             when process_ended_at is not null then 'process_ended'
             else 'open'
         end as outcome,
         coalesce(
-            told_end.logged_at,
+            logged_end.logged_at,
             confirmed_at,
-            case when leaving_at > told_start_at then leaving_at end,
+            case when leaving_at > logged_start_at then leaving_at end,
             process_ended_at
         ) as ended_at
     from loads

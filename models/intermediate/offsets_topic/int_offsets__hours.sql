@@ -19,7 +19,9 @@ turned as (
         case
             when {{ has_role('segment_roll') }} then segment_bytes
             when {{ has_role('segment_deletion') }} then -coalesce(deleted_bytes, 0)
-            when {{ has_role('cleaning_end') }} then coalesce(told_bytes - cleaned_from_bytes, 0)
+            when
+                {{ has_role('cleaning_end') }}
+                then coalesce(reported_bytes - cleaned_from_bytes, 0)
             else 0
         end as turned_bytes
     from steps
@@ -28,11 +30,11 @@ turned as (
 reckoned as (
     select
         *,
-        max(told_bytes) over (so_far)
-        + sum(if(told_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
+        max(reported_bytes) over (so_far)
+        + sum(if(reported_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
     from turned
     window so_far as (
-        partition by cluster_id, cluster_incarnation, node_id, partition_id, told_number
+        partition by cluster_id, cluster_incarnation, node_id, partition_id, reported_size_number
         order by logged_at, source_path, byte_offset
         rows between unbounded preceding and current row
     )
@@ -56,7 +58,7 @@ hours as (
         min(measure).bytes as first_measured_bytes,
         max(measure).bytes as last_measured_bytes,
         count(measured_bytes) as measures,
-        max(measured_bytes is not null and is_unit_concluded) as is_unit_concluded,
+        max(measured_bytes is not null and is_unit_inferred) as is_unit_inferred,
         max(case when {{ has_role('cleaning_end') }} then logged_at end) as cleaned_at,
         max(case when {{ has_role('coordinator_load_end') }} then duration_ms end)
             as longest_load_ms,
@@ -130,7 +132,7 @@ final as (
         hours.first_measured_bytes,
         hours.last_measured_bytes,
         coalesce(hours.measures, 0) as measures,
-        coalesce(hours.is_unit_concluded, false) as is_unit_concluded,
+        coalesce(hours.is_unit_inferred, false) as is_unit_inferred,
         coalesce(
             hours.last_measured_bytes, last_value(hours.reckoned_bytes, true) over (so_far)
         ) as bytes_at_end,

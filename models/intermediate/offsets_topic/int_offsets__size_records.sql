@@ -22,7 +22,7 @@ incarnations as (
 ),
 
 -- What each record says of the size: a cleaner prints MB, in the notation of its JVM's locale.
-told as (
+reported as (
     select
         cluster_id,
         node_id,
@@ -40,9 +40,9 @@ told as (
                 then cast({{ megabytes('end_size_mb') }} * 1048576 as bigint)
             when {{ has_role('coordinator_load_end') }} then bytes_loaded
             when {{ has_role(['log_creation', 'log_deletion']) }} then 0
-        end as told_bytes,
+        end as reported_bytes,
         cast(null as bigint) as measured_bytes,
-        false as is_unit_concluded
+        false as is_unit_inferred
     from offsets_events
     union all
     select
@@ -57,14 +57,14 @@ told as (
         null as deleted_bytes,
         null as duration_ms,
         null as cleaned_from_bytes,
-        size_bytes as told_bytes,
+        size_bytes as reported_bytes,
         case when is_best then size_bytes end as measured_bytes,
-        is_unit_concluded
+        is_unit_inferred
     from sizes
 ),
 
 placed_steps as (
-    {{ placed('told') }}
+    {{ placed('reported') }}
 ),
 
 final as (
@@ -75,7 +75,7 @@ final as (
         coalesce(settings.segment_bytes, 104857600) as segment_bytes,
         settings.segment_bytes is not null as is_segment_size_known,
         -- A size that was told holds until the next; segments that were rolled since come on top.
-        count(placed_steps.told_bytes) over (
+        count(placed_steps.reported_bytes) over (
             partition by
                 placed_steps.cluster_id,
                 placed_steps.cluster_incarnation,
@@ -83,7 +83,7 @@ final as (
                 placed_steps.partition_id
             order by placed_steps.logged_at, placed_steps.source_path, placed_steps.byte_offset
             rows between unbounded preceding and current row
-        ) as told_number
+        ) as reported_size_number
     from placed_steps
     left join settings
         on

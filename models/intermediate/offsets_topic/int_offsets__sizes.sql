@@ -23,7 +23,7 @@ measures as (
         sampled_at as measured_at,
         size_bytes,
         1 as size_rank,
-        false as is_unit_concluded,
+        false as is_unit_inferred,
         source_path,
         byte_offset
     from samples
@@ -36,7 +36,7 @@ measures as (
         captured_at as measured_at,
         size_bytes,
         1 as size_rank,
-        false as is_unit_concluded,
+        false as is_unit_inferred,
         source_path,
         byte_offset
     from replica_logs
@@ -49,7 +49,7 @@ measures as (
         captured_at as measured_at,
         sum(size_bytes) as size_bytes,
         2 as size_rank,
-        false as is_unit_concluded,
+        false as is_unit_inferred,
         source_path,
         min(byte_offset) as byte_offset
     from directory_entries
@@ -63,7 +63,7 @@ measures as (
         captured_at as measured_at,
         size_bytes,
         3 as size_rank,
-        coalesce(size_known_by = 'concluded', false) as is_unit_concluded,
+        coalesce(size_known_by = 'concluded', false) as is_unit_inferred,
         source_path,
         byte_offset
     from directory_sizes

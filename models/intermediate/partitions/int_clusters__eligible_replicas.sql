@@ -11,7 +11,7 @@ incarnations as (
 ),
 
 -- A leader that was elected as eligible shows that eligible replicas were kept before, too.
-told as (
+reported as (
     select
         cluster_id,
         logged_at,
@@ -30,7 +30,7 @@ told as (
 ),
 
 placed as (
-    {{ placed('told') }}
+    {{ placed('reported') }}
 ),
 
 followed as (
@@ -65,7 +65,7 @@ bounded as (
                 partition by cluster_id, cluster_incarnation order by turned_at, is_kept
             ),
             timestamp '9999-01-01 00:00:00'
-        ) as kept_until
+        ) as enabled_until
     from turns
 ),
 
@@ -73,8 +73,8 @@ final as (
     select
         cluster_id,
         cluster_incarnation,
-        turned_at as kept_from,
-        kept_until
+        turned_at as enabled_from,
+        enabled_until
     from bounded
     where is_kept
 )

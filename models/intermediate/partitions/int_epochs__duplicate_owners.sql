@@ -14,7 +14,7 @@ leaders as (
         'leader' as epoch_kind,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         leader_epoch as found_epoch,
         min(logged_at) as opened_at,
         max(logged_at) as closed_at,
@@ -22,7 +22,8 @@ leaders as (
         count(*) as evidence_count
     from claims
     where claim_kind = 'leader'
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
     having count(distinct leader_id) > 1
 ),
 
@@ -33,14 +34,14 @@ controllers as (
         epoch_kind,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
-        cast(null as int) as topic_life,
+        cast(null as int) as topic_incarnation,
         controller_epoch as found_epoch,
         elected_at as opened_at,
         superseded_at as closed_at,
         evidence,
         evidence_count
     from terms
-    where claimants > 1
+    where controllers_named > 1
 ),
 
 both_kinds as (
@@ -57,7 +58,7 @@ final as (
         'duplicate_owner' as gap_kind,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         cast(null as int) as node_id,
         found_epoch as expected_epoch,
         found_epoch,

@@ -10,13 +10,14 @@ final as (
         'skipped' as gap_kind,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         cast(null as int) as node_id,
         previous_leader_epoch + 1 as expected_epoch,
         leader_epoch as found_epoch,
         leader_epoch - previous_leader_epoch - 1 as missing_epochs,
         lag(elected_at) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by leader_epoch
         ) as opened_at,
         elected_at as closed_at,

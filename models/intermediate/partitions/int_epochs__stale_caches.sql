@@ -6,7 +6,7 @@ with missed as (
             cluster_incarnation,
             topic_name,
             partition_id,
-            topic_life,
+            topic_incarnation,
             node_id,
             term_epoch
         ) as follower
@@ -57,7 +57,7 @@ final as (
         'stale_node' as gap_kind,
         follower.topic_name,
         follower.partition_id,
-        follower.topic_life,
+        follower.topic_incarnation,
         follower.node_id,
         worst.leader_epoch as expected_epoch,
         worst.known_epoch as found_epoch,
@@ -81,7 +81,7 @@ final as (
             follower.cluster_incarnation,
             follower.topic_name,
             follower.partition_id,
-            follower.topic_life,
+            follower.topic_incarnation,
             follower.node_id,
             opened_at,
             worst.known_epoch

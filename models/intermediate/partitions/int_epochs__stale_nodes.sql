@@ -40,7 +40,7 @@ final as (
         'stale_node' as gap_kind,
         topic_name,
         partition_id,
-        cast(null as int) as topic_life,
+        cast(null as int) as topic_incarnation,
         node_id,
         max(expected_epoch) as expected_epoch,
         found_epoch,

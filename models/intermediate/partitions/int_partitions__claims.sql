@@ -41,7 +41,7 @@ claims as (
         byte_offset,
         event_type,
         claim_kind,
-        witness,
+        reported_by,
         topic_name,
         partition_id,
         topic_id,
@@ -65,7 +65,7 @@ claims as (
         byte_offset,
         'partition_state_read' as event_type,
         'stored' as claim_kind,
-        'znode' as witness,
+        'znode' as reported_by,
         topic_name,
         partition_id,
         cast(null as string) as topic_id,
@@ -88,7 +88,7 @@ claims as (
         byte_offset,
         lower(record_type) as event_type,
         'stored' as claim_kind,
-        'metadata_dump' as witness,
+        'metadata_dump' as reported_by,
         topic_name,
         partition_id,
         topic_id,
@@ -115,7 +115,7 @@ final as (
         placed.cluster_incarnation,
         placed.topic_name,
         placed.partition_id,
-        coalesce(lives.life_number, 1) as topic_life,
+        coalesce(lives.life_number, 1) as topic_incarnation,
         placed.leader_epoch,
         placed.partition_epoch,
         placed.node_id,
@@ -124,7 +124,7 @@ final as (
         placed.byte_offset,
         placed.event_type,
         placed.claim_kind,
-        placed.witness,
+        placed.reported_by,
         placed.topic_id,
         placed.state_before,
         placed.leader_id,
@@ -145,8 +145,8 @@ final as (
                 when placed.topic_id is not null and lives.topic_id is not null
                     then placed.topic_id = lives.topic_id
                 else
-                    placed.logged_at >= lives.born_at
-                    and (lives.next_born_at is null or placed.logged_at < lives.next_born_at)
+                    placed.logged_at >= lives.began_at
+                    and (lives.next_began_at is null or placed.logged_at < lives.next_began_at)
             end
 )
 

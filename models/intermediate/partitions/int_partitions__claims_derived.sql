@@ -7,13 +7,13 @@ taken as (
 ),
 
 -- The state of each partition as its last line has it.
-told as (
+reported as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         leader_epoch,
         max_by(leader_id, struct(logged_at, source_path, byte_offset))
         filter (where leader_id is not null) as leader_id,
@@ -23,7 +23,8 @@ told as (
         min(logged_at) as first_said_at,
         max(logged_at) as last_said_at
     from claims
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
 ),
 
 followed as (
@@ -33,14 +34,16 @@ followed as (
         lead(leader_id) over (life) as next_leader_id,
         lead(first_said_at) over (life) as next_said_at,
         last_value(nullif(leader_id, -1), true) over (so_far) as last_leader_id
-    from told
+    from reported
     window
         life as (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by leader_epoch
         ),
         so_far as (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by leader_epoch
             rows between unbounded preceding and current row
         )
@@ -64,12 +67,12 @@ lost as (
         leaderless.cluster_incarnation,
         leaderless.topic_name,
         leaderless.partition_id,
-        leaderless.topic_life,
+        leaderless.topic_incarnation,
         leaderless.leader_epoch + 1 as leader_epoch,
         leaderless.topic_id,
         leaderless.isr,
         min(
-            struct(taken.taken_at, taken.source_path, taken.byte_offset, taken.node_id)
+            struct(taken.lost_at, taken.source_path, taken.byte_offset, taken.node_id)
         ) as first_line
     from leaderless
     inner join taken
@@ -77,11 +80,11 @@ lost as (
             leaderless.cluster_id = taken.cluster_id
             and leaderless.cluster_incarnation = taken.cluster_incarnation
             and leaderless.last_leader_id = taken.broker_id
-            and leaderless.first_said_at < taken.taken_at
+            and leaderless.first_said_at < taken.lost_at
             and coalesce(
-                leaderless.next_said_at > taken.taken_at,
+                leaderless.next_said_at > taken.lost_at,
                 -- What is logged of the state before may lag behind.
-                leaderless.last_said_at - interval 2 seconds <= taken.taken_at
+                leaderless.last_said_at - interval 2 seconds <= taken.lost_at
             )
     group by all
 ),
@@ -89,7 +92,7 @@ lost as (
 final as (
     select
         * except (first_line),
-        first_line.taken_at as logged_at,
+        first_line.lost_at as logged_at,
         first_line.node_id,
         first_line.source_path,
         first_line.byte_offset

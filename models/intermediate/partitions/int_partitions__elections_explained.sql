@@ -29,9 +29,9 @@ eligible as (
         epochs.cluster_incarnation,
         epochs.topic_name,
         epochs.partition_id,
-        epochs.topic_life,
+        epochs.topic_incarnation,
         epochs.leader_epoch,
-        count(*) > 0 as is_eligible_told
+        count(*) > 0 as is_eligible_logged
     from epochs
     inner join eligible_elections
         on
@@ -73,7 +73,7 @@ final as (
             where
                 preferred.cluster_id = epochs.cluster_id
                 and preferred.elected_second = unix_seconds(epochs.elected_at)
-        ) as is_preferred_told,
+        ) as is_preferred_logged,
         exists(
             select 1
             from causes
@@ -84,7 +84,7 @@ final as (
                 and {{ has_role('unclean_election', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 2 seconds
-        ) as is_unclean_told,
+        ) as is_unclean_logged,
         exists(
             select 1
             from shutdowns
@@ -93,7 +93,7 @@ final as (
                 and shutdowns.broker_id = epochs.previous_leader_id
                 and shutdowns.logged_at <= epochs.elected_at
                 and shutdowns.logged_at >= epochs.elected_at - interval 30 seconds
-        ) as is_leaving_told,
+        ) as is_shutdown_requested,
         -- The controller speaks of the move just before it writes; where it is silent, the list of replicas changes.
         coalesce(epochs.was_moving or epochs.replicas <> epochs.previous_replicas, false)
         or exists (
@@ -106,14 +106,28 @@ final as (
                 and {{ has_role('reassignment', 'causes.event_type') }}
                 and causes.logged_at >= epochs.elected_at - interval 2 seconds
                 and causes.logged_at <= epochs.elected_at + interval 1 second
-        ) as is_reassigned_told,
-        coalesce(in_sync.is_in_sync_told, false) as is_in_sync_told,
-        coalesce(eligible.is_eligible_told, false) as is_eligible_told
+        ) as is_reassignment_logged,
+        coalesce(in_sync.is_in_sync_logged, false) as is_in_sync_logged,
+        coalesce(eligible.is_eligible_logged, false) as is_eligible_logged
     from epochs
     left join in_sync
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            leader_epoch
+        )
     left join eligible
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            leader_epoch
+        )
 )
 
 select * from final

@@ -10,7 +10,7 @@ isr_changes as (
     select * from {{ ref('stg_logs__isr_changes') }}
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         topic_name,
@@ -42,33 +42,33 @@ final as (
         epochs.cluster_incarnation,
         epochs.topic_name,
         epochs.partition_id,
-        epochs.topic_life,
+        epochs.topic_incarnation,
         epochs.leader_epoch,
         max_by(
-            array_contains(told.isr, epochs.leader_id),
-            struct(told.logged_at, told.byte_offset)
-        ) as is_in_sync_told
+            array_contains(reported.isr, epochs.leader_id),
+            struct(reported.logged_at, reported.byte_offset)
+        ) as is_in_sync_logged
     from epochs
-    inner join told
+    inner join reported
         on
-            epochs.cluster_id = told.cluster_id
-            and epochs.topic_name = told.topic_name
-            and epochs.partition_id = told.partition_id
-            and epochs.previous_leader_id = told.leader_id
+            epochs.cluster_id = reported.cluster_id
+            and epochs.topic_name = reported.topic_name
+            and epochs.partition_id = reported.partition_id
+            and epochs.previous_leader_id = reported.leader_id
             and epochs.previous_leader_epoch
-            = coalesce(told.leader_epoch, epochs.previous_leader_epoch)
-            and epochs.previous_elected_at <= told.logged_at
-            and epochs.elected_at >= told.logged_at
+            = coalesce(reported.leader_epoch, epochs.previous_leader_epoch)
+            and epochs.previous_elected_at <= reported.logged_at
+            and epochs.elected_at >= reported.logged_at
     where
         epochs.leader_id <> epochs.previous_leader_id
-        and told.isr is not null
+        and reported.isr is not null
         and not array_contains(epochs.previous_isr, epochs.leader_id)
     group by
         epochs.cluster_id,
         epochs.cluster_incarnation,
         epochs.topic_name,
         epochs.partition_id,
-        epochs.topic_life,
+        epochs.topic_incarnation,
         epochs.leader_epoch
 )
 

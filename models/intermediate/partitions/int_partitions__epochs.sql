@@ -1,6 +1,6 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with told as (
+with reported as (
     select * from {{ ref('int_partitions__epochs_reported') }}
 ),
 
@@ -20,18 +20,18 @@ incarnations as (
 -- Where a cluster keeps eligible leader replicas, the last one in sync leaves the set too when it goes; else it stays in it.
 emptied as (
     select
-        told.* except (isr),
-        if(eligible_replicas.cluster_id is null, told.isr, cast(array() as array<int>)) as isr,
-        eligible_replicas.cluster_id is not null and not coalesce(size(told.isr) = 0, false)
+        reported.* except (isr),
+        if(eligible_replicas.cluster_id is null, reported.isr, cast(array() as array<int>)) as isr,
+        eligible_replicas.cluster_id is not null and not coalesce(size(reported.isr) = 0, false)
             as is_isr_emptied
-    from told
+    from reported
     left join eligible_replicas
         on
-            told.leader_id = -1
-            and told.cluster_id = eligible_replicas.cluster_id
-            and told.cluster_incarnation = eligible_replicas.cluster_incarnation
-            and told.elected_at >= eligible_replicas.kept_from
-            and told.elected_at < eligible_replicas.kept_until
+            reported.leader_id = -1
+            and reported.cluster_id = eligible_replicas.cluster_id
+            and reported.cluster_incarnation = eligible_replicas.cluster_incarnation
+            and reported.elected_at >= eligible_replicas.enabled_from
+            and reported.elected_at < eligible_replicas.enabled_until
 ),
 
 -- A describe that has no time cannot be laid beside an epoch.
@@ -59,7 +59,7 @@ followed as (
         lead(elected_at) over (life) as held_until
     from emptied
     window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
         order by leader_epoch
     )
 ),
@@ -71,7 +71,7 @@ confirmed as (
         followed.cluster_incarnation,
         followed.topic_name,
         followed.partition_id,
-        followed.topic_life,
+        followed.topic_incarnation,
         followed.leader_epoch,
         min(struct(
             described.captured_at, described.node_id, described.source_path, described.byte_offset
@@ -92,10 +92,10 @@ confirmed as (
 
 final as (
     select
-        followed.* except (evidence, evidence_count, witnesses, last_replicas, replica_lists),
+        followed.* except (evidence, evidence_count, reported_by, last_replicas, replica_lists),
         array_sort(array_compact(
-            array_append(followed.witnesses, if(confirmed.line is null, null, 'describe'))
-        )) as witnesses,
+            array_append(followed.reported_by, if(confirmed.line is null, null, 'describe'))
+        )) as reported_by,
         slice(
             if(
                 confirmed.line is null,
@@ -115,7 +115,14 @@ final as (
         followed.evidence_count + if(confirmed.line is null, 0, 1) as evidence_count
     from followed
     left join confirmed
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch)
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            leader_epoch
+        )
 )
 
 select * from final

@@ -19,7 +19,7 @@ watchers as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         node_id,
         term_epoch,
         min(leader_epoch) as first_epoch,
@@ -33,7 +33,8 @@ assigned as (
     select
         *,
         last_value(replicas, true) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by leader_epoch
             rows between unbounded preceding and current row
         ) as known_replicas
@@ -46,7 +47,7 @@ awaited as (
         assigned.cluster_incarnation,
         assigned.topic_name,
         assigned.partition_id,
-        assigned.topic_life,
+        assigned.topic_incarnation,
         watchers.node_id,
         watchers.term_epoch,
         assigned.leader_epoch,
@@ -61,7 +62,7 @@ awaited as (
                 assigned.cluster_incarnation,
                 assigned.topic_name,
                 assigned.partition_id,
-                assigned.topic_life,
+                assigned.topic_incarnation,
                 watchers.node_id,
                 watchers.term_epoch
             order by assigned.leader_epoch
@@ -74,7 +75,7 @@ awaited as (
             and watchers.cluster_incarnation = assigned.cluster_incarnation
             and watchers.topic_name = assigned.topic_name
             and watchers.partition_id = assigned.partition_id
-            and watchers.topic_life = assigned.topic_life
+            and watchers.topic_incarnation = assigned.topic_incarnation
             and watchers.first_epoch < assigned.leader_epoch
             and (watchers.term_epoch is null or watchers.last_epoch >= assigned.leader_epoch)
     left join reached
@@ -83,7 +84,7 @@ awaited as (
             and watchers.cluster_incarnation = reached.cluster_incarnation
             and watchers.topic_name = reached.topic_name
             and watchers.partition_id = reached.partition_id
-            and watchers.topic_life = reached.topic_life
+            and watchers.topic_incarnation = reached.topic_incarnation
             and watchers.node_id = reached.node_id
             and watchers.term_epoch <=> reached.term_epoch
             and assigned.leader_epoch = reached.leader_epoch
@@ -143,7 +144,7 @@ known as (
         behind.cluster_incarnation,
         behind.topic_name,
         behind.partition_id,
-        behind.topic_life,
+        behind.topic_incarnation,
         behind.node_id,
         behind.term_epoch,
         behind.leader_epoch,
@@ -166,7 +167,7 @@ known as (
             and behind.cluster_incarnation = reached.cluster_incarnation
             and behind.topic_name = reached.topic_name
             and behind.partition_id = reached.partition_id
-            and behind.topic_life = reached.topic_life
+            and behind.topic_incarnation = reached.topic_incarnation
             and behind.node_id = reached.node_id
             and behind.term_epoch <=> reached.term_epoch
     group by all

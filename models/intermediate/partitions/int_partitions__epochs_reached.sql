@@ -12,9 +12,9 @@ words as (
     from claims
     where
         node_id is not null
-        and witness in ('controller_log', 'state_change_log', 'broker_log', 'metadata_cache')
+        and reported_by in ('controller_log', 'state_change_log', 'broker_log', 'metadata_cache')
         and not {{ has_role('partition_creation') }}
-        and (witness <> 'controller_log' or controller_epoch is not null)
+        and (reported_by <> 'controller_log' or controller_epoch is not null)
 ),
 
 final as (
@@ -23,7 +23,7 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         node_id,
         term_epoch,
         leader_epoch,
@@ -31,7 +31,7 @@ final as (
         min_by(leader_id, struct(logged_at, source_path, byte_offset))
         filter (where leader_id is not null) as leader_id,
         min(struct(logged_at, node_id, source_path, byte_offset)) as line,
-        max(witness = 'metadata_cache') as is_cached
+        max(reported_by = 'metadata_cache') as is_cached
     from words
     group by all
 )

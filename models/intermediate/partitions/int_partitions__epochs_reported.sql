@@ -6,13 +6,13 @@ derived as (
     select * from {{ ref('int_partitions__claims_derived') }}
 ),
 
-told_and_derived as (
+reported_and_derived as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         topic_id,
         leader_epoch,
         leader_id,
@@ -24,7 +24,7 @@ told_and_derived as (
         state_before,
         event_type,
         claim_kind,
-        witness,
+        reported_by,
         node_id,
         logged_at,
         source_path,
@@ -36,7 +36,7 @@ told_and_derived as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         topic_id,
         leader_epoch,
         -1 as leader_id,
@@ -48,7 +48,7 @@ told_and_derived as (
         cast(null as string) as state_before,
         'leader_loss_derived' as event_type,
         'derived' as claim_kind,
-        cast(null as string) as witness,
+        cast(null as string) as reported_by,
         node_id,
         logged_at,
         source_path,
@@ -63,14 +63,14 @@ ranked as (
     select
         *,
         case
-            when claim_kind = 'controller' or witness = 'metadata_dump' then 1
+            when claim_kind = 'controller' or reported_by = 'metadata_dump' then 1
             when claim_kind = 'leader' then 2
             when claim_kind = 'follower' then 3
             when claim_kind = 'request' then 4
             when claim_kind = 'derived' then 6
             else 5
         end as claim_rank
-    from told_and_derived
+    from reported_and_derived
 ),
 
 -- Where lines name different leaders, that of the latest controller holds: an older one may still speak after its term is
@@ -81,7 +81,7 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         leader_epoch,
         max_by(
             leader_id,
@@ -112,11 +112,12 @@ final as (
         = 1 as is_creation,
         count(distinct leader_id) as leaders_named,
         min(claim_rank) as best_rank,
-        array_sort(collect_set(witness)) as witnesses,
+        array_sort(collect_set(reported_by)) as reported_by,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from ranked
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
 )
 
 select * from final

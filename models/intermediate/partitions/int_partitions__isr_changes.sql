@@ -9,7 +9,7 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         changed_at,
         node_id,
         leader_epoch,
@@ -19,7 +19,7 @@ final as (
         array_except(coalesce(stated_before, previous_members), isr_members) as removed,
         array_except(isr_members, coalesce(stated_before, previous_members)) as added,
         coalesce(stated_before <> previous_members, false) as is_one_missing,
-        is_told_late,
+        is_logged_late,
         is_emptied,
         evidence,
         evidence_count

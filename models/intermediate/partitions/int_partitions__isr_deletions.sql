@@ -2,7 +2,7 @@ with stops as (
     select * from {{ ref('int_partitions__replicas_stopped') }}
 ),
 
-told as (
+reported as (
     select * from {{ ref('int_partitions__isr_messages') }}
 ),
 
@@ -10,23 +10,23 @@ claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
-tellings as (
+statements as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         logged_at,
         isr
-    from told
+    from reported
     union all
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         logged_at,
         isr
     from claims
@@ -40,17 +40,17 @@ based as (
         stops.cluster_incarnation,
         stops.topic_name,
         stops.partition_id,
-        stops.topic_life,
+        stops.topic_incarnation,
         stops.node_id,
         stops.logged_at,
         stops.source_path,
         stops.byte_offset,
         stops.broker_id,
-        max(struct(tellings.logged_at, tellings.isr)) as base
+        max(struct(statements.logged_at, statements.isr)) as base
     from stops
-    inner join tellings
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life)
-    where stops.logged_at > tellings.logged_at
+    inner join statements
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+    where stops.logged_at > statements.logged_at
     group by all
 ),
 
@@ -61,7 +61,7 @@ gone as (
             filter(
                 collect_list(struct(logged_at, broker_id)) over (
                     partition by
-                        cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+                        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
                     order by logged_at, source_path, byte_offset
                     rows between unbounded preceding and current row
                 ),

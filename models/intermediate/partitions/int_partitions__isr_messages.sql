@@ -14,7 +14,7 @@ lives as (
 followed as (
     select
         *,
-        lead(telling_kind) over (leader_lines) as next_kind,
+        lead(statement_kind) over (leader_lines) as next_kind,
         lead(logged_at) over (leader_lines) as next_logged_at,
         min(
             case
@@ -38,7 +38,7 @@ stood as (
     where
         isr is not null
         and (
-            telling_kind = 'stored'
+            statement_kind = 'stored'
             or (
                 (stored_since is null or logged_at < stored_since - interval 1 minute)
                 and not (
@@ -59,12 +59,12 @@ final as (
         placed.cluster_incarnation,
         placed.topic_name,
         placed.partition_id,
-        coalesce(lives.life_number, 1) as topic_life,
+        coalesce(lives.life_number, 1) as topic_incarnation,
         placed.node_id,
         placed.logged_at,
         placed.source_path,
         placed.byte_offset,
-        placed.telling_kind,
+        placed.statement_kind,
         placed.leader_epoch,
         placed.partition_epoch,
         placed.isr_before,

@@ -1,6 +1,6 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with tellings as (
+with statements as (
     select * from {{ ref('int_partitions__isr_statements') }}
 ),
 
@@ -11,11 +11,11 @@ named as (
         *,
         case
             when partition_epoch is not null then concat('version ', partition_epoch)
-            when telling_kind in ('claimed', 'emptied') then concat('leader epoch ', leader_epoch)
+            when statement_kind in ('claimed', 'emptied') then concat('leader epoch ', leader_epoch)
             else concat_ws(' ', 'line', logged_at, node_id, array_join(isr, ','))
         end as state_name,
         array_sort(isr) as isr_members
-    from tellings
+    from statements
 ),
 
 candidates as (
@@ -24,16 +24,16 @@ candidates as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         state_name,
         isr_members,
         partition_epoch,
         max(leader_epoch) as leader_epoch,
         max(case when partition_epoch is not null then coalesce(controller_epoch, -1) else -1 end)
             as version_controller_epoch,
-        max(if(telling_kind in ('claimed', 'emptied'), 0, 1)) as is_told_by_leader,
-        min(telling_kind = 'emptied') as is_emptied,
-        min(logged_at) as told_at,
+        max(if(statement_kind in ('claimed', 'emptied'), 0, 1)) as is_from_leader,
+        min(statement_kind = 'emptied') as is_emptied,
+        min(logged_at) as reported_at,
         min_by(struct(node_id, isr), struct(logged_at, source_path, byte_offset)) as first_told,
         max(isr_before) as isr_before,
         {{ evidence() }} as evidence,
@@ -49,8 +49,8 @@ states as (
     {{
         latest_per(
             'candidates',
-            ['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'state_name'],
-            ['is_told_by_leader desc', 'version_controller_epoch desc', 'told_at', 'isr_members']
+            ['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'state_name'],
+            ['is_from_leader desc', 'version_controller_epoch desc', 'reported_at', 'isr_members']
         )
     }}
 ),
@@ -60,14 +60,14 @@ timed as (
     select
         *,
         case
-            when partition_epoch is null then told_at
-            else min(told_at) over (
+            when partition_epoch is null then reported_at
+            else min(reported_at) over (
                 partition by
                     cluster_id,
                     cluster_incarnation,
                     topic_name,
                     partition_id,
-                    topic_life,
+                    topic_incarnation,
                     partition_epoch is null
                 order by partition_epoch
                 rows between current row and unbounded following
@@ -82,16 +82,16 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         row_number() over (life) as state_number,
         changed_at,
-        told_at,
-        changed_at < told_at as is_told_late,
+        reported_at,
+        changed_at < reported_at as is_logged_late,
         lead(changed_at) over (life) as next_changed_at,
         first_told.node_id,
         leader_epoch,
         partition_epoch,
-        is_told_by_leader,
+        is_from_leader,
         is_emptied,
         first_told.isr,
         isr_members,
@@ -103,7 +103,7 @@ final as (
         evidence_count
     from timed
     window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
         order by changed_at, coalesce(partition_epoch, -1), state_name
     )
 )

@@ -12,7 +12,8 @@ marked as (
         *,
         sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end)
             over (
-                partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+                partition by
+                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
                 order by leader_epoch
                 rows between unbounded preceding and current row
             ) as window_number
@@ -25,7 +26,7 @@ windows as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         min(leader_epoch) as first_epoch,
         min(elected_at) as started_at,
         max_by(held_until, leader_epoch) as ended_at,
@@ -37,7 +38,8 @@ windows as (
         coalesce(min_by(best_rank, leader_epoch) = 6, false) as is_derived
     from marked
     where leader_id = -1
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, window_number
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, window_number
 ),
 
 -- A topic that is being deleted loses its leaders too: that is no outage.
@@ -47,7 +49,7 @@ deletions as (
         windows.cluster_incarnation,
         windows.topic_name,
         windows.partition_id,
-        windows.topic_life,
+        windows.topic_incarnation,
         windows.first_epoch
     from windows
     inner join topic_events
@@ -71,7 +73,14 @@ final as (
     select windows.*
     from windows
     left anti join deletions
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, first_epoch)
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            first_epoch
+        )
 )
 
 select * from final

@@ -12,13 +12,13 @@ replicas as (
     select * from {{ ref('int_partitions__replicas') }}
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         topic_id,
         elected_at as seen_at,
         elected_at,
@@ -31,9 +31,9 @@ told as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         cast(null as string) as topic_id,
-        told_at as seen_at,
+        reported_at as seen_at,
         cast(null as timestamp) as elected_at,
         cast(null as int) as leader_id,
         cast(null as array<int>) as replicas
@@ -44,9 +44,9 @@ told as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         cast(null as string) as topic_id,
-        told_at as seen_at,
+        reported_at as seen_at,
         cast(null as timestamp) as elected_at,
         cast(null as int) as leader_id,
         replicas
@@ -59,18 +59,18 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         max(topic_id) as topic_id,
         max_by(replicas, struct(seen_at, array_join(replicas, ',')))
         filter (where replicas is not null) as replicas,
-        cast(max(size(replicas)) filter (where replicas is not null) as int) as most_replicas,
+        cast(max(size(replicas)) filter (where replicas is not null) as int) as max_replicas,
         max_by(leader_id, struct(elected_at, leader_id)) filter (where leader_id is not null)
             as leader_id,
         min(seen_at) as first_seen_at,
         max(seen_at) as last_seen_at,
         max(elected_at) as last_elected_at
-    from told
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
+    from reported
+    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
 )
 
 select * from final

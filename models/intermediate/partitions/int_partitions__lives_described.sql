@@ -19,7 +19,7 @@ lives as (
         *,
         lead(first_seen_at) over (
             partition by cluster_id, cluster_incarnation, topic_name, partition_id
-            order by topic_life
+            order by topic_incarnation
         ) as next_seen_at
     from seen
 ),
@@ -31,7 +31,7 @@ final as (
         lives.cluster_incarnation,
         lives.topic_name,
         lives.partition_id,
-        lives.topic_life,
+        lives.topic_incarnation,
         lives.replicas,
         lives.leader_id,
         lives.first_seen_at,
@@ -57,7 +57,7 @@ final as (
         lives.cluster_incarnation,
         lives.topic_name,
         lives.partition_id,
-        lives.topic_life,
+        lives.topic_incarnation,
         lives.replicas,
         lives.leader_id,
         lives.first_seen_at,

@@ -18,14 +18,14 @@ placed as (
     {{ placed('described', at='captured_at') }}
 ),
 
-tellings as (
+statements as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
-        logged_at as told_at,
+        topic_incarnation,
+        logged_at as reported_at,
         node_id,
         source_path,
         byte_offset,
@@ -38,8 +38,8 @@ tellings as (
         placed.cluster_incarnation,
         placed.topic_name,
         placed.partition_id,
-        coalesce(lives.life_number, 1) as topic_life,
-        placed.captured_at as told_at,
+        coalesce(lives.life_number, 1) as topic_incarnation,
+        placed.captured_at as reported_at,
         cast(null as int) as node_id,
         placed.source_path,
         placed.byte_offset,
@@ -53,10 +53,11 @@ compared as (
     select
         *,
         lag(replicas) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by told_at, source_path, byte_offset
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, source_path, byte_offset
         ) as previous_replicas
-    from tellings
+    from statements
 ),
 
 final as (
@@ -65,8 +66,8 @@ final as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
-        told_at,
+        topic_incarnation,
+        reported_at,
         source_path,
         byte_offset,
         replicas,

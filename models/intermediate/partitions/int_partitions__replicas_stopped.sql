@@ -47,7 +47,7 @@ final as (
         placed.cluster_incarnation,
         placed.topic_name,
         placed.partition_id,
-        coalesce(lives.life_number, 1) as topic_life,
+        coalesce(lives.life_number, 1) as topic_incarnation,
         placed.node_id,
         placed.logged_at,
         placed.source_path,

@@ -11,14 +11,14 @@ topic_events as (
 ),
 
 -- In-sync sets and replica sets in one line of time; of what is told at the same moment the replicas come first.
-told as (
+reported as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
-        changed_at as told_at,
+        topic_incarnation,
+        changed_at as reported_at,
         state_number,
         isr_members,
         stated_before,
@@ -32,8 +32,8 @@ told as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
-        told_at,
+        topic_incarnation,
+        reported_at,
         0 as state_number,
         cast(null as array<int>) as isr_members,
         cast(null as array<int>) as stated_before,
@@ -50,9 +50,9 @@ carried as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
-        told_at,
-        row_number() over (life) as place,
+        topic_incarnation,
+        reported_at,
+        row_number() over (life) as state_rank,
         last_value(isr_members, true) over (so_far) as isr_members,
         coalesce(last_value(replicas, true) over (so_far), first_value(replicas, true) over (whole))
             as replicas,
@@ -65,20 +65,23 @@ carried as (
         stated_before,
         evidence,
         evidence_count
-    from told
+    from reported
     window
         life as (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by told_at, state_number, array_join(replicas, ',')
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, state_number, array_join(replicas, ',')
         ),
         so_far as (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by told_at, state_number, array_join(replicas, ',')
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, state_number, array_join(replicas, ',')
             rows between unbounded preceding and current row
         ),
         whole as (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-            order by told_at, state_number, array_join(replicas, ',')
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, state_number, array_join(replicas, ',')
             rows between unbounded preceding and unbounded following
         )
 ),
@@ -88,16 +91,16 @@ replication as (
     select
         *,
         replicas is not null as are_replicas_known,
-        lag(told_at) over (life) is null as is_first,
+        lag(reported_at) over (life) is null as is_first,
         array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
-        lead(told_at) over (life) as next_told_at,
+        lead(reported_at) over (life) as next_reported_at,
         lead(evidence) over (life) as next_evidence,
         lead(evidence_count) over (life) as next_evidence_count
     from carried
     where isr_members is not null
     window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life
-        order by place
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+        order by state_rank
     )
 ),
 
@@ -112,10 +115,15 @@ lagging as (
 numbered as (
     select
         *,
-        place - row_number() over (
+        state_rank - row_number() over (
             partition by
-                cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, replica_id
-            order by place
+                cluster_id,
+                cluster_incarnation,
+                topic_name,
+                partition_id,
+                topic_incarnation,
+                replica_id
+            order by state_rank
         ) as stretch
     from lagging
 ),
@@ -126,19 +134,21 @@ stretches as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         replica_id,
         stretch,
-        min(place) as first_place,
-        min(told_at) as started_at,
-        min_by(is_first and not coalesce(array_contains(stated_before, replica_id), false), place)
+        min(state_rank) as first_state_number,
+        min(reported_at) as started_at,
+        min_by(
+            is_first and not coalesce(array_contains(stated_before, replica_id), false), state_rank
+        )
             as is_start_unknown,
-        max_by(next_told_at, place) as ended_at,
+        max_by(next_reported_at, state_rank) as ended_at,
         max_by(
             struct(next_evidence as evidence, coalesce(next_evidence_count, 0) as evidence_count),
-            place
+            state_rank
         ) as closing,
-        min_by(struct(evidence, evidence_count), place) as opening,
+        min_by(struct(evidence, evidence_count), state_rank) as opening,
         bool_and(are_replicas_known) as are_replicas_known
     from numbered
     group by all

@@ -18,7 +18,7 @@ by_id as (
         topic_name,
         cast(null as int) as partition_id,
         topic_id,
-        min(logged_at) as born_at
+        min(logged_at) as began_at
     from placed
     where topic_id is not null
     group by cluster_id, cluster_incarnation, topic_name, topic_id
@@ -32,7 +32,7 @@ by_state as (
         placed.topic_name,
         placed.partition_id,
         cast(null as string) as topic_id,
-        placed.logged_at as born_at
+        placed.logged_at as began_at
     from placed
     left anti join by_id
         on
@@ -57,15 +57,15 @@ final as (
         topic_name,
         partition_id,
         topic_id,
-        born_at,
+        began_at,
         cast(row_number() over (
             partition by cluster_id, cluster_incarnation, topic_name, partition_id
-            order by born_at, topic_id
+            order by began_at, topic_id
         ) as int) as life_number,
-        lead(born_at) over (
+        lead(began_at) over (
             partition by cluster_id, cluster_incarnation, topic_name, partition_id
-            order by born_at, topic_id
-        ) as next_born_at
+            order by began_at, topic_id
+        ) as next_began_at
     from births
 )
 

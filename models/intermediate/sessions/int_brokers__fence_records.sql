@@ -46,7 +46,7 @@ announced as (
 ),
 
 -- Real is what a controller announced, and what a controller that had read the log before prints for the first time.
-told as (
+reported as (
     select
         lines.cluster_id,
         lines.cluster_incarnation,
@@ -88,7 +88,7 @@ final as (
         line.logged_at,
         line.source_path,
         line.byte_offset
-    from told
+    from reported
 )
 
 select * from final

@@ -68,7 +68,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         broker_id,
-        logged_at as taken_at,
+        logged_at as lost_at,
         node_id,
         source_path,
         byte_offset
@@ -78,7 +78,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         coalesce(broker_id, node_id) as broker_id,
-        logged_at as taken_at,
+        logged_at as lost_at,
         node_id,
         source_path,
         byte_offset
@@ -89,7 +89,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id as broker_id,
-        stopping_at as taken_at,
+        stopping_at as lost_at,
         node_id,
         line.source_path,
         line.byte_offset

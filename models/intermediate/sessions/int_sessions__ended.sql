@@ -29,7 +29,7 @@ final as (
         expired_at,
         lost_at as noticed_at,
         cast(null as timestamp) as unfenced_at,
-        is_told,
+        is_end_logged,
         evidence,
         evidence_count
     from placed
@@ -46,7 +46,7 @@ final as (
         logged_at as expired_at,
         cast(null as timestamp) as noticed_at,
         unfenced_at,
-        true as is_told,
+        true as is_end_logged,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence,

@@ -2,7 +2,7 @@ with session_events as (
     select * from {{ ref('stg_logs__session_events') }}
 ),
 
-told as (
+reported as (
     select * from {{ ref('int_sessions__zookeeper_expiries') }}
 ),
 
@@ -34,13 +34,15 @@ unnamed as (
         noticed.source_path,
         noticed.byte_offset
     from noticed
-    left anti join told
+    left anti join reported
         on
-            noticed.cluster_id = told.cluster_id
-            and noticed.node_id = told.node_id
-            and noticed.logged_at >= coalesce(told.expired_at, told.lost_at) - interval 10 seconds
+            noticed.cluster_id = reported.cluster_id
+            and noticed.node_id = reported.node_id
             and noticed.logged_at
-            <= coalesce(told.lost_at, told.expired_at + interval 10 minutes) + interval 10 seconds
+            >= coalesce(reported.expired_at, reported.lost_at) - interval 10 seconds
+            and noticed.logged_at
+            <= coalesce(reported.lost_at, reported.expired_at + interval 10 minutes)
+            + interval 10 seconds
     where
         noticed.previous_at is null or noticed.logged_at > noticed.previous_at + interval 5 seconds
 ),
@@ -58,7 +60,7 @@ final as (
         is_broker,
         evidence,
         evidence_count
-    from told
+    from reported
     union all
     select
         cluster_id,

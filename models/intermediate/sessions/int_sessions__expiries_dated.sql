@@ -48,7 +48,7 @@ final as (
         expired.is_broker,
         expired.evidence,
         expired.evidence_count,
-        expired.expired_at is not null as is_told,
+        expired.expired_at is not null as is_end_logged,
         coalesce(
             expired.expired_at,
             removed.removed_at,

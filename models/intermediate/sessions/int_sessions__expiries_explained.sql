@@ -87,7 +87,7 @@ windows as (
             - make_dt_interval(0, 0, 0, coalesce(sessions.timeout_ms, 10000) * 1.5 / 1000)
         ) as since_at,
         -- The client's pings leave a third of the timeout: half of it without the process is too much.
-        coalesce(sessions.timeout_ms, 6000) div 2 as long_enough_ms
+        coalesce(sessions.timeout_ms, 6000) div 2 as min_standstill_ms
     from sessions
     left join owners
         on sessions.cluster_id = owners.cluster_id and sessions.session_id = owners.session_id
@@ -118,7 +118,7 @@ stopped as (
             and windows.expired_at > stops.started_at
             and windows.since_at < stops.ended_at
             and unix_millis(stops.ended_at) - unix_millis(stops.started_at)
-            >= windows.long_enough_ms
+            >= windows.min_standstill_ms
             and (
                 (windows.owner = stops.owner and windows.node_id <=> stops.node_id)
                 -- A server that stands still expires sessions of clients that could not reach it.
@@ -142,7 +142,7 @@ final as (
         windows.*,
         stopped.stop.cause_rank,
         stopped.stop.cause_key as stop_key,
-        unheard.session_id is not null as is_unheard
+        unheard.session_id is not null as is_server_silent
     from windows
     left join stopped
         on

@@ -70,7 +70,7 @@ final as (
         failure_number,
         max(log_dir_id) as log_dir_id,
         min(logged_at) as failed_at,
-        max(logged_at) as last_told_at,
+        max(logged_at) as last_logged_at,
         min_by(event_type, struct(logged_at, source_path, byte_offset)) as first_event_type,
         min_by(disk_operation, struct(logged_at, source_path, byte_offset))
         filter (where disk_operation is not null) as disk_operation,
@@ -80,7 +80,7 @@ final as (
         filter (where exception_message is not null) as cause,
         array_sort(array_distinct(flatten(collect_list(partitions)))) as partitions,
         coalesce(max(exception_message like '%No space left on device%'), false) as is_disk_full,
-        max({{ has_role('log_dir_failure') }}) as is_dir_left,
+        max({{ has_role('log_dir_failure') }}) as is_dir_offline,
         max({{ has_role('disk_stop') }}) as is_node_stopped,
         {{ evidence() }} as evidence,
         count(*) as evidence_count

@@ -3,23 +3,23 @@ with events as (
 ),
 
 -- The line before that says why, and the one that says where the log ended; nothing is appended between it and the cut.
-told as (
+reported as (
     select
         *,
         last_value(
             case
-                when telling_kind = 'reason'
+                when statement_kind = 'reason'
                     then struct(event_type, logged_at, to_offset, leader_epoch)
             end,
             true
         ) over (earlier) as reason,
         last_value(
             case
-                when telling_kind in ('log_end', 'reset') then struct(logged_at, log_end_offset)
+                when statement_kind in ('log_end', 'reset') then struct(logged_at, log_end_offset)
             end,
             true
         ) over (earlier) as log_end,
-        max(case when telling_kind = 'cut' then logged_at end) over (earlier) as last_cut_at
+        max(case when statement_kind = 'cut' then logged_at end) over (earlier) as last_cut_at
     from events
     window earlier as (
         partition by cluster_id, node_id, topic_name, partition_id
@@ -31,7 +31,7 @@ told as (
 cuts as (
     select
         *,
-        telling_kind = 'reset' and to_offset >= log_end_offset as is_full_start,
+        statement_kind = 'reset' and to_offset >= log_end_offset as is_full_start,
         -- One cut can have two lines: that the offset was reset, or lies below the high watermark, and the cut itself.
         case
             when
@@ -40,8 +40,8 @@ cuts as (
                 then 0
             else 1
         end as is_first_line
-    from told
-    where telling_kind in ('cut', 'reset') and to_offset is not null
+    from reported
+    where statement_kind in ('cut', 'reset') and to_offset is not null
     window same_log as (
         partition by cluster_id, node_id, topic_name, partition_id
         order by logged_at, source_path, byte_offset

@@ -17,7 +17,7 @@ reasoned as (
         coalesce(
             reason.to_offset = to_offset and reason.logged_at >= logged_at - interval 5 seconds,
             false
-        ) as is_reasoned,
+        ) as has_reason,
         case
             when
                 log_end.logged_at >= logged_at - interval 1 minute
@@ -42,17 +42,19 @@ truncations as (
         cut_number,
         min(logged_at) as truncated_at,
         to_offset,
-        coalesce(max(case when telling_kind = 'reset' then log_end_offset end), max(log_end_before))
+        coalesce(
+            max(case when statement_kind = 'reset' then log_end_offset end), max(log_end_before)
+        )
             as from_offset,
-        max(case when is_reasoned then reason.leader_epoch end) as leader_epoch,
+        max(case when has_reason then reason.leader_epoch end) as leader_epoch,
         max(
-            is_reasoned
+            has_reason
             and {{ has_role('follower_truncation', 'reason.event_type') }}
             and reason.leader_epoch is null
         ) as is_to_high_watermark,
-        max(is_reasoned) as is_reasoned,
+        max(has_reason) as has_reason,
         max({{ has_role('segment_corruption') }}) as is_recovery,
-        max(telling_kind = 'reset') as is_reset,
+        max(statement_kind = 'reset') as is_reset,
         max(coalesce(is_full_start, false) or {{ has_role('log_restart') }}) as is_full_start,
         max(high_watermark) as high_watermark,
         {{ evidence() }} as evidence,

@@ -22,7 +22,7 @@ final as (
         rules.consequence,
         rules.severity,
         rules.remedy,
-        rules.source_marks,
+        rules.source_codes,
         cast(coalesce(terms.terms, 0) as int) as terms,
         terms.terms is not null as is_evaluated,
         rules.not_evaluated_because

@@ -5,7 +5,7 @@ with issues as (
 ways as (
     select
         issue_id,
-        count(*) as ways_to_show
+        count(*) as evidence_patterns
     from {{ ref('known_issue_evidence') }}
     group by issue_id
 ),
@@ -21,13 +21,15 @@ final as (
         issues.first_affected as affected_from,
         issues.last_affected as affected_until,
         split(issues.fixed_in, ',') as fixed_in,
-        issues.fix_needs,
+        issues.fix_requires_setting,
         issues.confidence,
         issues.confidence = 'verified' as is_verified,
-        issues.is_first_inferred,
-        cast(coalesce(ways.ways_to_show, 0) as int) as ways_to_show,
+        issues.is_affected_from_inferred,
+        cast(coalesce(ways.evidence_patterns, 0) as int) as evidence_patterns,
         coalesce(
-            issues.confidence = 'verified' and issues.has_checked_strings and ways.ways_to_show > 0,
+            issues.confidence = 'verified'
+            and issues.has_checked_strings
+            and ways.evidence_patterns > 0,
             false
         ) as has_checked_evidence
     from issues

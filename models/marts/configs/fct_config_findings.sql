@@ -11,7 +11,7 @@ incarnations as (
 ),
 
 -- The lines that give what is given; where all is default, the first line of the configuration.
-told as (
+reported as (
     select
         *,
         explode(
@@ -21,7 +21,10 @@ told as (
                         filter(
                             settings,
                             setting -> source_path is not null
-                            and (setting.is_given or not exists(settings, other -> other.is_given))
+                            and (
+                                setting.is_configured
+                                or not exists(settings, other -> other.is_configured)
+                            )
                         ),
                         setting -> struct(
                             found_at as logged_at,
@@ -60,7 +63,7 @@ grouped as (
                 line.logged_at, node_id, line.path as source_path, line.offset as byte_offset
             )
         ) as told_lines
-    from told
+    from reported
     group by cluster_id, node_id, owner_kind, owner, rule_id
 ),
 
@@ -142,7 +145,7 @@ final as (
             why,
             '; ',
             consequence
-        ) as said,
+        ) as sentence,
         evidence,
         evidence_count,
         {{

@@ -74,11 +74,11 @@ exposures as (
         issues.title,
         issues.severity,
         split(issues.fixed_in, ',') as fixed_in,
-        issues.fix_needs,
+        issues.fix_requires_setting,
         symptoms.first_seen_at,
         symptoms.last_seen_at,
         releases.mode is null and issues.mode <> 'both' as is_mode_unknown,
-        releases.is_told_by_others,
+        releases.is_reported_by_others,
         coalesce(symptoms.evidence, array(releases.release_line)) as evidence,
         coalesce(symptoms.evidence_count, 1) as evidence_count
     from exposed
@@ -110,7 +110,7 @@ final as (
         is_suspect,
         severity,
         fixed_in,
-        fix_needs,
+        fix_requires_setting,
         run_at as exposed_at,
         cast(run_at as date) as exposed_date,
         first_seen_at,
@@ -122,13 +122,13 @@ final as (
             if(exposure = 'evidence_seen', '; seen on ', '; may happen on '),
             coalesce(kafka_version, 'a release that is not known'),
             coalesce(concat('; fixed in ', array_join(fixed_in, ', ')), '; no fixed release known')
-        ) as said,
+        ) as sentence,
         evidence,
         evidence_count,
         {{
             warnings({
                 'release not known': 'kafka_version is null',
-                'release told by other runs of the cluster': 'is_told_by_others',
+                'release reported by other runs of the cluster': 'is_reported_by_others',
                 'ZooKeeper or KRaft is not known': 'is_mode_unknown',
                 'nothing verified says that this release has it':
                     "is_suspect and exposure = 'version_affected'",

@@ -58,8 +58,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no line of the controller itself': 'trust > 2',
-                'lines name different controllers': 'claimants > 1'
+                'no line of the controller itself': 'evidence_rank > 2',
+                'lines name different controllers': 'controllers_named > 1'
             })
         }} as warnings
     from measured

@@ -30,7 +30,7 @@ with_coordinators as (
         found_groups.offsets_partition_id,
         found_groups.offsets_partitions,
         found_groups.partitions_known_by,
-        found_groups.partition_told,
+        found_groups.partition_reported,
         found_groups.partition_computed,
         latest.coordinator_id,
         latest.coordinator_known_by,
@@ -38,7 +38,7 @@ with_coordinators as (
         found_groups.members,
         found_groups.first_seen_at,
         found_groups.last_seen_at,
-        found_groups.sightings
+        found_groups.mentions
     from found_groups
     left join latest
         on
@@ -63,11 +63,11 @@ final as (
         members,
         first_seen_at,
         last_seen_at,
-        sightings,
+        mentions,
         {{
             warnings({
                 'the count of partitions is the default': "partitions_known_by = 'default' and offsets_partition_id is not null",
-                'the partition in the logs is not the computed one': 'partition_told <> partition_computed',
+                'the partition in the logs is not the computed one': 'partition_reported <> partition_computed',
                 'the kind of the group is not known': "group_kind = 'unknown'"
             })
         }} as warnings

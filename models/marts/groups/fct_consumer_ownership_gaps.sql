@@ -10,7 +10,9 @@ rebalances as (
 ordered as (
     select
         *,
-        max(struct(coalesce(released_at, timestamp '9999-01-01 00:00:00') as until_at, member_id))
+        max(
+            struct(coalesce(released_at, timestamp '9999-01-01 00:00:00') as released_at, member_id)
+        )
             over (
                 partition by cluster_id, cluster_incarnation, group_id, topic_name, partition_id
                 order by owned_at, member_id
@@ -27,7 +29,7 @@ unowned as (
     select *
     from ordered
     where
-        released_at = last_release.until_at
+        released_at = last_release.released_at
         and member_id = last_release.member_id
         and coalesce(
             unix_millis(next_ownership.owned_at) - unix_millis(released_at)

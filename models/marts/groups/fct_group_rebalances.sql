@@ -12,7 +12,7 @@ rebalances as (
         cluster_id,
         cluster_incarnation,
         group_id,
-        group_life,
+        group_incarnation,
         generation_id,
         if(is_epoch, 'consumer_protocol', 'coordinator') as rebalance_kind,
         cast(null as string) as member_id,
@@ -23,7 +23,7 @@ rebalances as (
         outcome,
         cause.reason,
         reason_kind,
-        coalesce(members, nullif(cast(members_told as int), 0)) as members,
+        coalesce(members, nullif(cast(members_reporting as int), 0)) as members,
         cast(null as int) as retries,
         cast(null as int) as partitions_owned,
         outcome = 'failed' as is_failed,
@@ -32,7 +32,7 @@ rebalances as (
         evidence_count,
         starts > 1 as has_begun_again,
         coordinators > 1 as has_several_coordinators,
-        coordinators = 0 as is_told_by_members_alone,
+        coordinators = 0 as is_reported_by_members_only,
         cast(false as boolean) as is_group_derived
     from coordinated
     union all
@@ -40,7 +40,7 @@ rebalances as (
         cluster_id,
         cluster_incarnation,
         group_id,
-        1 as group_life,
+        1 as group_incarnation,
         cast(null as int) as generation_id,
         'zookeeper_consumer' as rebalance_kind,
         member_id,
@@ -64,7 +64,7 @@ rebalances as (
         evidence_count,
         false as has_begun_again,
         false as has_several_coordinators,
-        false as is_told_by_members_alone,
+        false as is_reported_by_members_only,
         true as is_group_derived
     from consumers
 ),
@@ -73,7 +73,7 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'group_id', 'group_life', 'generation_id', 'member_id',
+                'cluster_id', 'cluster_incarnation', 'group_id', 'group_incarnation', 'generation_id', 'member_id',
                 "case when member_id is not null then noticed_at end"
             ])
         }} as group_rebalance_key,
@@ -81,7 +81,7 @@ final as (
         cluster_incarnation,
         {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
         group_id,
-        group_life,
+        group_incarnation,
         generation_id,
         rebalance_kind,
         member_id,
@@ -102,7 +102,7 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no coordinator speaks of it': 'is_told_by_members_alone',
+                'no coordinator speaks of it': 'is_reported_by_members_only',
                 'it began more than once': 'has_begun_again',
                 'more than one coordinator speaks of it': 'has_several_coordinators',
                 'no end in the logs': "outcome = 'open'",

@@ -41,7 +41,7 @@ given_up as (
         topic_name,
         partition_id,
         turn_number,
-        'partition' as extent,
+        'partition' as scope,
         min(signed_at) as stopped_at,
         min(signed_at) as noticed_at,
         min(restarted_at) as resumed_at,
@@ -84,7 +84,7 @@ outages as (
         cleaner_thread,
         topic_name,
         partition_id,
-        extent,
+        scope,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -101,7 +101,7 @@ outages as (
         cleaner_thread,
         topic_name,
         partition_id,
-        extent,
+        scope,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -118,7 +118,7 @@ outages as (
         cleaner_thread,
         topic_name,
         partition_id,
-        extent,
+        scope,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -135,7 +135,7 @@ outages as (
         cleaner_thread,
         topic_name,
         partition_id,
-        extent,
+        scope,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -166,7 +166,7 @@ final as (
         cleaner_thread,
         topic_name,
         partition_id,
-        extent,
+        scope,
         stopped_at,
         noticed_at,
         resumed_at,
@@ -184,7 +184,7 @@ final as (
                 'nothing tells since when': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
-                    "extent <> 'partition' and partition_id is not null"
+                    "scope <> 'partition' and partition_id is not null"
             })
         }} as warnings
     from outages

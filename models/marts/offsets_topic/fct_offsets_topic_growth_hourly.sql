@@ -183,7 +183,7 @@ final as (
                 'the growth is estimated, the size is measured once':
                     'last_measured_bytes is not null and measured_growth is null',
                 'no record in the hour: the last one before holds': 'is_carried',
-                'concluded: the unit of du, from its numbers': 'is_unit_concluded'
+                'concluded: the unit of du, from its numbers': 'is_unit_inferred'
             })
         }} as warnings
     from judged

@@ -5,14 +5,14 @@ with partitions as (
 final as (
     select
         {{
-            row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life', 'partition_id'])
+            row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'partition_id'])
         }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
-        topic_life,
+        topic_incarnation,
         partition_id,
         replicas,
         get(replicas, 0) as preferred_leader_id,

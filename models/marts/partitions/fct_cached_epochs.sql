@@ -17,7 +17,7 @@ pairs as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         node_id,
         term_epoch
     from missed
@@ -34,7 +34,7 @@ changes as (
         epochs.evidence_count
     from pairs
     inner join epochs
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life)
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
     union all
     select
         pairs.*,
@@ -55,7 +55,7 @@ changes as (
             and pairs.cluster_incarnation = reached.cluster_incarnation
             and pairs.topic_name = reached.topic_name
             and pairs.partition_id = reached.partition_id
-            and pairs.topic_life = reached.topic_life
+            and pairs.topic_incarnation = reached.topic_incarnation
             and pairs.node_id = reached.node_id
             and pairs.term_epoch <=> reached.term_epoch
 ),
@@ -76,7 +76,7 @@ cached_epochs as (
             cluster_incarnation,
             topic_name,
             partition_id,
-            topic_life,
+            topic_incarnation,
             node_id,
             term_epoch
         order by changed_at asc, change_kind desc, leader_epoch asc
@@ -88,13 +88,13 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'node_id',
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'node_id',
                 'term_epoch', 'change_kind', 'leader_epoch'
             ])
         }} as cached_epoch_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
         partition_id,

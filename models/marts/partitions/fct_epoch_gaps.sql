@@ -35,7 +35,7 @@ final as (
         {{
             row_key([
                 'cluster_id', 'cluster_incarnation', 'epoch_kind', 'gap_kind', 'topic_name', 'partition_id',
-                'topic_life', 'node_id', 'found_epoch', 'opened_at'
+                'topic_incarnation', 'node_id', 'found_epoch', 'opened_at'
             ])
         }} as epoch_gap_key,
         cluster_id,

@@ -6,16 +6,16 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life',
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation',
                 'changed_at', 'partition_epoch', "array_join(isr_before, ',')", "array_join(isr_after, ',')"
             ])
         }} as isr_change_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
-        topic_life,
+        topic_incarnation,
         partition_id,
         node_id,
         changed_at,
@@ -32,7 +32,7 @@ final as (
         {{
             warnings({
                 'a change before it is not in the logs': 'is_one_missing',
-                'told after a later change': 'is_told_late',
+                'reported after a later change': 'is_logged_late',
                 'derived: without a leader nobody is in sync': 'is_emptied',
                 'replicas left and others came': 'size(removed) > 0 and size(added) > 0'
             })

@@ -9,9 +9,9 @@ judged as (
         -- A new leader that was not in sync before. From 1.1 to 3.9 ZooKeeper mode has no line of its own for it.
         leader_id >= 0
         -- KRaft marks every change of a partition that still recovers from an unclean election.
-        and not coalesce(is_eligible_told, false)
+        and not coalesce(is_eligible_logged, false)
         and (
-            is_unclean_told
+            is_unclean_logged
             or (
                 previous_leader_epoch = leader_epoch - 1
                 and size(previous_isr) > 0
@@ -19,7 +19,7 @@ judged as (
                 and leader_id <> coalesce(previous_leader_id, -1)
                 and array_contains(isr, leader_id)
                 and size(isr) = 1
-                and not coalesce(is_in_sync_told, false)
+                and not coalesce(is_in_sync_logged, false)
             )
         ) as is_unclean
     from explained
@@ -29,15 +29,15 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'leader_epoch'
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'leader_epoch'
             ])
         }} as leader_election_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
-        topic_life,
+        topic_incarnation,
         partition_id,
         leader_epoch,
         leader_id,
@@ -54,10 +54,10 @@ final as (
             when is_unclean then 'unclean'
             when leader_id = -1 then 'leader_lost'
             when previous_leader_id = -1 then 'leader_lost'
-            when is_reassigned_told then 'reassignment'
+            when is_reassignment_logged then 'reassignment'
             when leader_id = previous_leader_id then 'isr_only'
-            when is_leaving_told then 'controlled_shutdown'
-            when is_preferred_told then 'preferred'
+            when is_shutdown_requested then 'controlled_shutdown'
+            when is_preferred_logged then 'preferred'
             when
                 size(isr) > 0
                 and previous_leader_id is not null
@@ -68,7 +68,7 @@ final as (
         end as election_kind,
         is_unclean,
         is_leaderless,
-        witnesses,
+        reported_by,
         evidence,
         evidence_count,
         {{

@@ -6,12 +6,12 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'first_epoch'
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'first_epoch'
             ])
         }} as leaderless_window_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
         partition_id,

@@ -6,16 +6,16 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_life', 'replica_id',
-                'started_at', 'first_place'
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'replica_id',
+                'started_at', 'first_state_number'
             ])
         }} as under_replicated_window_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_life']) }}
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
             as topic_key,
         topic_name,
-        topic_life,
+        topic_incarnation,
         partition_id,
         replica_id,
         started_at,

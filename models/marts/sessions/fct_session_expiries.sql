@@ -31,7 +31,7 @@ final as (
             when dead_run_number is not null then 'process_death'
             when cause_rank = 1 then 'gc_pause'
             when cause_rank is not null then 'process_stall'
-            when is_unheard then 'network'
+            when is_server_silent then 'network'
             else 'unknown'
         end as cause_kind,
         case
@@ -43,7 +43,7 @@ final as (
         evidence_count,
         {{
             warnings({
-                'ZooKeeper did not log the expiry: its time is derived': 'not is_told',
+                'ZooKeeper did not log the expiry: its time is derived': 'not is_end_logged',
                 'the owner is not known': "owner like 'session 0x%'",
             'the process prints several client ids': 'has_several_clients',
                 'the process that stood still is ZooKeeper':

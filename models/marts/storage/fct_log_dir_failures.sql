@@ -14,7 +14,7 @@ final as (
         log_dir_id,
         failed_at,
         cast(failed_at as date) as failed_date,
-        last_told_at,
+        last_logged_at,
         first_event_type,
         disk_operation,
         exception,
@@ -22,14 +22,14 @@ final as (
         partitions,
         cast(size(partitions) as bigint) as partitions_affected,
         is_disk_full,
-        is_dir_left,
+        is_dir_offline,
         is_node_stopped,
         evidence,
         evidence_count,
         {{
             warnings({
                 'no record names the directory': 'log_dir is null',
-                'no record says that the directory was given up': 'not is_dir_left and not is_node_stopped',
+                'no record says that the directory was given up': 'not is_dir_offline and not is_node_stopped',
                 'the log does not say whose it is': 'node_id is null',
                 'concluded: the partitions are those that were being recovered when it failed': 'is_in_hand'
             })

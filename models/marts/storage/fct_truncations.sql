@@ -6,7 +6,7 @@ judged as (
     select
         *,
         case when from_offset >= to_offset and not is_full_start then from_offset - to_offset end
-            as records_given_up
+            as records_truncated
     from truncations
 ),
 
@@ -27,7 +27,7 @@ final as (
         cast(truncated_at as date) as truncated_date,
         from_offset,
         to_offset,
-        records_given_up,
+        records_truncated,
         leader_epoch,
         high_watermark,
         case
@@ -35,7 +35,7 @@ final as (
             when is_full_start then 'full_start_at'
             when is_reset then 'leader_end_offset'
             when is_to_high_watermark then 'follower_high_watermark'
-            when is_reasoned then 'follower_epoch'
+            when has_reason then 'follower_epoch'
             else 'unknown'
         end as reason_kind,
         evidence,
@@ -43,7 +43,7 @@ final as (
         {{
             warnings({
                 'where the log ended before is not in the logs': 'from_offset is null',
-                'gave up nothing': 'records_given_up = 0',
+                'gave up nothing': 'records_truncated = 0',
                 'cut below the high watermark': 'to_offset < high_watermark',
                 'concluded: it was under way when the process ended': 'is_in_hand'
             })

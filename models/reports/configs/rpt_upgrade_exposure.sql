@@ -27,7 +27,7 @@ final as (
         transform(new_issues, issue -> issue.issue_id) as newly_exposed,
         cast(size(new_issues) as bigint) as newly_exposed_count,
         cast(size(array_intersect(from_issues, to_issues)) as bigint) as still_exposed_count,
-        from_mode <> to_mode as changes_mode
+        from_mode <> to_mode as is_kraft_migration
     from compared
 )
 

@@ -37,7 +37,8 @@ summed as (
         days.event_date,
         min(days.kafka_version) as kafka_version,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
-        count(distinct daily.node_id) filter (where daily.measure = 'records') as nodes_heard,
+        count(distinct daily.node_id) filter (where daily.measure = 'records')
+            as nodes_with_records,
         min(partitions.partitions) as partitions,
         unix_millis(least(max(days.last_seen_at), cast(date_add(days.event_date, 1) as timestamp)))
         - unix_millis(greatest(min(days.first_seen_at), cast(days.event_date as timestamp)))
@@ -57,7 +58,7 @@ final as (
         if(records > 0, 'known', 'unknown') as evidence_state,
         kafka_version,
         records,
-        nodes_heard,
+        nodes_with_records,
         partitions,
         observed_ms,
         {%- for measure in daily_measures() %}
@@ -69,12 +70,12 @@ final as (
             partition by cluster_id, weekday(event_date)
             order by event_date
             rows between 4 preceding and 1 preceding
-        ) as elections_leader_lost_usual,
+        ) as elections_leader_lost_baseline,
         avg(coalesce(incidents, 0)) over (
             partition by cluster_id, weekday(event_date)
             order by event_date
             rows between 4 preceding and 1 preceding
-        ) as incidents_usual
+        ) as incidents_baseline
     from summed
 )
 

@@ -35,7 +35,7 @@ released as (
         count(runs.stopped_at) filter (
             where cast(runs.stopped_at as date) = days.event_date
             and runs.end_kind in ('killed', 'fatal')
-        ) as deaths
+        ) as unclean_shutdowns
     from days
     left join runs
         on
@@ -52,7 +52,7 @@ summed as (
         released.event_date,
         min(released.kafka_version) as kafka_version,
         min(released.starts) as starts,
-        min(released.deaths) as deaths,
+        min(released.unclean_shutdowns) as unclean_shutdowns,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
         {{ measures(node_measures(), "sum(value) filter (where measure = 'records') > 0") }}
     from released
@@ -74,7 +74,7 @@ final as (
         kafka_version,
         records,
         if(records > 0, starts, null) as starts,
-        if(records > 0, deaths, null) as deaths,
+        if(records > 0, unclean_shutdowns, null) as unclean_shutdowns,
     {%- for measure in node_measures() %}
         {{ measure.name }}{{ ',' if not loop.last }}
     {%- endfor %}

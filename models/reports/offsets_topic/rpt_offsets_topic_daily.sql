@@ -4,7 +4,7 @@ with hours as (
 
 outages as (
     select * from {{ ref('fct_log_cleaner_outages') }}
-    where extent <> 'partition' or topic_name = '__consumer_offsets'
+    where scope <> 'partition' or topic_name = '__consumer_offsets'
 ),
 
 coordinator_loads as (
@@ -32,7 +32,7 @@ stopped as (
             hours.cluster_id = outages.cluster_id
             and hours.cluster_incarnation = outages.cluster_incarnation
             and hours.node_id = outages.node_id
-            and (outages.extent <> 'partition' or hours.partition_id = outages.partition_id)
+            and (outages.scope <> 'partition' or hours.partition_id = outages.partition_id)
             and hours.hour_at + interval 1 hour > outages.stopped_at
             and coalesce(hours.hour_at < outages.resumed_at, true)
     group by hours.offsets_topic_growth_key

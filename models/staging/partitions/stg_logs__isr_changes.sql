@@ -12,7 +12,7 @@ final as (
             when {{ has_role('isr_proposal') }} then 'proposed'
             when {{ has_role('isr_rejection') }} then 'rejected'
             else 'stored'
-        end as telling_kind,
+        end as statement_kind,
         {{ field('isr_before', 'array<int>') }} as isr_before,
         coalesce({{ field('isr', 'array<int>') }}, {{ field('isr_after', 'array<int>') }}) as isr,
         {{ field('leader_epoch', 'int') }} as leader_epoch,

@@ -24,7 +24,7 @@ final as (
             when {{ has_role('metadata_receipt') }} then 'metadata_cache'
             when {{ has_role('leader_start') }} and fields['isr'] is null then 'broker_log'
             else 'state_change_log'
-        end as witness,
+        end as reported_by,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
         -- -2 stands where the topic is being deleted, beside the epoch that its leader had.

@@ -13,7 +13,7 @@ final as (
             when {{ has_role(['log_load', 'follower_start']) }} then 'log_end'
             when {{ has_role('offset_reset') }} then 'reset'
             else 'cut'
-        end as telling_kind,
+        end as statement_kind,
         coalesce(
             {{ field('to_offset', 'bigint') }},
             case

@@ -11,7 +11,7 @@ mart_rows as (
     select * from {{ ref('fct_resource_samples') }}
 ),
 
-told as (
+reported as (
     select
         cluster_id,
         resource
@@ -29,7 +29,7 @@ expected as (
         cluster_id,
         resource,
         count(*) as lines
-    from told
+    from reported
     group by cluster_id, resource
 ),
 

@@ -25,9 +25,9 @@ found as (
         cluster_id,
         node_id,
         count(distinct topic_name, partition_id)
-        filter (where extent = 'partition') as partitions_given_up,
+        filter (where scope = 'partition') as partitions_given_up,
         count_if(
-            found_by = 'thread_error' and cause is not null and extent <> 'partition'
+            found_by = 'thread_error' and cause is not null and scope <> 'partition'
         ) as deaths
     from mart_rows
     group by cluster_id, node_id

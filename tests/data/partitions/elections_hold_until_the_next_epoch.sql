@@ -10,7 +10,7 @@ followed as (
         held_until,
         lead(elected_at) over (
             partition by
-                cluster_id, cluster_incarnation, topic_name, topic_life, partition_id
+                cluster_id, cluster_incarnation, topic_name, topic_incarnation, partition_id
             order by leader_epoch
         ) as next_elected_at
     from elections

@@ -20,21 +20,21 @@ distinct_keys as (
         cluster_id,
         cluster_incarnation,
         topic_name,
-        topic_life
+        topic_incarnation
     from epochs
     union
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
-        topic_life
+        topic_incarnation
     from states
     union
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
-        topic_life
+        topic_incarnation
     from replicas
 ),
 

@@ -17,7 +17,7 @@ partitions as (
         cluster_incarnation,
         topic_name,
         partition_id,
-        topic_life,
+        topic_incarnation,
         count(distinct node_id, coalesce(term_epoch, -1)) as followers
     from missed
     group by all
@@ -29,7 +29,7 @@ expected as (
         sum(partitions.followers) as stored_changes
     from partitions
     inner join elections
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_life)
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
     group by partitions.cluster_id
 ),
 

@@ -78,7 +78,8 @@ two_owners as (
         true as is_certain
     from claims
     where claim_kind = 'leader'
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_life, leader_epoch
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
     having count(distinct leader_id) > 1
     union all
     select

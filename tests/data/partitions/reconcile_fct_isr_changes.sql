@@ -2,7 +2,7 @@
 -- begins with what the change before left, unless it says that one is missing.
 with stored_sets as (
     select * from {{ ref('stg_logs__isr_changes') }}
-    where telling_kind = 'stored' and isr is not null and partition_epoch is not null
+    where statement_kind = 'stored' and isr is not null and partition_epoch is not null
 ),
 
 mart_rows as (

@@ -1,5 +1,5 @@
 {# The values that a question was asked with (vars, each may be missing) as conditions for its `where`. #}
-{% macro given(
+{% macro question_filter(
     cluster='cluster_id', node=none, topic=none, partition=none, group=none, release=none, key=none, start=none, end=none
 ) -%}
     true
@@ -10,11 +10,11 @@
     {%- if group and var('group', none) is not none %} and {{ group }} = {{ text_literal(var('group')) }}{% endif %}
     {%- if release and var('release', none) is not none %} and {{ release }} = {{ text_literal(var('release')) }}{% endif %}
     {%- if key and var('key', none) is not none %} and {{ key }} = {{ text_literal(var('key')) }}{% endif %}
-    {%- if start %}{{ touching(start, end) }}{% endif %}
+    {%- if start %}{{ overlaps_period(start, end) }}{% endif %}
 {%- endmacro %}
 
 {# What lasts from `start` to `end` (null: goes on), or happens at `start`, lies in the period or at the time that was asked for. #}
-{% macro touching(start, end=none) -%}
+{% macro overlaps_period(start, end=none) -%}
     {%- if var('since', none) is not none and end %} and ({{ end }} is null or {{ end }} >= {{ time_literal(var('since')) }})
     {%- elif var('since', none) is not none %} and {{ start }} >= {{ time_literal(var('since')) }}
     {%- endif %}

@@ -1,5 +1,5 @@
 {#- A sentence with its places filled in from the columns of int_incidents__members; null where there is no sentence. -#}
-{% macro told(sentence) -%}
+{% macro fill_sentence(sentence) -%}
     {%- set places = {
         'nodes': "coalesce(nullif(nodes_text, ''), '?')",
         'other': "coalesce(cast(other_node_id as string), '?')",
@@ -8,9 +8,9 @@
         'groups': "array_join(group_ids, ', ')",
         'detail': "coalesce(detail, 'unknown')",
         'amount': "coalesce(cast(amount_total as string), '?')",
-        'most': "coalesce(cast(amount_most as string), '?')",
+        'most': "coalesce(cast(amount_max as string), '?')",
         'rows': 'cast(fact_rows as string)',
-        'duration': readable_duration('duration_most_ms'),
+        'duration': readable_duration('duration_max_ms'),
     } -%}
     {%- set text = namespace(sql=sentence) -%}
     {%- for name, value in places.items() -%}
