@@ -6,7 +6,6 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from chronicle.build.views import make_views
 from chronicle.spark.catalog import kept_views, named_in, register, register_views, tables
 from chronicle.spark.internals.statements import parsed
 from ingestion.warehouse import SCHEMAS, Warehouse
@@ -35,7 +34,6 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
         names = None if looks else question
         register(spark, place, only=None if looks else named_in(question, tables(spark, place)))
         if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE):
-            make_views(spark, place)
             register_views(spark, place, only=names)
         spark.sql("use marts")
         return spark.sql(question).toArrow()

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from chronicle.build.compiled import project_hash
 from chronicle.build.publish import fits
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse, opened
 
 if TYPE_CHECKING:
-    from chronicle.build.internals import Model
+    from chronicle.build.compiled import Project
 
 
 def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
@@ -44,10 +43,10 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
     return None if None in clusters else sorted(clusters) or [""]
 
 
-def loses_others(place: Warehouse, marts: Sequence[Model], steps: Sequence[Model]) -> bool:
+def loses_others(place: Warehouse, project: Project) -> bool:
     """Whether a build of some clusters would have nothing of the others: a table is missing, or is not as its contract says."""
-    return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in marts) or any(
-        not Path(place.table(step.schema, step.alias)).is_dir() for step in steps
+    return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in project.of_kind("stable_table")) or any(
+        not Path(place.table(step.schema, step.alias)).is_dir() for step in project.of_kind("table")
     )
 
 
@@ -63,16 +62,6 @@ def built_from(place: Warehouse, project: Path = PROJECT) -> str:
     found = sorted(Path(place.root, "bronze").glob("*/_delta_log")) if place.is_local else []
     versions = {log.parent.name: opened(log.parent).version() for log in found}
     return json.dumps({"project": project_hash(project), "bronze": versions})
-
-
-def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything that the marts are made from, beside the data."""
-    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
-    for folder in ("models", "macros", "dbt_project"):
-        for path in sorted((project / folder).rglob("*")):
-            if path.is_file():
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chronicle.build.dbt_runs import BuildFailed, one_line, prepare, results_of
+from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
+from chronicle.build.internals import EPHEMERAL, fields_of
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
 from ingestion import cache
@@ -32,8 +33,8 @@ from ingestion import cache
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# dbt's own name for a model that is compiled into its readers; in a build it is a view of the session.
-VIEW = "__dbt__cte__"
+# How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
+VIEW = EPHEMERAL
 # What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`).
 CLUSTERS = "cluster_id in (/* built clusters */)"
 DAYS = re.compile(r"event_date in \(/\* days of (\S+) \*/\)")
@@ -103,21 +104,26 @@ class Project:
     models: dict[str, Model]
     folder: Path
 
-    @property
-    def by_kind(self) -> dict[str, list[Model]]:
-        found: dict[str, list[Model]] = {}
-        for model in self.models.values():
-            found.setdefault(model.kind, []).append(model)
-        return found
+    def of_kind(self, kind: str) -> list[Model]:
+        """The models that are made in one way."""
+        return [model for model in self.models.values() if model.kind == kind]
 
-    def read_by(self, names: Iterable[str]) -> set[str]:
-        """The models of these names, and the views that they read by way of nothing but views."""
+    def with_views(self, names: Iterable[str]) -> set[str]:
+        """Models, and the views that they read by way of nothing but views."""
         found: set[str] = set()
         due = list(names)
         while due:
-            model = self.models[due.pop()]
-            found.add(model.name)
-            due += [parent for parent in model.parents if parent not in found and self.models[parent].is_view]
+            name = due.pop()
+            found.add(name)
+            due += [parent for parent in self.models[name].parents if parent not in found and self.models[parent].is_view]
+        return found
+
+    def readers_beneath(self) -> dict[str, int]:
+        """By model the longest way down to one that nothing reads, in models: what is high holds up most."""
+        found = dict.fromkeys(self.models, 0)
+        for model in reversed(self.models.values()):
+            for parent in model.parents:
+                found[parent] = max(found[parent], found[model.name] + 1)
         return found
 
     def views(self) -> list[tuple[str, str, str]]:
@@ -126,9 +132,6 @@ class Project:
 
     def whole(self, sql: str) -> str:
         """A query of all clusters and days, which reads views by their full names."""
-
-        def full(match: re.Match[str]) -> str:
-            return self.models[match[1]].table
 
         sql = re.sub(rf"{OF_ALL}(\w+)|{VIEW}(\w+)", lambda match: self.models[match[1] or match[2]].table, sql)
         return DAYS.sub("true", sql.replace(CLUSTERS, "true"))
@@ -196,50 +199,31 @@ def compile_by_dbt(project: Path) -> Project:
     from dbt.cli.main import dbtRunner
 
     with tempfile.TemporaryDirectory() as folder:
-        given = [
-            *("--vars", json.dumps({"inline": True, "compiled": True})),
-            *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
-            *("--target-path", folder, "--log-path", folder),
-            *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
-            *("--log-level", "none", "--log-level-file", "none", "--no-populate-cache"),
-        ]
         # Without the queries of others in it: a model reads views by their names.
-        wanted = ["--select", "resource_type:model", "resource_type:seed", "--exclude", "resource_type:test", "--no-inject-ephemeral-ctes", "--no-introspect"]
-        done = dbtRunner().invoke(["compile", *given, *wanted])
+        wanted = [
+            "--select",
+            "resource_type:model",
+            "resource_type:seed",
+            "--exclude",
+            "resource_type:test",
+            "--no-inject-ephemeral-ctes",
+            "--no-introspect",
+        ]
+        done = dbtRunner().invoke(["compile", *given(project, Path(folder), Path(folder), compiled=True), *wanted])
         results = results_of(done)
         if not done.success:
             broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]
             raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
-    models = {model.name: model for model in (_model(result.node) for result in results)}
+    models = {model.name: model for model in (Model(**fields_of(result.node)) for result in results)}
     order = TopologicalSorter({name: model.parents for name, model in models.items()})
     return Project({name: models[name] for name in order.static_order()}, project)
 
 
-def _model(node: Any) -> Model:
-    kind = "seed" if str(node.resource_type) == "seed" else node.config.materialized
-    parents = [key.split(".")[-1] for key in getattr(node.depends_on, "nodes", []) if key.startswith(("model.", "seed."))]
-    return Model(
-        name=node.name,
-        schema=node.schema,
-        alias=node.alias,
-        kind=kind,
-        sql=getattr(node, "compiled_code", None) or "",
-        parents=tuple(dict.fromkeys(parents)),
-        path=node.original_file_path,
-        description=node.description,
-        columns={name: ((column.data_type or "").lower().replace(" ", ""), column.description) for name, column in node.columns.items()},
-        has_contract=kind != "seed" and node.config.contract.enforced,
-        before=tuple(hook.sql for hook in node.config.pre_hook) if kind != "seed" else (),
-        after=tuple(hook.sql for hook in node.config.post_hook) if kind != "seed" else (),
-        partition_by=tuple(node.config.get("partition_by") or ()),
-        known=node.config.meta.get("known_values"),
-        types=dict(node.config.get("column_types") or {}),
-    )
-
-
 def _read(kept: dict[str, Any]) -> Model:
     tuples = ("parents", "before", "after", "partition_by")
-    return Model(**{**kept, **{name: tuple(kept[name]) for name in tuples}, "columns": {name: tuple(of) for name, of in kept["columns"].items()}})
+    return Model(
+        **{**kept, **{name: tuple(kept[name]) for name in tuples}, "columns": {name: tuple(of) for name, of in kept["columns"].items()}}
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from typing import Any
 from chronicle.build import internals
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
-from chronicle.build.views import make_views
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
@@ -122,7 +121,6 @@ def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -
         register(spark, place)
     else:
         # What is not built this time may be read.
-        make_views(spark, place, project)
         register_views(spark, place)
     for key, value in WHILE_BUILDING.items():
         spark.conf.set(key, value)

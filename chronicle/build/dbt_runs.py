@@ -6,9 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
 
 import yaml
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from pyspark.sql import SparkSession
 
-    from chronicle.build.internals import Manifest, Model
+    from chronicle.build.internals import Manifest
 
 
 # dbt-spark sets these for its own statements and leaves them so.
@@ -41,75 +39,43 @@ class BuildFailed(RuntimeError):
     """A model, test or the project itself failed; the text names it and gives the database's own words."""
 
 
-def selected(manifest: Manifest, place: Warehouse, project: Path, select: str) -> set[tuple[str, str]]:
-    """(schema, name) of the models that a selection takes."""
+def selected(manifest: Manifest, place: Warehouse, project: Path, selection: list[str]) -> set[str]:
+    """Names of the models and seeds that a selection takes; `selection`: as options of dbt."""
     from dbt.cli.main import dbtRunner
 
-    wanted = ["list", *options(place, project), "--select", *select.split(), "--resource-types", "model", "--output", "name"]
+    wanted = ["list", *options(place, project), *selection, "--resource-types", "model", "seed", "--output", "name"]
     done = dbtRunner(manifest=manifest).invoke(wanted)
     if not done.success:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
-    names = set(done.result) if isinstance(done.result, list) else set()
-    return internals.places_of(manifest, names)
+    return set(done.result) if isinstance(done.result, list) else set()
 
 
-def is_incremental(node: Model) -> bool:
-    """Whether a model is a table of which builds replace the days that arrivals touch."""
-    return node.config.materialized == "incremental"
+def options(place: Warehouse, project: Path) -> list[str]:
+    """What every call of dbt is given: where things are, and that it keeps quiet and off the network."""
+    return given(project, place.work / "target", place.work / "logs")
 
 
-def is_step(node: Model) -> bool:
-    """Whether a model is a table between staging and marts, made anew in each build."""
-    return node.config.materialized == "table"
-
-
-def is_published(node: Model) -> bool:
-    """Whether a model is written aside and committed by `publish`."""
-    return node.config.materialized == "stable_table"
-
-
-def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: list[str] | None = None) -> list[str]:
-    """What every call of dbt is given: where things are, and that it keeps quiet and off the network.
-
-    `inline`: views are compiled into what reads them.  Of 252 statements 167 make views, each of which analyses all that lies
-    beneath it; dbt's unit tests need them, a build does not.  `clusters`: those that are built; the tables of others stay.
-    """
-    vars = {"inline": inline, **({"building": str(place.building)} if place.is_local else {})}
-    if clusters is not None:
-        vars |= {"clusters": clusters, "warehouse": place.root}
+def given(project: Path, target: Path, logs: Path, **variables: object) -> list[str]:
+    """Options of dbt, with the folders that it writes to and values of `var`."""
     return [
         # dbt reads YAML, to which JSON's two halves of a sign beyond U+FFFF are two signs.
-        *("--vars", yaml.safe_dump(vars, default_flow_style=True, width=1 << 30)),
+        *("--vars", yaml.safe_dump(variables, default_flow_style=True, width=1 << 30)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
-        *("--target-path", str(place.work / "target"), "--log-path", str(place.work / "logs")),
+        *("--target-path", str(target), "--log-path", str(logs)),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
         *("--log-level", "none", "--log-level-file", "info", "--no-populate-cache"),
     ]
 
 
-def parse(place: Warehouse, project: Path = PROJECT, *, inline: bool = True) -> Manifest:
+def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
     """Read the project.  Raises BuildFailed with what dbt says about it."""
     prepare()
     from dbt.cli.main import dbtRunner
 
-    done = dbtRunner().invoke(["parse", *options(place, project, inline=inline)])
+    done = dbtRunner().invoke(["parse", *options(place, project)])
     if not done.success or done.result is None:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     return cast("Manifest", done.result)
-
-
-def parse_ahead(warehouse: str, project: Path = PROJECT) -> Future[Manifest]:
-    """Read the project in a thread, while Spark starts: import and parsing are seconds that need no session."""
-    future: Future[Manifest] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(parse(Warehouse.at(warehouse), project))
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=work, name="parse", daemon=True).start()
-    return future
 
 
 def prepare() -> None:

@@ -1,6 +1,6 @@
 """What builds use of dbt beyond its documented interface (`dbtRunner`, its results and its events).
 
-Relies on: attributes of the manifest's nodes, as `Model` lists them; `SparkCredentials.__post_init__`, which turns ANSI mode off; dbt's
+Relies on: attributes of compiled nodes, as `fields_of` lists them; `SparkCredentials.__post_init__`, which turns ANSI mode off; dbt's
 command line as a click group; the class name of its errors of usage; and the names of the CTEs into which it compiles ephemeral models.
 Read in: dbt-core 1.11.16, dbt-spark 1.11.0.  What is overridden of its macros lies in `macros/internals`.
 Breaks: each function says it.  Canaries: `tests/python/test_internals.py`.
@@ -8,72 +8,38 @@ Breaks: each function says it.  Canaries: `tests/python/test_internals.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest as Manifest
 
-# How dbt names the CTE of an ephemeral model, and so the macro `from_session_views` the view that takes its place.
+# How dbt names the CTE of an ephemeral model where its reader is compiled.
 EPHEMERAL = "__dbt__cte__"
 
 
-class Contract(Protocol):
-    enforced: bool
-
-
-class Config(Protocol):
-    contract: Contract
-
-    @property
-    def materialized(self) -> str: ...
-
-
-class Column(Protocol):
-    description: str
-    data_type: str | None
-
-
-class Model(Protocol):
-    """What we read of a model in dbt's manifest."""
-
-    name: str
-    schema: str
-    alias: str
-    description: str
-
-    @property
-    def config(self) -> Config: ...
-    @property
-    def columns(self) -> Mapping[str, Column]: ...
-
-
-def models_of(manifest: Manifest) -> list[Model]:
-    """The models of a project."""
-    found: list[Any] = [node for node in manifest.nodes.values() if str(node.resource_type) == "model"]
-    return found
-
-
-def places_of(manifest: Manifest, names: set[str] | None = None) -> set[tuple[str, str]]:
-    """(schema, name in the database) of all that dbt makes.  `names`: of these nodes."""
-    return {(node.schema, node.alias) for node in manifest.nodes.values() if names is None or node.name in names}
-
-
-def in_order(manifest: Manifest) -> list[tuple[str, str]]:
-    """(schema, name in the database) of models and seeds, each after what it reads."""
-    nodes: dict[str, Any] = {key: node for key, node in manifest.nodes.items() if str(node.resource_type) in ("model", "seed")}
-    ordered: list[str] = []
-
-    def visit(key: str) -> None:
-        if key in nodes and key not in ordered:
-            for before in getattr(nodes[key].depends_on, "nodes", []):
-                visit(before)
-            ordered.append(key)
-
-    for key in sorted(nodes):
-        visit(key)
-    return [(nodes[key].schema, nodes[key].alias) for key in ordered]
+def fields_of(node: Any) -> dict[str, Any]:
+    """What `compiled.Model` holds of a compiled model or seed.  Breaks: nothing can be built."""
+    config, is_seed = node.config, str(node.resource_type) == "seed"
+    parents = [key.split(".")[-1] for key in getattr(node.depends_on, "nodes", []) if key.startswith(("model.", "seed."))]
+    return {
+        "name": node.name,
+        "schema": node.schema,
+        "alias": node.alias,
+        "kind": "seed" if is_seed else config.materialized,
+        "sql": "" if is_seed else node.compiled_code,
+        "parents": tuple(dict.fromkeys(parents)),
+        "path": node.original_file_path,
+        "description": node.description,
+        "columns": {name: ((column.data_type or "").lower().replace(" ", ""), column.description) for name, column in node.columns.items()},
+        "has_contract": not is_seed and config.contract.enforced,
+        "before": () if is_seed else tuple(hook.sql for hook in config.pre_hook),
+        "after": () if is_seed else tuple(hook.sql for hook in config.post_hook),
+        "partition_by": tuple(config.get("partition_by") or ()),
+        "known": config.meta.get("known_values"),
+        "types": dict(config.get("column_types") or {}),
+    }
 
 
 def keep_ansi() -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-    from chronicle.build.internals import Model
+    from chronicle.build.compiled import Model
 
 # Each month is a commit; beyond these a table is replaced at once.
 MOST_MONTHS = 3
@@ -126,11 +126,10 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
 
 def faults(model: Model, schema: StructType) -> Iterator[str]:
     """What a table's columns lack of the model's contract: column, type found, type wanted."""
-    if not model.config.contract.enforced:
+    if not model.has_contract:
         return
     found = {field.name: field.dataType.simpleString() for field in schema.fields}
-    for name, column in model.columns.items():
-        wanted = (column.data_type or "").lower().replace(" ", "")
+    for name, (wanted, _) in model.columns.items():
         if found.get(name) != wanted:
             yield f"{name}: {found.get(name, 'missing')} where the contract says {wanted}"
 
@@ -142,7 +141,7 @@ def fits(model: Model, table: str) -> bool:
     if not DeltaTable.is_deltatable(table):
         return False
     found = StructType.fromJson(json.loads(DeltaTable(table).schema().to_json()))
-    return not model.config.contract.enforced or (found.names == list(model.columns) and not any(faults(model, found)))
+    return not model.has_contract or (found.names == list(model.columns) and not any(faults(model, found)))
 
 
 def forget(spark: SparkSession, models: list[Model]) -> None:
@@ -159,7 +158,7 @@ def described(schema: dict[str, Any], comments: dict[str, str]) -> str:
 
 def columns_of(model: Model, found: StructType) -> Schema:
     """The columns of a model's table with the comments that the model gives them."""
-    return Schema.from_json(described(json.loads(found.json()), {name: column.description for name, column in model.columns.items()}))
+    return Schema.from_json(described(json.loads(found.json()), {name: description for name, (_, description) in model.columns.items()}))
 
 
 def compared(mart: Mart) -> Change:
@@ -220,21 +219,6 @@ def replace_all(mart: Mart, build: str) -> None:
         status = to.stat()
         files.append(Added(to.name, status.st_size, int(status.st_mtime * 1000), json.dumps({"numRecords": count})))
     add(DeltaTable(mart.table), files, "overwrite", mart.columns, properties)
-
-
-def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
-    """Add to the Parquet steps of a build of some clusters what the build before it held of all others."""
-    for step in steps:
-        kept, folder = place.kept_steps / step.schema / step.alias, Path(place.table(step.schema, step.alias))
-        if kept.is_dir() and folder.is_dir():
-            held = ds.dataset(kept, format="parquet")
-            if "cluster_id" in held.schema.names:
-                scanner = held.scanner(filter=~pc.field("cluster_id").isin(list(clusters)))
-                with pq.ParquetWriter(folder / "others.zstd.parquet", held.schema, compression="zstd") as writer:
-                    for batch in scanner.to_batches():
-                        writer.write_batch(batch)
-                spark.sql(f"refresh table {step.schema}.`{step.alias}`")
-    shutil.rmtree(place.kept_steps, ignore_errors=True)
 
 
 def ordered(rows: pa.Table) -> pa.Table:

@@ -67,7 +67,7 @@ def run(
     from chronicle.ask.run_summary import report
     from chronicle.build import build as building
     from chronicle.build.changes import is_current
-    from chronicle.build.dbt_runs import parse_ahead
+    from chronicle.build.compiled import compiled_ahead
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
@@ -76,15 +76,15 @@ def run(
     began = time.monotonic()
     must_exist(paths)
     session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory)
-    parsed = None
+    ahead = None
     if not is_current(warehouse):
         # There will be something to do: the JVM and dbt take their seconds while files are looked at.
-        session, parsed = start_ahead(warehouse, memory=memory).result, parse_ahead(warehouse)
+        session, ahead = start_ahead(warehouse, memory=memory).result, compiled_ahead()
     outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
     place = Warehouse.at(warehouse)
     if not is_current(warehouse):
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
-        built = building.build(session(), warehouse, parsed=parsed, progress=show_step)
+        built = building.build(session(), warehouse, ahead=ahead, progress=show_step)
         tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
     else:
         tell("nothing new: tables unchanged")
@@ -291,16 +291,16 @@ def build(
     """Build the marts from bronze with dbt."""
     from chronicle.build import build as building
     from chronicle.build.changes import is_current
-    from chronicle.build.dbt_runs import parse_ahead
+    from chronicle.build.compiled import compiled_ahead
     from chronicle.spark.session import start
 
     if not (select or full_refresh or tests) and is_current(warehouse):
         tell("nothing new: tables unchanged")
         return
     interrupts.keeps("tables remain those of the last complete build")
-    parsed = parse_ahead(warehouse)
+    ahead = compiled_ahead()
     spark = start(warehouse, memory=memory)
-    outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, parsed=parsed, progress=show_step)
+    outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, ahead=ahead, progress=show_step)
     for warning in outcome.warnings:
         tell(f"warning: {warning}")
     for name in sorted(outcome.rows | outcome.days):
@@ -397,7 +397,6 @@ def report(
 @app.command()
 def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
     """Rebuild the SQL catalog from the Delta tables on disk and list them. Other commands do this automatically."""
-    from chronicle.build.views import make_views
     from chronicle.spark.catalog import register as register_tables
     from chronicle.spark.catalog import register_views
     from chronicle.spark.session import start
@@ -406,7 +405,6 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
     place = Warehouse.at(warehouse)
     place.must_exist()
     spark = start(warehouse, memory=memory)
-    make_views(spark, place)
     names = register_tables(spark, place) + register_views(spark, place)
     print("\n".join(sorted(names)))
     tell(f"{len(names)} tables and views in {place.root}")

@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.serve import passwords
-from chronicle.spark import server_classes, session
+from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views
 from chronicle.spark.internals.java_objects import java_of, session_of
 from ingestion.warehouse import Warehouse
@@ -179,7 +179,7 @@ def directory(options: Options) -> dict[str, str]:
 
 
 def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT.  Raises CannotServe, server_classes.NoGuard, or what `session.start` raises."""
+    """Serve until SIGTERM or SIGINT.  Raises CannotServe, own_classes.NoGuard, or what `session.start` raises."""
     place = Warehouse.at(warehouse)
     place.must_exist()
     must_be_free(options.host, options.port)
@@ -188,7 +188,8 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
         # Who writes, builds: that is a command, and not what is asked for days.
         java = session.COMMAND_OPTIONS if options.read_write else JAVA_OPTIONS
-        spark = session.start(warehouse, memory=memory, server=session.Server((server_classes.ensure(),), settings(options, work), java))
+        own_classes.ensure()
+        spark = session.start(warehouse, memory=memory, server=session.Server(settings(options, work), java))
         try:
             shown = None if options.read_write else Shown(spark, place, work)
             tables = shown.renew() if shown else everything(spark, place)

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from chronicle.spark import jars, java
+from chronicle.spark import jars, java, own_classes
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
 from ingestion import cache
@@ -52,15 +52,17 @@ COMMAND_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
 )
 
+# Delta's, and our own, which builds do without where it is not compiled yet.
+EXTENSIONS = ("io.delta.sql.DeltaSparkSessionExtension", "org.apache.spark.sql.chronicle.KnownRowsExtension")
+
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
 
 
 @dataclass(frozen=True)
 class Server:
-    """What a session that serves for long has besides: jars behind all others, settings of Spark, options of Java."""
+    """What a session that serves for long has besides: settings of Spark, options of Java."""
 
-    jars: tuple[Path, ...]
     settings: dict[str, str]
     java_options: tuple[str, ...]
 
@@ -78,7 +80,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.extensions": ",".join(EXTENSIONS if own_classes.jar().exists() else EXTENSIONS[:1]),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
         "spark.sql.catalogImplementation": "in-memory",
@@ -142,7 +144,7 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
 
 def command(memory: str, server: Server | None = None) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", *(map(str, server.jars) if server else ())]
+    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", str(own_classes.jar())]
     home = java.find()
     classes = class_archive(home)
     return [
@@ -163,7 +165,7 @@ def class_archive(home: Path) -> Path:
 
     `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that finds it unfit (other jars, other build) starts as if it were not there.
     """
-    made_for = [java.identity(home), *jars.class_path(), __file__, metadata.version("pyspark")]
+    made_for = [java.identity(home), *jars.class_path(), own_classes.jar(), __file__, metadata.version("pyspark")]
     return cache.folder() / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
 
 

@@ -39,7 +39,7 @@ OUR_OWN = {
     "chronicle.output": ["console", "formats", "sql_text", "times", "units", "values"],
     "chronicle.report": ["figures", "plots", "queries", "report"],
     "chronicle.serve": ["client", "passwords", "serve"],
-    "chronicle.spark": ["catalog", "jars", "java", "server_classes", "session"],
+    "chronicle.spark": ["catalog", "jars", "java", "own_classes", "session"],
     "ingestion.recognition": ["compiled"],
     "ingestion": ["warehouse"],
 }

@@ -124,7 +124,7 @@ def test_spark_lies_in_its_package() -> None:
     )
     for name in ("spark-core", "spark-hive-thriftserver", "scala-compiler-2", "scala-library-2", "scala-reflect-2"):
         assert any(jar.startswith(name) for jar in jars), (
-            f"{name} is not among Spark's jars: server_classes.py needs it to compile the server"
+            f"{name} is not among Spark's jars: own_classes.py needs it to compile the server"
         )
 
 

@@ -75,7 +75,7 @@ def test_an_installation_works_alone_and_writes_into_the_users_folders_only(inst
 
 @pytest.mark.long
 def test_what_is_kept_goes_where_the_user_says(installation: Path, tmp_path: Path) -> None:
-    code = "from chronicle.spark import jars, server_classes; print(jars.folder(), server_classes.jar().parent)"
+    code = "from chronicle.spark import jars, own_classes; print(jars.folder(), own_classes.jar().parent)"
     places: list[tuple[dict[str, str], Path]] = [
         ({}, tmp_path / ".cache/kafka-chronicle"),
         ({"XDG_CACHE_HOME": str(tmp_path / "xdg")}, tmp_path / "xdg/kafka-chronicle"),

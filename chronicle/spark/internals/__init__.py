@@ -6,5 +6,5 @@ needs a session, that says what broke and where it is used.  `docs/upgrading.md`
 
 The sources of the server in `chronicle/spark/jvm` are internal as a whole: they lie in Spark's own package of the Thrift Server, extend
 Hive's classes, and name plans and expressions of Spark and Delta.  They are compiled against the jars of the installed Spark, so most
-changes fail there (`chronicle/spark/server_classes.py`); canaries tell the rest, `tests/serve` tells whether the rules still hold.
+changes fail there (`chronicle/spark/own_classes.py`); canaries tell the rest, `tests/serve` tells whether the rules still hold.
 """

@@ -1,6 +1,6 @@
-"""The server's own classes, in `jvm/`: compiled once with the Scala compiler that Spark brings, which needs no JDK.
+"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server, and one for builds. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
 
-`python -m chronicle.spark.server_classes` compiles what is not there yet.
+`python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from chronicle.spark.internals import spark_home
 from ingestion import cache
 
 SOURCES = Path(__file__).with_name("jvm")
-SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.server_classes`"
+SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
 
 
 class NoGuard(RuntimeError):
-    """The server's classes are not there or cannot be compiled; the text says what to do."""
+    """Our classes are not there or cannot be compiled; the text says what to do."""
 
 
 def sources() -> list[Path]:
@@ -44,7 +44,7 @@ def ensure() -> Path:
     """The jar, compiled where it is not there yet.  Raises NoGuard, java.NoJava."""
     wanted = jar()
     if not wanted.exists():
-        tell("setup: compiling the server's classes (half a minute, once)")
+        tell("setup: compiling our classes for Spark (half a minute, once)")
         for old in wanted.parent.glob("guard-*.jar"):
             old.unlink()
         wanted.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def compile_to(wanted: Path) -> None:
         made = sorted(path for path in Path(folder).rglob("*") if path.is_file())
         if run.returncode or not made:
             said = next((line for line in (run.stdout + run.stderr).splitlines() if line.strip()), "no word")
-            raise NoGuard(f"the server's classes do not compile ({said}); run {SETUP} again, with pyspark {metadata.version('pyspark')}")
+            raise NoGuard(f"our classes for Spark do not compile ({said}); run {SETUP} again, with pyspark {metadata.version('pyspark')}")
         aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in made:

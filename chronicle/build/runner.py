@@ -1,0 +1,219 @@
+"""Makes the models of a compiled project in a session, each when all that it reads is made, two at a time.
+
+A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
+of an incremental table the days are replaced that arrivals touch.  Where a table has no rows, or a column only some values, Spark is told
+so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from chronicle.build.compiled import DAYS, OF_ALL, VIEW, Model, Project, query, seed_rows
+from chronicle.build.dbt_runs import one_line
+from chronicle.output.sql_text import spark_literal
+from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[int, int, str], None]
+
+# As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
+THREADS = 2
+# Settings that `KnownRows` reads, and what it reads of a table without rows.
+KNOWN = "chronicle.rows."
+NO_ROWS = "none"
+# A column with more values than these is not noted.
+MOST_VALUES = 5000
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a model: seconds it took; days that were replaced of an incremental table (None: all); why it could not be made."""
+
+    model: Model
+    seconds: float
+    days: int | None = None
+    failure: str | None = None
+
+
+class Runner:
+    """Makes models.  `clusters`: of these alone (None: of all); `is_anew`: incremental tables are made whole; `progress(number, all, what)`
+    is called when one that is stored is begun."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        place: Warehouse,
+        project: Project,
+        *,
+        clusters: Sequence[str] | None = None,
+        is_anew: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.spark, self.place, self.project = spark, place, project
+        self.clusters, self.is_anew, self.progress = clusters, is_anew, progress
+        self._numbers, self._stored = count(1), 0
+
+    def run(self, wanted: set[str]) -> list[Result]:
+        """Make the models of these names, and the views they read.  What reads one that failed is not tried.  One result per stored model
+        that was tried, and per view that failed, in the order of the project."""
+        due = self.project.with_views(wanted)
+        self._numbers, self._stored = count(1), sum(not self.project.models[name].is_view for name in due)
+        order = TopologicalSorter({name: due.intersection(self.project.models[name].parents) for name in due})
+        order.prepare()
+        results: dict[str, Result] = {}
+        lost: set[str] = set()
+        running: dict[Future[Result], str] = {}
+        urgency = self.project.readers_beneath()
+        try:
+            with ThreadPoolExecutor(THREADS) as threads:
+                try:
+                    while order.is_active():
+                        for name in sorted(order.get_ready(), key=urgency.__getitem__, reverse=True):
+                            if lost.intersection(self.project.models[name].parents):
+                                lost.add(name)
+                                order.done(name)
+                            else:
+                                running[threads.submit(self._result, self.project.models[name])] = name
+                        for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
+                            name = running.pop(future)
+                            results[name] = future.result()
+                            if results[name].failure:
+                                lost.add(name)
+                            order.done(name)
+                except BaseException:
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    self.spark.sparkContext.cancelAllJobs()
+                    raise
+        finally:
+            for model in self.project.models.values():
+                self.spark.conf.unset(_setting(model))
+        told = (results[name] for name in self.project.models if name in results)
+        return [result for result in told if result.failure or not result.model.is_view]
+
+    def _result(self, model: Model) -> Result:
+        began, days, failure = time.monotonic(), None, None
+        if self.progress and not model.is_view:
+            self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
+        try:
+            days = self._make(model)
+        except Exception as error:
+            failure = one_line(str(error)) or type(error).__name__
+        return Result(model, round(time.monotonic() - began, 2), days, failure)
+
+    def _make(self, model: Model) -> int | None:
+        """Make one.  Returns the days that were replaced of an incremental table (None: all)."""
+        for statement in model.before:
+            self.spark.sql(statement)
+        try:
+            if model.is_view:
+                self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self._query(model)}")
+            elif model.is_incremental:
+                return self._replace_days(model)
+            elif model.kind == "seed":
+                self._seed(model)
+            else:
+                self._write(model)
+        finally:
+            for statement in model.after:
+                self.spark.sql(statement)
+        return None
+
+    def _query(self, model: Model, days: Sequence[str] | None = None) -> str:
+        """What a model asks in this build."""
+        return re.sub(
+            rf"{OF_ALL}(\w+)", lambda match: self._of_all_clusters(self.project.models[match[1]]), query(model, self.clusters, days)
+        )
+
+    def _of_all_clusters(self, model: Model) -> str:
+        if self.clusters is None:
+            return model.table
+        held = f"delta.`{self.place.table(model.schema, model.alias).replace('`', '``')}`"
+        others = f"cluster_id not in ({', '.join(map(spark_literal, self.clusters))})"
+        return f"(select * from {model.table} union all select * from {held} where {others})"
+
+    def _write(self, model: Model) -> None:
+        """A Parquet table: a mart aside, a step in its place."""
+        folder = (
+            self.place.building / model.schema / model.alias if model.is_published else Path(self.place.table(model.schema, model.alias))
+        )
+        asked = self._query(model)
+        if model.has_contract:
+            asked = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({asked})"
+        self._clear(model, folder)
+        self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {asked}")
+        self._note(model, folder)
+
+    def _seed(self, model: Model) -> None:
+        """The rows of a file, as a Parquet table in its place."""
+        folder = Path(self.place.table(model.schema, model.alias))
+        self._clear(model, folder)
+        folder.mkdir(parents=True)
+        rows = seed_rows(model, self.project.folder)
+        pq.write_table(rows, folder / "rows.parquet")
+        columns = ", ".join(f"`{name}` {model.types.get(name, 'string')}" for name in rows.column_names)
+        self.spark.sql(f"create table {model.table} ({columns}) using parquet location {spark_literal(str(folder))}")
+
+    def _clear(self, model: Model, folder: Path) -> None:
+        self.spark.sql(f"drop table if exists {model.table}")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _note(self, model: Model, folder: Path) -> None:
+        """Tell Spark what is known of the rows of a table."""
+        rows = ds.dataset(folder, format="parquet")
+        if not rows.count_rows():
+            self.spark.conf.set(_setting(model), NO_ROWS)
+        elif model.known:
+            values = pc.unique(rows.to_table([model.known])[model.known]).to_pylist()
+            # A null matches no value.
+            texts = [value for value in values if value is not None]
+            if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
+                self.spark.conf.set(_setting(model), f"{model.known}={','.join(texts)}")
+
+    def _replace_days(self, model: Model) -> int | None:
+        """The days of an incremental table that arrivals touch, or all of it."""
+        if self.is_anew or not Path(self.place.table(model.schema, model.alias), "_delta_log").is_dir():
+            # The catalog keeps partitions apart from Delta, and a second `create or replace` in one session finds them differing.
+            self.spark.sql(f"drop table if exists {model.table}")
+            place = spark_literal(self.place.table(model.schema, model.alias))
+            parts = f"partitioned by ({', '.join(model.partition_by)})" if model.partition_by else ""
+            comment = f"comment {spark_literal(model.description)}"
+            self.spark.sql(f"create or replace table {model.table} using delta {parts} location {place} {comment} as {self._query(model)}")
+            return None
+        days = self._days(model)
+        if days:
+            columns = ", ".join(f"`{name}`" for name in self.spark.table(model.table).columns)
+            touched = ", ".join(f"date{spark_literal(day)}" for day in days)
+            self.spark.sql(
+                f"insert into table {model.table} replace where event_date in ({touched}) select {columns} from ({self._query(model, days)})"
+            )
+        return len(days)
+
+    def _days(self, model: Model) -> list[str]:
+        """Event days of rows that arrived in later batches than the last that the table has seen: the clock of an arrival may be set back."""
+        source = next(iter(DAYS.findall(model.sql)))
+        newest = self.spark.sql(f"select max(batch_id) from {model.table}").first()
+        # Two queries: only a literal lets Delta leave out the files that are older.
+        later = f"and batch_id > {int(newest[0])}" if newest and newest[0] is not None else ""
+        found = self.spark.sql(f"select distinct cast(event_date as string) from {source} where event_date is not null {later}").collect()
+        return sorted(row[0] for row in found)
+
+
+def _setting(model: Model) -> str:
+    """The setting that says what is known of a model's rows."""
+    return f"{KNOWN}{model.schema}.{model.alias}"
