@@ -15,7 +15,7 @@ setup:
 run: setup
 	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
 
-# What can be said in a minute and without Spark, before each commit: style, types, catalogue, and the pure tests but for the long ones,
+# What can be said in a minute and without Spark, before each commit: style, types, catalogue, and the pure tests except for the long ones,
 # among them that dbt can read the project.
 check: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style

@@ -1,7 +1,7 @@
 """The queries of README and docs, and the answers that are printed below them.
 
 A query is a fenced block `sql` with a block `text` right after it: the answer of the tests' warehouse, in which the example cluster is
-called `zk-a-2.8.2`.  `python -m docs.outputs WAREHOUSE` writes the answers anew; `tests/flow/test_docs.py` holds them to the tables.
+called `zk-a-2.8.2`.  `python -m docs.outputs WAREHOUSE` writes the answers again; `tests/flow/test_docs.py` holds them to the tables.
 """
 
 from __future__ import annotations

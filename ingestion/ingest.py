@@ -56,7 +56,7 @@ def ingest(
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
     `start` gives the session, where there is something to read.  A file that turns into another one between the look at it and its reading
-    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError where there is nothing to read, Busy
+    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError if there is nothing to read, Busy
     where another process writes to the warehouse.
     """
     if options.timezone:
@@ -82,13 +82,13 @@ def ingest(
 
 
 def must_exist(paths: list[str]) -> None:
-    """Raises FileNotFoundError where none of the paths is there."""
+    """Raises FileNotFoundError if none of the paths is there."""
     if not any(os.path.exists(path) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
 def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None, seen: Seen | None = None) -> list[Placed]:
-    """Every file below the given paths, and in archives, with what it is, its node and its time zone; one that is as it was is not opened.
+    """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
     `past`: what earlier runs found."""
     seen = seen or Seen()
     sources: list[Inspected] = []

@@ -96,7 +96,7 @@ def faults(sources: Sequence[Identified], held: set[str]) -> list[str]:
 
 
 def nodeless(sources: Sequence[Placed]) -> list[str]:
-    """Captures that speak of a node of which nothing says which it is."""
+    """Captures that mention a node of which nothing says which it is."""
     return [
         source.shown
         for source in sources

@@ -1,6 +1,6 @@
 """A warehouse folder: where its tables are, and how the SQL catalog is made from them.
 
-The tables on disk are the truth.  The catalog lives in memory and is made anew by `register` in every process, before dbt
+The tables on disk are the truth.  The catalog lives in memory and is rebuilt by `register` in every process, before dbt
 above all: `create or replace` over a folder that the catalog does not know replaces its content without a word.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
-# Whose folders without a Delta log are Parquet tables that each build makes anew.
+# Whose folders without a Delta log are Parquet tables that each build makes again.
 STEPS = ("staging", "intermediate")
 
 
@@ -68,7 +68,7 @@ class Warehouse:
         return self.table("bronze", name)
 
     def must_exist(self) -> None:
-        """Raises FileNotFoundError where there is no such folder."""
+        """Raises FileNotFoundError if there is no such folder."""
         if self.is_local and not Path(self.root).is_dir():
             raise FileNotFoundError(
                 f"{self.root}: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse"

@@ -162,7 +162,7 @@ def make_ready(spark: SparkSession, place: Warehouse, project: Path, plan: Plan)
         register_views(spark, place)
         sweep(spark, place, only=plan.taken)
         return
-    # From here on the tables are nothing that the next build can go on from, until this one is done.
+    # From here on the tables are nothing that the next build can continue from, until this one is done.
     place.built.unlink(missing_ok=True)
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)

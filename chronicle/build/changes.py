@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
-    """Clusters of what has arrived in bronze since the last build of all models; None where all must be built.
+    """Clusters of what has arrived in bronze since the last build of all models; None if all must be built.
 
     All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
     `state`: what `built_from` says now.
@@ -40,7 +40,7 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
             return None
         for file in held - known:
             clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
-    # No cluster has an empty name: where files came without rows, nothing is built anew.
+    # No cluster has an empty name: where files came without rows, nothing is built again.
     return None if None in clusters else sorted(clusters) or [""]
 
 

@@ -1,6 +1,6 @@
 """`chronicle dbt`: dbt as it is, with a session that knows this warehouse's tables.
 
-A session that dbt starts for itself has neither Delta nor a catalog, and what stands on disk would be new to it.
+A session that dbt starts for itself has neither Delta nor a catalog, and what is on disk would be new to it.
 """
 
 from __future__ import annotations

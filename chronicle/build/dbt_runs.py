@@ -66,7 +66,7 @@ def is_incremental(node: ModelNode) -> bool:
 
 
 def is_step(node: ModelNode) -> bool:
-    """Whether a model is a table between staging and marts, made anew in each build."""
+    """Whether a model is a table between staging and marts, rebuilt in each build."""
     return node.config.materialized == "table"
 
 

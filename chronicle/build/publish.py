@@ -2,7 +2,7 @@
 
 Spark writes plain Parquet files, delta-rs commits them.  A commit by Spark takes 1.5 s of CPU however small; here it takes
 20 ms.  Nothing is published of a build that failed.  The commits follow each other, and a record of the versions that belong
-together comes last (`chronicle/build/versions.py`): who reads by it never sees a mixture of two builds.  What is as it was is not
+together comes last (`chronicle/build/versions.py`): who reads by it never sees a mixture of two builds.  What is unchanged is not
 written again: a table is compared with what it held, month by month, and only months that differ are replaced.
 """
 
@@ -201,7 +201,7 @@ def replace_all(mart: Mart, build: str) -> None:
     properties = versions.of_build(build)
     held = DeltaTable(mart.table) if DeltaTable.is_deltatable(mart.table) else None
     if held is None:
-        # What stands there without a log is no table: the rest of a build that was killed.
+        # What is there without a log is not a table: the rest of a build that was killed.
         shutil.rmtree(mart.table, ignore_errors=True)
     if held is None or held.metadata().partition_columns:
         DeltaTable.create(
@@ -256,7 +256,7 @@ def _scope(mart: Mart) -> pc.Expression | None:
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:
-    """First days of the months that two tables speak of, None for rows without a day; None alone where the tables have no days."""
+    """First days of the months that two tables mention, None for rows without a day; None alone where the tables have no days."""
     if day is None:
         return [None]
     found: set[dt.date | None] = set()

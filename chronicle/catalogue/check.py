@@ -9,7 +9,7 @@ from ingestion.recognition.recognise import Catalogue, spans_of, value_of
 
 
 def own_values(form: Form) -> dict[str, str] | None:
-    """What the form extracts from its own example; None where it does not even fit."""
+    """What the form extracts from its own example; None if it does not even fit."""
     example = form.example.encode()
     found = spans_of(form, example)
     if found is None:
@@ -47,7 +47,7 @@ def reach(form: Form, text: str) -> int:
 
 
 def problems(catalogue: Catalogue) -> list[str]:
-    """All faults as 'file:line: what was found; what to write'.  Empty where the catalogue is sound."""
+    """All faults as 'file:line: what was found; what to write'.  Empty if the catalogue is sound."""
     out = []
     seen: dict[tuple[str, tuple[str, ...]], Form] = {}
     for form in catalogue.forms + catalogue.contexts:

@@ -328,7 +328,7 @@ def pieces(argument: str) -> list[Piece]:
 
 
 def _hole(expression: str) -> list[Piece]:
-    """What stands between two texts as a hole; nothing where it only belongs to the text before it (`.stripMargin`)."""
+    """What is between two texts as a hole; nothing if it only belongs to the text before it (`.stripMargin`)."""
     name = expression.strip(" )]}\n")
     return [Hole(name)] if name and not name.startswith(".") else []
 
@@ -481,7 +481,7 @@ class Coverage:
         return Verdict(None, ("".join(next(iter(tried))) + f" ({loggers[0]})",))
 
     def event(self, statement: Statement) -> str | None:
-        """The event that the recogniser finds in a line of the statement; None where no form takes any."""
+        """The event that the recogniser finds in a line of the statement; None if no form takes any."""
         return self.verdict(statement).event
 
     def taken(self, statement: Statement, text: str, logger: str) -> str | None:

@@ -211,7 +211,7 @@ NOBODY = "no leader"
 
 
 def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame: Frame, left_out: str = "") -> Plot:
-    """Growth of partitions of the offsets topic since the beginning; hours that are out of line are marked."""
+    """Growth of partitions of the offsets topic since the beginning; abnormal hours are marked."""
     kinds: dict[str, Any] = {}
     sizes = [line[2] for line in lines]
 
@@ -224,7 +224,7 @@ def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame
             if marked:
                 axes.plot(*zip(*marked, strict=True), "o", color=style["color"], markersize=4, linestyle="none")
         if any(any(line[3]) for line in lines):
-            kinds["out of line"] = _mark("o", GREY)
+            kinds["abnormal"] = _mark("o", GREY)
         axes.yaxis.set_major_formatter(lambda value, _: size_text(int(value)))
         axes.set_yticks(size_ticks(min(map(min, sizes)), max(map(max, sizes))))
         axes.grid(axis="y", color=LINE, linewidth=0.5)

@@ -37,7 +37,7 @@ class Known:
 
     @property
     def dark(self) -> list[dt.date]:
-        """Days without a line of any node; none where that is not known."""
+        """Days without a line of any node; none if that is not known."""
         if not self.is_built:
             return []
         return [day for day in self.days if not self.nobody.get(day) and not any(row.get(day) for row in self.records.values())]
@@ -58,7 +58,7 @@ class Known:
 
     @property
     def unknown(self) -> str:
-        """What is not known for want of logs, in words; empty where nothing lacks."""
+        """What is not known for want of logs, in words; empty if nothing lacks."""
         if not self.is_built:
             return "times that no log covers: the coverage of the evidence is not built"
         lacking = sum(not row.get(day) for row in self.records.values() for day in self.days)
@@ -227,7 +227,7 @@ where rank <= {MOST_PARTITIONS} order by rank, hour_at"""
 
 
 def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figures.Plot | None:
-    """Growth of the offsets partitions that grew most, each on the node where it grew most; None where none grew."""
+    """Growth of the offsets partitions that grew most, each on the node where it grew most; None if none grew."""
     lines: dict[int, tuple[str, list[dt.datetime], list[int], list[bool]]] = {}
     partitions = 0
     for row in tables.rows(period.filled(GROWTH)):
@@ -238,7 +238,7 @@ def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figure
         odd.append(bool(row["is_abnormal"]))
         partitions = row["partitions"]
     left = (
-        f"{MOST_PARTITIONS} of {partitions} partitions that grew or shrank: those out of line, then those that grew most"
+        f"{MOST_PARTITIONS} of {partitions} partitions that grew or shrank: abnormal ones first, then those that grew most"
         if partitions > MOST_PARTITIONS
         else ""
     )
@@ -246,7 +246,7 @@ def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figure
 
 
 def thinned(name: str, times: list[dt.datetime], sizes: list[int], odd: list[bool]) -> tuple[str, list[dt.datetime], list[int], list[bool]]:
-    """A line of at most STEPS points: the last of each group, out of line if one of the group is."""
+    """A line of at most STEPS points: the last of each group, abnormal if one of the group is."""
     group = -(-len(times) // STEPS)
     ends = [*range(0, len(times), group), len(times)]
     picked = [(times[b - 1], sizes[b - 1], any(odd[a:b])) for a, b in pairwise(ends)]

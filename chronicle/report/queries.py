@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 def during(start: str, end: str | None = None) -> str:
-    """SQL: the row touches the period; what has no end goes on."""
+    """SQL: the row touches the period; what has no end continues."""
     return f"{start} < $until and " + (f"coalesce({end}, $until) >= $since" if end else f"{start} >= $since")
 
 
@@ -206,9 +206,9 @@ where {here("changed_at")} and epochs_behind > 0""",
     ),
     Question(
         NODES,
-        "Processes that stood still",
-        f"select owner, started_at, duration_ms as stood_still_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
-        "stood_still_ms desc nulls last, started_at, owner",
+        "Processes that stalled",
+        f"select owner, started_at, duration_ms as stalled_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
+        "stalled_ms desc nulls last, started_at, owner",
         10,
         "the longest",
     ),
@@ -274,7 +274,7 @@ from marts.fct_offsets_topic_growth_hourly
 where {here("hour_at")}
 group by partition_id, node_id""",
         "hours_out_of_line desc, bytes_grown desc nulls last, bytes_at_most desc nulls last, partition_id, node",
-        worst="those out of line, and the largest growth",
+        worst="abnormal ones, and the largest growth",
     ),
     Question(
         OFFSETS,

@@ -155,7 +155,7 @@ def _counted(count: int, name: str) -> str:
 
 
 def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
-    """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster, NotBuilt before the first build."""
+    """The page about a cluster, or about the whole fleet.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
     tables = Tables(place)
     tables.must_be_built()
     lives: dict[str, list[Row]] = defaultdict(list)
@@ -201,7 +201,7 @@ def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.da
 
 
 def overview(tables: Tables, period: Period) -> dict[str, int | None]:
-    """How many rows of each fact the period has; None where the fact is not built."""
+    """How many rows of each fact the period has; None if the fact is not built."""
     counts: dict[str, int | None] = {}
     for fact, (counted, condition) in OVERVIEW.items():
         try:
@@ -402,7 +402,7 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
             ", ".join([cell(row["groups_affected"]), *map(brief, row["groups"][:GROUPS])]) + (" …" if len(row["groups"]) > GROUPS else ""),
         ),
     ]
-    kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
+    kind = (row["root_cause_kind"] or "cause unknown").replace("_", " ")
     return Incident(
         row["summary"] or kind, row["severity"] or "", kind, row["incident_key"], facts, row["warnings"] or [], events, left_out
     )
@@ -484,7 +484,7 @@ def render(page: Page) -> str:
 
 
 def visible(value: Any) -> Any:
-    """A text whose control characters can be seen: a terminal's colours or a nought in a log are no part of a page, and no name turns it round."""
+    """A text whose control characters can be seen: a terminal's colours or a nought in a log are not part of a page, and no name turns it round."""
     return console.visible(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value), keep="\t\n") if type(value) is str else value
 
 

@@ -53,7 +53,7 @@ class CannotServe(RuntimeError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is no limit; `max_queries`: that run at the same time."""
+    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is not a limit; `max_queries`: that run at the same time."""
 
     host: str = "127.0.0.1"
     port: int = 10000

@@ -24,7 +24,7 @@ class NoJava(RuntimeError):
 
 
 def release(home: Path) -> int | None:
-    """The feature release (17, 21, 25; 8 for '1.8.0') of the Java in a folder; None where there is none."""
+    """The feature release (17, 21, 25; 8 for '1.8.0') of the Java in a folder; None if there is none."""
     program = home / "bin" / "java"
     if not os.access(program, os.X_OK):
         return None

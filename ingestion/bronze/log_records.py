@@ -351,14 +351,14 @@ class Batch:
         return pa.array(node.astype(np.int32), mask=node < 0), known_by
 
     def _topics(self) -> pa.Array:
-        """The topic that each record speaks of, from its prefix or its body."""
+        """The topic that each record mentions, from its prefix or its body."""
         records, texts = self._field("topic")
         place = np.full(self.count, -1, np.int64)
         place[records] = np.arange(len(records))
         return texts.take(pa.array(place, mask=place < 0))
 
     def _partitions(self) -> pa.Array:
-        """The partition that each record speaks of."""
+        """The partition that each record mentions."""
         partitions = np.full(self.count, -1, np.int64)
         records, texts = self._field("partition")
         if len(records):

@@ -60,7 +60,7 @@ SOURCE_COLUMNS: Columns = [
 
 
 def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) -> earlier.Row | None:
-    """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
+    """The row of `bronze.sources` for a file; None if nothing new is to be said of it."""
     source, count = read.source, read.count
     is_read = source.outcome == TO_READ
     if count.changed and not count.records:

@@ -172,7 +172,7 @@ def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
 
 
 def zone_doubt(text: str, zone: dt.tzinfo) -> str | None:
-    """Why a date that names its zone by letters cannot be trusted; None where it can, or where the source's zone was told."""
+    """Why a date that names its zone by letters cannot be trusted; None if it can, or where the source's zone was told."""
     found = re.search(r"\d\d:\d\d:\d\d (?:[AP]M )?([A-Z]{3,5})\b", text)
     if found is None or zone_abbreviated(found[1]) or zone is not dt.UTC:
         return None
@@ -254,7 +254,7 @@ def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | Non
 
 @dataclass
 class Page:
-    """What stands around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
+    """What is around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
 
     about: About
     command: Command | None = None

@@ -134,7 +134,7 @@ def local_time(text: str, about: About) -> dt.datetime | None:
 
 
 def millis_time(text: str | None) -> dt.datetime | None:
-    """Milliseconds since 1970 as UTC; None where there is none (-1) or it is no time of this world."""
+    """Milliseconds since 1970 as UTC; None if there is none (-1) or it is no time of this world."""
     if text is None or not text.isdigit() or not 0 < int(text) < 1 << 47:
         return None
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=int(text))

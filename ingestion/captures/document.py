@@ -34,7 +34,7 @@ LOG = linear.for_lines(
 TRACE = linear.for_lines(
     r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
 )
-# Texts of a machine that are no documents, whatever stands in them.
+# Texts of a machine that are not documents, whatever stands in them.
 NO_DOCUMENT = re.compile(
     r"\s*+(?:\{(?!code|noformat|quote|panel)|\[\s*+[{\"\d\]]|<(?!pre|code|details)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
 )
@@ -42,7 +42,7 @@ SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """`document` where no other module knows the text, it is no log, and pieces stand between its prose."""
+    """`document` where no other module knows the text, it is not a log, and pieces stand between its prose."""
     if "\0" in sample or NO_DOCUMENT.match(sample):
         return None
     lines = [line for line in sample.replace("\xa0", " ").split("\n") if line.strip()]
@@ -153,7 +153,7 @@ def known(lines: list[Line], about: About) -> tuple[object, str] | None:
 
 
 def piece_rows(about: About, command: Command | None, line: Line | None, piece: list[Line], is_code: bool) -> Iterator[Row | Sample]:
-    """The rows of what stands under one command, or of a block without one."""
+    """The rows of what is under one command, or of a block without one."""
     if not any(part.text.strip() for part in piece):
         return
     # With its command first: the command says what a number counts.

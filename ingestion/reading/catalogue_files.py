@@ -36,7 +36,7 @@ _Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A catalogue file as a mapping of mappings.  Raises CatalogueError where it is not valid YAML or no mapping."""
+    """A catalogue file as a mapping of mappings.  Raises CatalogueError if it is not valid YAML or no mapping."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Lines)
     except yaml.MarkedYAMLError as error:

@@ -18,7 +18,7 @@ from ingestion.recognition.forms import WORD, Form, Vocabulary
 DISTINCTIVE = 28
 # A text is looked through for words in parts of so many bytes, which overlap by more than the longest word of a form.
 PART, OVERLAP = 1 << 18, 256
-# Where the package of a logger begins so, its third part tells whose it is: org.apache.kafka, com.example.billing.
+# Where the package of a logger begins so, its third part tells who it belongs to: org.apache.kafka, com.example.billing.
 DOMAINS = ("com", "dev", "io", "net", "org")
 # In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
 DISTINCTIVE_BEHIND_PREFIX = 14
@@ -43,7 +43,7 @@ class Recognised:
 
 
 def spans_of(form: Form, text: bytes) -> Recognised | None:
-    """Match one form; None where it does not fit."""
+    """Match one form; None if it does not fit."""
     match = form.pattern.match(text)
     if match is None:
         return None
@@ -95,7 +95,7 @@ class Catalogue:
     """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `version`."""
 
     def __init__(self, folder: Path = CATALOGUE, compiled: Compiled | None = None) -> None:
-        """Compile a folder, or take what was compiled of it.  Raises CatalogueError where its files have faults."""
+        """Compile a folder, or take what was compiled of it.  Raises CatalogueError if its files have faults."""
         compiled = compiled or compile_folder(folder)
         self.folder = folder
         self.vocabulary: Vocabulary = compiled.vocabulary
@@ -153,7 +153,7 @@ class Catalogue:
 
 @lru_cache(maxsize=1024)
 def owner_of(logger: str) -> str | None:
-    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None where the package was cut off or shortened, or is Kafka's own."""
+    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None if the package was cut off or shortened, or is Kafka's own."""
     parts = logger.split(".")
     return ".".join(parts[:3]) if parts[0] in DOMAINS and len(parts) > 3 else None
 

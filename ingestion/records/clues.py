@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 # The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each begins with fixed
-# text, for which `re` searches fast; what stands before the prefix is a level.
+# text, for which `re` searches fast; what is before the prefix is a level.
 NODE = (
     re.compile(
         rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
@@ -28,12 +28,12 @@ def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
 
 
 def node_number(digits: str | None) -> int | None:
-    """The node that a path names; None where it names none, or has more digits than an id of Kafka."""
+    """The node that a path names; None if it names none, or has more digits than an id of Kafka."""
     return int(digits) if digits and len(digits) < 10 else None
 
 
 def clock_millis(text: bytes) -> int | None:
-    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None where it is no time."""
+    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None if it is no time."""
     match = CLOCK.match(text)
     if match is None:
         return None

@@ -53,7 +53,7 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
 
 
 def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
-    """A log whose lines are wrapped, JSON or of a layout without fixed width; None where its lines are no records even so."""
+    """A log whose lines are wrapped, JSON or of a layout without fixed width; None if its lines are not records even so."""
     sample = sample[: sample.rfind(b"\n") + 1] or sample
     names = find_wrappers(sample[:LOOK])
     found: dict[str, tuple[Stream, bytes]] = {}
@@ -98,7 +98,7 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
 
 
 def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
-    """(local ms, node) where a file first names the node that writes it, and near its end; none where it names none."""
+    """(local ms, node) where a file first names the node that writes it, and near its end; none if it names none."""
     found = ((head, first_node(head[:LOOK]) or first_node(head)), (tail, first_node(tail, max(0, len(tail) - LOOK))))
     return tuple((line_time(text, named[0], envelope), named[1]) for text, named in found if named)
 

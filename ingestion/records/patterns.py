@@ -40,7 +40,7 @@ WORDS: dict[str, tuple[str | None, str]] = {
         ("n", "ex", "exception", "throwable", "xEx", "xException", "xThrowable", "rEx", "wEx", "nopex", "nopexception"), (None, "")
     ),
 }
-# Words that only colour or frame what stands in them.
+# Words that only colour or frame what is in them.
 AROUND = (
     "highlight",
     "style",
@@ -126,7 +126,7 @@ class Pattern:
     matcher: linear.ForLines | linear.Pattern
 
     def cut(self, line: str) -> Cut | None:
-        """The parts of a line; None where it does not fit, and so continues the record before it."""
+        """The parts of a line; None if it does not fit, and so continues the record before it."""
         match = self.matcher.match(line)
         if match is None:
             return None
@@ -172,7 +172,7 @@ def _date_pieces(text: str) -> list[tuple[str, str, str]]:
 
 
 def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
-    """(milliseconds since 1970, whether they are UTC) of the groups of a date; None where it is no date."""
+    """(milliseconds since 1970, whether they are UTC) of the groups of a date; None if it is no date."""
     if seconds := parts.get("epoch_seconds"):
         return int(seconds) * 1000, True
     if epoch := parts.get("epoch_millis"):
@@ -278,7 +278,7 @@ def _compile(text: str, names: set[str]) -> str:
 
 
 def _enclosed(text: str, at: int) -> tuple[str, int]:
-    """What stands in the brackets that begin at an offset, and the offset after them."""
+    """What is in the brackets that begin at an offset, and the offset after them."""
     opening, closing = text[at], {"{": "}", "(": ")"}[text[at]]
     depth = 0
     for n in range(at, len(text)):

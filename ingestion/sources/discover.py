@@ -33,7 +33,7 @@ class Options:
 
     @cached_property
     def placeholders(self) -> Layout | None:
-        """The layout, compiled.  Raises ValueError where it is none."""
+        """The layout, compiled.  Raises ValueError if it is none."""
         return Layout(self.layout) if self.layout else None
 
 

@@ -79,7 +79,7 @@ class Past:
         ]
 
     def has_more_of(self, source: Identified) -> bool:
-        """Whether a file may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
+        """Whether a file may hold bytes that have not been read; a gzip does not tell, unless it is unchanged."""
         if source.outcome != TO_READ:
             return False
         if source.size is None:

@@ -152,7 +152,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
 
 
 def foreign_encoding(sample: bytes) -> str | None:
-    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
+    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None if it is no such text."""
     zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
     if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
         return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"

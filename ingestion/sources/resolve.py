@@ -40,13 +40,13 @@ def place(sources: Sequence[Inspected], past: Collection[owners.File] = (), time
 
 
 def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> list[owners.Owner]:
-    """The node that the first records of each file belong to, or that a capture speaks of.
+    """The node that the first records of each file belong to, or that a capture mentions.
 
     A log by its content; else by the other logs of its folder where they agree; else by path (`--node`, `--layout`), by its name, by
     the time at which it begins.  A capture as `owners` says.  A disagreement is a warning.
     """
     files = [file_of(source) for source in sources]
-    # What a file told that has been rotated or written anew holds on.
+    # What a file told that has been rotated or rewritten holds on.
     clusters = owners.clusters([*files, *past])
     of_folder: dict[str, list[tuple[int, int]]] = {}
     for source in sources:

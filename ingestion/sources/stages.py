@@ -103,7 +103,7 @@ class Inspected(Found):
 
     @property
     def changed_at(self) -> dt.datetime | None:
-        """When the file was last changed; None where its file system says a year that there is not."""
+        """When the file was last changed; None if its file system says a year that there is not."""
         try:
             return dt.datetime.fromtimestamp(self.modified, dt.UTC) if self.modified else None
         except (ValueError, OverflowError, OSError):

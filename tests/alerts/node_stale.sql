@@ -23,7 +23,7 @@ select
     cluster_id,
     opened_at as at,
     epoch_gap_key as key,
-    'node ' || cast(node_id as string) || ' works with an old epoch' as sentence
+    'node ' || cast(node_id as string) || ' uses a stale epoch' as sentence
 from stretches
 where
     (opened_before_at is null or opened_at >= opened_before_at + interval '60 seconds')

@@ -146,7 +146,7 @@ def code_of(node: Any) -> str:
 
 
 def inside(code: str, start: int) -> str:
-    """What stands in the bracket that opens at `start`."""
+    """What is in the bracket that opens at `start`."""
     depth = 0
     for at in range(start, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)

@@ -492,7 +492,7 @@ def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) ->
     assert {"marts.dim_clusters", "marts.fct_leader_elections"} <= made
     tables, period = Tables(Warehouse.at(str(tmp_path))), Period("marts.orders", at("2026-06-10"), at("2026-06-12"))
     for query in (plots.LEADERS, plots.LEADERLESS, plots.GROWTH, *SPANS):
-        # Raises NotBuilt where a column is missing.
+        # Raises NotBuilt if a column is missing.
         if {f"marts.{name}" for name in re.findall(r"marts\.(\w+)", query)} <= made:
             tables.rows(Template(query).safe_substitute(cluster="''", step="1", since=moment(period.since), until=moment(period.until)))
     page = page_of(Warehouse.at(str(tmp_path)), "marts.orders")

@@ -1,4 +1,4 @@
-"""Files to sources: what a file is, whose it is, and from which byte on it is new."""
+"""Files to sources: what a file is, who it belongs to, and from which byte on it is new."""
 
 from __future__ import annotations
 

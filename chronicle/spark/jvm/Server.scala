@@ -183,7 +183,7 @@ object Front {
   val Pools = 16
   val sessions = new java.util.concurrent.atomic.AtomicInteger()
 
-  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing where there is no error. */
+  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing if there is no error. */
   def plain(message: String, state: String): Option[(String, String)] = Option(message).map {
     case Ours(said, condition) => (said, TooMuch.States.getOrElse(condition, state))
     case said if said.contains("OutOfMemoryError") => (Memory.Message, TooMuch.States(TooMuch.Memory))
@@ -206,7 +206,7 @@ object Front {
     message.split("\n\\s*at [\\w.$/]+\\(").head.replaceFirst("^[\\w.]*HiveSQLException: ", "").replaceFirst("^Error running query: \\[[^]]*] [\\w.$]+: ", "")
 }
 
-/** The catalog of the server, filled from what stands in the warehouse: no statement is run, a table takes a millisecond. */
+/** The catalog of the server, filled from what is in the warehouse: no statement is run, a table takes a millisecond. */
 object Tables {
   /** Property of a table that names its primary key. */
   val Key = "chronicle.key"

@@ -248,7 +248,7 @@ class Jdk8:
             yield Event("unread", line.offset, [line.text], warnings=["no line of a GC log"])
 
     def inside(self, line: Line, text: str) -> Iterator[Event]:
-        """Text of the open pause; what stands after its last bracket are its CPU times."""
+        """Text of the open pause; what is after its last bracket are its CPU times."""
         assert self.open is not None
         text = ADDRESSES.sub("", text)
         again = HEAD.search(text, 1) if self.body.startswith("[GC pause") or text.startswith("[GC pause") else None

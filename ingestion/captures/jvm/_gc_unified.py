@@ -2,7 +2,7 @@
 
 Source: logging/logDecorations.cpp (decorations are printed in one fixed order, whichever are selected), gc/shared/gcTraceTime,
 gcInitLogger.cpp, runtime/safepoint.cpp, services/runtimeService.cpp (JDK 9 to 12).  Lines are printed when what they
-speak of has ended; the beginning is reckoned from the duration.
+mention has ended; the beginning is reckoned from the duration.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Decorations:
 
 
 def split(text: str) -> tuple[Decorations, str] | None:
-    """(decorations, message) of a line; None where the brackets are not those of unified logging."""
+    """(decorations, message) of a line; None if the brackets are not those of unified logging."""
     match = PREFIX.match(text)
     assert match is not None
     if not match[1]:

@@ -87,7 +87,7 @@ def head_rows(head: re.Match[str], line: Line, entity: dict[str, str | None], st
 
 
 def row_of(line: Line, entity: dict[str, str | None], stamp: Stamp) -> Row:
-    """The row of one line that is no head."""
+    """The row of one line that is not a head."""
     setting = SETTING.match(line.text) or (BARE_SETTING.match(line.text) if entity else None)
     if setting:
         known = setting.groupdict()

@@ -122,7 +122,7 @@ def join(held: Line, line: Line, table: Table) -> Line | None:
 
 
 def speaks(text: str) -> bool:
-    """Whether a line is no row but a sentence of the tool, of its log, a header or a command."""
+    """Whether a line is not a row but a sentence of the tool, of its log, a header or a command."""
     return not significant(text) or HEADER.match(text) is not None or SENTENCE.match(text) is not None or SAID.match(text) is not None
 
 

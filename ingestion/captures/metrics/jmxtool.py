@@ -146,7 +146,7 @@ def connected(line: Line, match: re.Match[str], about: About) -> Row:
 
 
 def reading(mbean: str, attribute: str, value: str, line: Line, poll: Poll) -> Iterator[Row | Sample]:
-    """One attribute as samples or, where it is no number, as a row."""
+    """One attribute as samples or, where it is not a number, as a row."""
     if attribute in catalogue().decoration or value == "null":
         return
     if value.startswith(COMPOSITE) and value.endswith("})") and attribute.count(".") < DEEPEST:

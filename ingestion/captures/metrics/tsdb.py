@@ -1,6 +1,6 @@
 """Prometheus' own history: `promtool tsdb dump`, and the JSON of its HTTP API (query_range, query, series, metadata, errors).
 
-Samples: one per value.  A histogram of its own kind ("native") is no number and stays `unread`.  Rows, with their keys:
+Samples: one per value.  A histogram of its own kind ("native") is not a number and stays `unread`.  Rows, with their keys:
 - `prometheus_series`: metric and the labels of a series (the answer to /series);
 - `prometheus_metadata`: metric, type, unit, help (the answer to /metadata);
 - `prometheus_error`: error_type, error, also the warnings of an answer.

@@ -120,19 +120,19 @@ final as (
             ': ',
             title,
             if(exposure = 'evidence_seen', '; seen on ', '; may happen on '),
-            coalesce(kafka_version, 'a release that is not known'),
+            coalesce(kafka_version, 'an unknown release'),
             coalesce(concat('; fixed in ', array_join(fixed_in, ', ')), '; no fixed release known')
         ) as sentence,
         evidence,
         evidence_count,
         {{
             warnings({
-                'release not known': 'kafka_version is null',
+                'release unknown': 'kafka_version is null',
                 'release reported by other runs of the cluster': 'is_reported_by_others',
                 'ZooKeeper or KRaft is not known': 'is_mode_unknown',
-                'nothing verified says that this release has it':
+                'not verified for this release':
                     "is_suspect and exposure = 'version_affected'",
-                'what is seen alone decides nothing': "is_suspect and exposure = 'evidence_seen'"
+                'the symptom alone is no proof': "is_suspect and exposure = 'evidence_seen'"
             })
         }} as warnings
     from exposures
