@@ -37,8 +37,8 @@ class Question:
     note: str = ""
 
 
-# The worst first: severities of issues and of settings.
-HARM = "case severity when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end"
+# The worst first: impacts of issues and of settings.
+HARM = "case impact when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end"
 
 AVAILABILITY = "Availability"
 NODES = "Nodes, leaders, controllers and sessions"
@@ -328,14 +328,14 @@ group by group_id, topic_name""",
         "Known issues",
         """
 select
-    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.severity, issues.title as what_is_wrong,
+    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.impact, issues.title as what_is_wrong,
     min(exposures.kafka_version) as release, count(distinct exposures.node_id) as nodes,
     count(distinct exposures.node_id) filter (where exposures.exposure = 'evidence_seen') as nodes_that_show_it, issues.fixed_in,
     bool_and(exposures.is_suspect) as unverified
 from marts.fct_issue_exposures as exposures
 left join marts.dim_known_issues as issues on exposures.issue_id = issues.issue_id
 where exposures.cluster_id = $cluster
-group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
+group by exposures.issue_id, issues.impact, issues.title, issues.fixed_in""",
         f"exposure, unverified, {HARM}, issue",
         30,
         "those seen in the evidence, then the verified and gravest",
@@ -345,7 +345,7 @@ group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
         KNOWN,
         "Findings in the configuration",
         """
-select rule_id as rule, severity, node_id as node, settings, remedy, found_at
+select rule_id as rule, impact, node_id as node, settings, remedy, found_at
 from marts.fct_config_findings
 where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         f"{HARM}, rule, node, found_at",

@@ -40,7 +40,7 @@ MOST_TEXT = 4_000_000
 
 SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
 # Columns whose values are words of the tables, not of logs; what dbt_project.yml has no words for is said with blanks.
-KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "severity", "resource", "rule", "measure", "evidence", "kind", "stopped"}
+KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "impact", "resource", "rule", "measure", "evidence", "kind", "stopped"}
 # What a missing end means.
 # Names of groups that an incident prints; a cluster may have thousands.
 GROUPS = 20

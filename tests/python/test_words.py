@@ -78,7 +78,7 @@ def test_a_rule_has_terms_or_a_reason() -> None:
     [
         ("late_tick", "found_by", "a periodic task that ran late"),
         ("stale_node", "gap_kind", "stale node"),
-        ("data_loss", "severity", "data loss"),
+        ("data_loss", "impact", "data loss"),
         ("process_death", "cause_kind", "its process ended"),
         (
             [("@longest_pause_ms", "11543 (measured)"), ("queued.max.requests", "500")],

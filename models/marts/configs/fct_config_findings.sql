@@ -79,7 +79,7 @@ findings as (
         map_from_entries(
             transform(placed.latest.settings, setting -> struct(setting.setting, setting.value))
         ) as settings,
-        rules.severity,
+        rules.impact,
         rules.why,
         rules.consequence,
         rules.remedy,
@@ -118,7 +118,7 @@ final as (
         found_at,
         last_found_at,
         cast(found_at as date) as found_date,
-        severity,
+        impact,
         remedy,
         concat(
             replace(owner_kind, '_', ' '),

@@ -72,7 +72,7 @@ exposures as (
             else issues.confidence <> 'verified' or not issues.has_checked_strings
         end as is_suspect,
         issues.title,
-        issues.severity,
+        issues.impact,
         split(issues.fixed_in, ',') as fixed_in,
         issues.fix_requires_setting,
         symptoms.first_seen_at,
@@ -108,7 +108,7 @@ final as (
         issue_id,
         exposure,
         is_suspect,
-        severity,
+        impact,
         fixed_in,
         fix_requires_setting,
         run_at as exposed_at,
