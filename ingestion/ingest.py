@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MOST_LOOKS = 4
 TABLES: dict[str, tuple[Columns, str]] = {
     "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
-    "capture_rows": (ROW_COLUMNS, "One row per thing that a capture states: a pause, a thread, a partition of a describe …"),
+    "capture_rows": (ROW_COLUMNS, "One row per item that a capture states: a pause, a thread, a partition of a describe …"),
     "metric_samples": (SAMPLE_COLUMNS, "One row per metric, labels, attribute and time."),
     "sources": (SOURCE_COLUMNS, "One row per file and ingestion that found something to say about it."),
 }
@@ -126,7 +126,7 @@ def take_in(
     )
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
-    # What is not read is told with the first portion.
+    # Files that are not read are reported with the first portion.
     others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
     looked_at = earlier.rows_of(owned, past, batch_id, now)
     for portion in portions(due) if due else [[]]:

@@ -76,7 +76,7 @@ class Warehouse:
 
     @property
     def work(self) -> Path:
-        """Folder for what dbt writes beside the tables; for a URI it is local, below the current folder."""
+        """Folder for what dbt writes in addition to the tables; for a URI it is local, below the current folder."""
         if self.is_local:
             return Path(self.root, ".dbt")
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
@@ -98,7 +98,7 @@ class Warehouse:
 
     @property
     def incremental(self) -> Path:
-        """File that says which state of the project made the incremental tables, beside the days that came later; gone while unknown."""
+        """File that says which state of the project made the incremental tables, and the days that came later; missing while unknown."""
         return self.work / "incremental"
 
     @property

@@ -55,7 +55,7 @@ def only_asks(spark: SparkSession, question: str) -> bool:
     logical = "org.apache.spark.sql.catalyst.plans.logical."
     due = [plan]
     while due:
-        # An insert may stand below a `with` or a `from`.
+        # An insert may be below a `with` or a `from`.
         plan = due.pop()
         if any(is_instance_of(spark._sc._gateway, plan, logical + kind) for kind in ("Command", "ParsedStatement")):
             changes = "only queries are allowed (select, show, describe, explain)"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
 
-# What `touched_days` writes into a model: the days that it was asked to build, and the one that stands for none.
+# What `touched_days` writes into a model: the days that it was asked to build, and the one that means none.
 TOUCHED = re.compile(r"/\* touched \*/ (.*?) /\* days \*/")
 DAY = re.compile(r"date'(?!0001-01-01)")
 # How dbt names what it compiles into its readers, and `from_session_views` the views of the session.

@@ -76,7 +76,7 @@ def is_published(node: ModelNode) -> bool:
 
 
 def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: list[str] | None = None) -> list[str]:
-    """What every call of dbt is given: where things are, and that it keeps quiet and off the network.
+    """Options of every call of dbt: paths, quiet output, no network.
 
     `inline`: views are compiled into what reads them.  Of 252 statements 167 make views, each of which analyses all that lies
     beneath it; dbt's unit tests need them, a build does not.  `clusters`: those that are built; the tables of others stay.

@@ -30,7 +30,7 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: list[ModelNode]) ->
 
 
 def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest, texts: dict[tuple[str, str], str] | None = None) -> None:
-    """Keep the SQL of the catalog's views, or of those given beside them, in the order of their dependencies."""
+    """Keep the SQL of the catalog's views, or of those passed in, in the order of their dependencies."""
     catalog, java = spark._jsparkSession.sessionState().catalog(), java_of(spark)
     identifier, option = java.org.apache.spark.sql.catalyst.TableIdentifier, java.scala.Option
     texts = dict(texts or {})

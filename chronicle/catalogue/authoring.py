@@ -75,7 +75,7 @@ def page_text(catalogue: Catalogue) -> str:
         "# Messages",
         "",
         "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
-        "After its name stands how grave it is, if not normal: `notice`, `degraded` or `failed`; `noise` carries nothing for the facts.",
+        "Its severity follows its name, unless it is normal: `notice`, `degraded` or `failed`; `noise` is irrelevant to the facts.",
         "",
     ]
     area = None
@@ -168,7 +168,7 @@ def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Itera
 
 
 def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:
-    """(logger, body, 1) of every record below some files and folders that no form recognises; what is not a log is passed by.
+    """(logger, body, 1) of every record below some files and folders that no form recognises; files that are not logs are skipped.
 
     Raises FileNotFoundError for a path that is not there, ValueError if there is no log at all.
     """

@@ -52,7 +52,7 @@ class Found:
     """A statement in one file.
 
     `loggers`: under which names it prints, separated by blanks.  `types`: what the file declares of the names in it, as
-    `name:Int` separated by blanks.  `is_inherited`: it stands in an abstract class and prints under the names of those that extend it.
+    `name:Int` separated by blanks.  `is_inherited`: it is in an abstract class and prints under the names of those that extend it.
     """
 
     unit: str
@@ -128,7 +128,7 @@ def end_of_expression(text: str, at: int) -> int:
 
 
 def arguments_of(text: str) -> list[str]:
-    """The arguments that stand between two brackets."""
+    """The arguments that are between two brackets."""
     out, start, at = [], 0, 0
     while at < len(text):
         letter = text[at]
@@ -262,13 +262,13 @@ class Source:
                 yield Found(self.unit, " ".join(names), "", PREFIX, self.types_in(text), text, is_inherited)
 
     def types_in(self, argument: str) -> str:
-        """What the file declares of the names in an expression: `name:Int`, where it declares one thing alone."""
+        """What the file declares of the names in an expression: `name:Int`, if it declares only one."""
         names = sorted(set(IDENTIFIER.findall(argument)))
         return " ".join(f"{name}:{kind}" for name in names for kind in self.declared.get(name, ()) if len(self.declared[name]) == 1)
 
     @cached_property
     def declared(self) -> dict[str, set[str]]:
-        """Every name of the file with the types that stand beside it."""
+        """Every name of the file with the types declared for it."""
         out: dict[str, set[str]] = {}
         for found in (SCALA_TYPE if self.is_scala else JAVA_TYPE).finditer(self.masked):
             if found["type"] not in NO_TYPES:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CUT, BETWEEN = "…", "  "
 # A text column is not made narrower than that; numbers, times and keys are never cut, for half of one is another.
 NARROWEST = 12
-# Where even that does not fit, the pager scrolls sideways and nothing is won by cutting, except for texts that fill a screen by themselves.
+# If even that does not fit, the pager scrolls sideways; only texts that fill a screen by themselves are cut.
 SCROLLED = 60
 
 

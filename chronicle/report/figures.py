@@ -115,7 +115,7 @@ class Frame:
 
 
 def plot(title: str, said: str, paint: Callable[[Figure, bool], None], inches: tuple[float, float], left_out: str = "") -> Plot:
-    """A figure by its painter, which is told whether it is narrow; `inches`: its height, wide and narrow."""
+    """A figure by its painter, which gets whether it is narrow; `inches`: its height, wide and narrow."""
     pictures = []
     name = re.sub(r"\W+", "-", title.lower())
     for is_narrow, width, height in ((False, WIDE_INCHES, inches[0]), (True, NARROW_INCHES, inches[1])):
@@ -260,7 +260,7 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
                 boxes = [(x + 0.03, 0.94) for x, count in enumerate(row) if shade(count) == kind]
                 if boxes:
                     axes.broken_barh(boxes, (y + 0.05, 0.9), **style)
-        # A few days are no reason for boxes as wide as the page.
+        # A few days do not need boxes as wide as the page.
         width = max(len(days), 7 if is_narrow else 14)
         axes.set_xlim(0, width)
         axes.set_ylim(len(names), 0)
@@ -311,7 +311,7 @@ def size_ticks(least: int, most: int) -> list[int]:
 
 
 def time_ticks(start: Time, end: Time, most: int) -> list[tuple[Time, str]]:
-    """At most so many round times of a stretch with their labels: the day stands below the first and where it changes."""
+    """At most so many round times of a stretch with their labels: the day is below the first and wherever it changes."""
     span = (end - start).total_seconds()
     step = next((step for step in TICKS if span / step <= most), -(-span // (most * DAY)) * DAY)
     first = -(-start.timestamp() // step) * step

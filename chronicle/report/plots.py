@@ -27,7 +27,7 @@ Plots = dict[str, list[figures.Plot]]
 
 @dataclass(frozen=True)
 class Known:
-    """Records by node and day of a period; `is_built`: whether the warehouse tells."""
+    """Records by node and day of a period; `is_built`: whether the table is built."""
 
     period: Period
     days: Sequence[dt.date]
@@ -88,7 +88,7 @@ def known_days(tables: Tables, period: Period) -> Known:
 
 
 def plots_of(tables: Tables, period: Period, known: Known) -> Plots:
-    """The figures of a cluster by the part of the page in which they stand."""
+    """The figures of a cluster by the part of the page in which they are."""
     frame = figures.Frame(period.since, period.until, known.stretches)
     made: Plots = {NODES: [], OFFSETS: [], EVIDENCE: []}
     for part, draw in ((NODES, node_lines), (NODES, leader_lines), (OFFSETS, growth_lines)):

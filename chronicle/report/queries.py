@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 def during(start: str, end: str | None = None) -> str:
-    """SQL: the row touches the period; what has no end continues."""
+    """SQL: the row overlaps the period; without an end it is still open."""
     return f"{start} < $until and " + (f"coalesce({end}, $until) >= $since" if end else f"{start} >= $since")
 
 
@@ -26,7 +26,7 @@ def lasting(start: str) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """A table: the `most` first rows of `query` in an `order`, in words the `worst`; `part`: where on the page it stands."""
+    """A table: the `most` first rows of `query` in an `order`, in words the `worst`; `part`: its place on the page."""
 
     part: str
     title: str

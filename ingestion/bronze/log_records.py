@@ -304,7 +304,7 @@ class Batch:
                 added[here[second]] = differ[here[second]]
                 if not reader.clock.is_told:
                     reader.doubts.add(
-                        f"the clock shows {shown_day(local[here[differ[here] > 0][0]])} an hour twice, and nothing tells which it is; taken as the first"
+                        f"the clock shows {shown_day(local[here[differ[here] > 0][0]])} an hour twice, and the hour is ambiguous; taken as the first"
                     )
             elif len(here):
                 reader.clock.latest, reader.clock.was_doubled = int(local[here[-1]]), False
@@ -330,7 +330,7 @@ class Batch:
         return out
 
     def _nodes(self) -> tuple[pa.Array, pa.Array]:
-        """The node that wrote each record: as its own prefix or configuration says, else as the last that said so."""
+        """The node that wrote each record: from its own prefix or configuration, else from the last record that named it."""
         readers = [piece.reader for piece in self.pieces]
         said = np.full(self.count, -1, np.int64)
         for name in ("broker.id", "node.id", "node"):

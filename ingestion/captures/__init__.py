@@ -1,11 +1,11 @@
-"""Captures: what people hand over beside broker logs, one module per family of formats, in a folder per subject.
+"""Captures: what people collect in addition to broker logs, one module per family of formats, in a folder per subject.
 
 No Spark here.  Every module below this package (none that begins with an underscore) has
 
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
 - `OF_NODE`, where it has such: those of its kinds that mention one node or its machine, so that a folder or a name may say of which;
   a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are not nodes;
-- `LOG_BESIDE = True` where lines of the tool's own log may stand before and between its output, so that a text with lines of a log may be
+- `LOG_BESIDE = True` where lines of the tool's own log may be before and between its output, so that a text with lines of a log may be
   its capture all the same;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a text beside itself.  `zone`: that of its local times."""
+    """What is known about a text besides its content.  `zone`: that of its local times."""
 
     name: str
     modified_at: dt.datetime | None = None

@@ -11,7 +11,7 @@ CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 
 
 class CatalogueError(ValueError):
-    """A fault in a catalogue file: where it stands, what was found, what to write instead."""
+    """A fault in a catalogue file: its place, what was found, what to write instead."""
 
     def __init__(self, path: Path | str, line: int, found: str, write: str) -> None:
         super().__init__(f"{path}:{line}: {found}; {write}")

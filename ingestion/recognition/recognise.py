@@ -26,7 +26,7 @@ DISTINCTIVE_BEHIND_PREFIX = 14
 
 @dataclass(frozen=True)
 class Span:
-    """Where a field's value stands in the text that was matched."""
+    """Position of a field's value in the text that was matched."""
 
     name: str
     start: int
@@ -35,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Recognised:
-    """A form that fits, and where its fields stand."""
+    """A form that fits, and where its fields are."""
 
     form: Form
     spans: tuple[Span, ...]
@@ -61,7 +61,7 @@ def value_of(form: Form, span: Span, text: bytes) -> bytes:
 class Index:
     """Forms by a word that their text needs, so that a body is held against few of them however many there are.
 
-    Each form stands under the word that the fewest forms have; what has none is always tried.
+    Each form is filed under the word that the fewest forms have; forms without one are always tried.
     """
 
     def __init__(self, forms: list[Form]) -> None:
@@ -160,7 +160,7 @@ def owner_of(logger: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def class_names(logger: bytes) -> tuple[str, ...]:
-    """The names under which a logger's forms may stand.
+    """The names under which a logger's forms may be.
 
     Layouts shorten packages (`o.a.k.c.consumer.internals.Fetcher`, `Fetcher`) or print the method too (`Fetcher.send`); the
     logger of an inner class moves to its outer class and back between releases.

@@ -33,7 +33,7 @@ def node_number(digits: str | None) -> int | None:
 
 
 def clock_millis(text: bytes) -> int | None:
-    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None if it is no time."""
+    """'2020-05-15 12:00:01,123…' (or T between, or no milliseconds) as milliseconds on the local clock; None if it is not a time."""
     match = CLOCK.match(text)
     if match is None:
         return None
@@ -45,7 +45,7 @@ def clock_millis(text: bytes) -> int | None:
 
 
 def zone_between(local: int, utc: int) -> str | None:
-    """'+05:30' where a local clock shows a whole number of quarters of an hour beside UTC, within a minute (both in ms); else None."""
+    """'+05:30' where a local clock shows a whole number of quarters of an hour together with UTC, within a minute (both in ms); else None."""
     quarters = round((local - utc) / 900_000)
     if abs(local - utc - quarters * 900_000) >= 60_000 or abs(quarters) > 56:
         return None

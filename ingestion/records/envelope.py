@@ -95,7 +95,7 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
         time_at=len(before),
         has_millis=len(time[2]) > 19,
         head=re.compile(_pattern(text[: message.start()]).encode()),
-        # Connect prints the line of the source after the logger.  Before it stands one blank: more belong to the message, as where
+        # Connect prints the line of the source after the logger.  One blank comes before it: more belong to the message, as where
         # the list at its end is empty.
         tail=linear.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
         if tail

@@ -192,7 +192,7 @@ def find_wrappers(sample: bytes) -> tuple[str, ...]:
 
 
 def unwrap(names: tuple[str, ...], line: str) -> Inner:
-    """A line out of all its wrappers; one that lacks them stands as it is."""
+    """A line out of all its wrappers; one that lacks them stays as it is."""
     inner, stream, millis, goes_on = Inner(line), [], None, False
     for name in names:
         found = unwrap_line(name, inner.text)
@@ -361,7 +361,7 @@ class Streams:
     def _add(self, data: bytes, offset: int) -> None:
         at = 0
         while at < len(data):
-            # A line that is longer than any is taken in parts, and stands as it is.
+            # A line that is longer than any is taken in parts, and stays as it is.
             end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
             raw = data[at:end].rstrip(b"\r\n")
             line = raw.decode("utf-8", "replace")

@@ -357,7 +357,7 @@ def walk_torn_zip(file: BinaryIO, prefix: str, depth: int, budget: Budget) -> It
 
 
 class Inflated(io.RawIOBase):
-    """The member of a torn zip that begins where the file stands.  `packed`: its bytes in the file; None: until deflate says it is over."""
+    """The member of a torn zip that begins at the file's position.  `packed`: its bytes in the file; None: until deflate ends."""
 
     def __init__(self, file: BinaryIO, packed: int | None, is_deflated: bool) -> None:
         super().__init__()

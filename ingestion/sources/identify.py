@@ -59,7 +59,7 @@ class Alike:
             self.has_unseen.add(group)
 
     def find(self, group: str, source: Placed) -> list[Identified]:
-        """Those that have the same bytes as far as that can be said cheaply, in the order in which they were taken."""
+        """Those whose bytes are equal as far as a cheap check shows, in the order in which they were taken."""
         taken = self.groups.get(group, [])
         if source.seen_as and group not in self.has_unseen:
             return [self.seen[source.seen_as]] if source.seen_as in self.seen else []

@@ -138,7 +138,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         found = captured(shown, text)
         if found is None or found.kind == DOCUMENT:
             found = rewritten(shown, text, pattern) or found
-        return found or Nature(outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
+        return found or Nature(outcome=UNKNOWN, reason="no known layout matches any of its lines, and it is not a known capture")
     # The output of a tool, with warnings of its own log above it.
     found = captured(shown, text, is_log=True)
     if found is not None:
@@ -162,7 +162,7 @@ def foreign_encoding(sample: bytes) -> str | None:
 
 
 def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | None:
-    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: beside lines of a log."""
+    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: together with lines of a log."""
     found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(shown), is_log=is_log)
     if found is None:
         return None

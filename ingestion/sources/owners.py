@@ -64,14 +64,14 @@ class Clue:
     kinds: frozenset[str] = frozenset()
 
     def find(self, text: str, small: str) -> Iterator[re.Match[str]]:
-        """Where it stands in a text; `small`: the same in small letters.  Words are found a hundred times faster than patterns."""
+        """Where it is in a text; `small`: the same in small letters.  Words are found a hundred times faster than patterns."""
         count = 0
         for word in self.words:
             at = small.find(word)
             while at >= 0 and count < MOST_PLACES:
                 count += 1
                 line, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-                # An answer may stand below its question.
+                # An answer may be below its question.
                 stop = len(text) if stop < 0 or r"\n" in self.pattern.pattern else stop
                 end = min(stop, at + REACH)
                 yield from self.pattern.finditer(text, max(line, at - REACH), end)
@@ -200,7 +200,7 @@ def machine_in(text: str, small: str) -> str | None:
 
 
 def hosts_in(text: str) -> set[str]:
-    """The hosts of an address or a list of them, in small letters, without those that are no machine's."""
+    """The hosts of an address or a list of them, in small letters, without those that do not belong to a machine."""
     known = knowledge()
     for pattern in known.addresses:
         found = {match["host"].strip("[]").lower() for match in pattern.finditer(text.strip())}
@@ -276,7 +276,7 @@ class Owner:
 
 @dataclass
 class Held:
-    """What lies below a folder.  `nodes`: of its files, by all but their folders; `own`: those that content tells, except for files in
+    """What lies below a folder.  `nodes`: of its files, by all but their folders; `own`: those that content shows, except for files in
     folders that are named after a node; `paths`: what the paths of the latter say; `is_foreign`: files of another program are there."""
 
     nodes: set[int] = field(default_factory=set)
@@ -357,7 +357,7 @@ class Cluster:
             if not nodes and said.node is not None and (said.known_by != "path" or file.is_said_of_file):
                 nodes = {said.node}
             if file.takes_node and not nodes:
-                # A number after a node's word is of another node, also where nothing else mentions that one.
+                # A number after a node's word is of another node, even if nothing else mentions that one.
                 nodes = {candidate.number for candidate in candidates(file.name) if candidate.word.counts_alone == "always"}
             is_own = bool(nodes) and said.known_by in ("content", "host")
             for folder in file.folders:
@@ -492,7 +492,7 @@ def host_map(files: Iterable[File]) -> dict[str, int]:
 
 
 def says_machine(host: str) -> bool:
-    """Whether a host can be looked for in names: it is more than a word that may stand in any of them."""
+    """Whether a host can be looked for in names: it is more than a word that may be in any of them."""
     known = knowledge()
     return len(host) > 2 and not any(pattern.fullmatch(host) for pattern in (known.tools, known.processes, known.clients, known.common))
 
@@ -513,7 +513,7 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
 
 
 def layout_for(name: str) -> str | None:
-    """The `--layout` that takes the last number of a file's name, beside its times, for the node; None if it has none."""
+    """The `--layout` that takes the last number of a file's name, besides its times, for the node; None if it has none."""
     spans = [match.span() for match in TIMES.finditer(name.lower())]
     numbers = [match.span() for match in re.finditer(r"(?<!\d)\d{1,9}(?!\d)", name)]
     free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in spans)]

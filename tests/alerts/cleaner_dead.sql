@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A log cleaner died, or gave up a partition, and the offsets topic grows without bound.",
+        "description": "A log cleaner died, or gave up a partition, and the offsets topic grows without bound.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A replica that was not in sync was made leader - records may be lost.",
+        "description": "A replica that was not in sync was made leader - records may be lost.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "A group is stuck in a rebalance for longer than rebalance_stuck_after_ms.",
+        "description": "A group is stuck in a rebalance for longer than rebalance_stuck_after_ms.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

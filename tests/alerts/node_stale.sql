@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A node began to work with leader or controller epochs that were out of date; one alert for all its partitions within a minute.",
+        "description": "A node began to work with leader or controller epochs that were out of date; one alert for all its partitions within a minute.",
         "ask": "chronicle ask stale-nodes --cluster {cluster_id} --since {at}"
     }
 ) }}

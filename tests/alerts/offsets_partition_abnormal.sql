@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "A partition of the offsets topic grew abnormally compared with its siblings; raised at the first of consecutive abnormal hours.",
+        "description": "A partition of the offsets topic grew abnormally compared with its siblings; raised at the first of consecutive abnormal hours.",
         "ask": "chronicle ask offsets-growth --cluster {cluster_id}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A partition had no leader for longer than alert_leaderless_ms; raised when that time had passed.",
+        "description": "A partition had no leader for longer than alert_leaderless_ms; raised when that time had passed.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "Two nodes were controller at the same time.",
+        "description": "Two nodes were controller at the same time.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -18,7 +18,7 @@ from ingestion.warehouse import Warehouse
 from tests.keys import keys
 from tests.lab import INCIDENTS, SECRET, WITH_KEYS, Lab
 
-# Which files and batches brought it, and where in them it stands, is another matter than what happened.
+# Which files and batches brought it, and where in them it is, is another matter than what happened.
 NOT_COMPARED = {"evidence", "ingested_at"}
 NO_FACTS = {"fct_sources"}
 

@@ -156,7 +156,7 @@ def inside(code: str, start: int) -> str:
 
 
 def arguments(text: str) -> list[str]:
-    """The arguments of a call, split at the commas that stand in no bracket."""
+    """The arguments of a call, split at the commas that are in no bracket."""
     depth, found = 0, [""]
     for letter in text:
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)

@@ -82,7 +82,7 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     }
     kept.put(Prefix + "spark.sql.thriftserver.scheduler.pool", s"pool-${Front.sessions.getAndIncrement() % Front.Pools}")
     val schema = asked.getOrElse("use:database", "marts")
-    if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is no name of a schema")
+    if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is not the name of a schema")
     kept.put("use:database", if (schema.equalsIgnoreCase("default")) "marts" else schema)
     request.setConfiguration(kept)
     super.OpenSession(request)

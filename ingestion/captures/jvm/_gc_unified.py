@@ -88,7 +88,7 @@ OPEN_COLLECTIONS = 64
 
 @dataclass(frozen=True)
 class Decorations:
-    """What stood in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since any moment."""
+    """What was in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since any moment."""
 
     at: dt.datetime | None = None
     clock_ms: Decimal | None = None
@@ -273,7 +273,7 @@ class Unified:
         event.fields |= self.open.pop(gc_id, {})
         start = self.started.pop(gc_id, None)
         for *_, inner_start, inner in self.waiting:
-            # Serial's full collection stands within the young one that failed: its time is part of the outer's
+            # Serial's full collection is printed within the young one that failed: its time is part of the outer's
             if start is not None and inner_start is not None and inner_start > start and inner.kind == "gc_pause":
                 inner.fields["inside_gc_id"] = gc_id
         self.waiting.append((self.count, gc_id, start, event))

@@ -116,7 +116,7 @@ def join(held: Line, line: Line, table: Table) -> Line | None:
         return None
     if table.values(held.text) is None:
         return next((one for one in (glued, spaced) if table.by_words(one.text) is not None), None)
-    # The row stands already: what follows can only be the end of its last word.
+    # The row is complete: what follows can only be the end of its last word.
     is_end = len(held.text) >= 80 and re.fullmatch(r"(?=[\w.:/-]*[\d-])[\w.:/-]*+", line.text) is not None
     return glued if is_end and table.by_words(glued.text) is not None else None
 

@@ -140,7 +140,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def joined(lines: Iterable[Line]) -> Iterator[tuple[Line, str]]:
-    """Settings that are broken over several lines as one: as they stand there, and in one line."""
+    """Settings that are broken over several lines as one: as printed, and in one line."""
     held: Line | None = None
     text = ""
     for line in lines:

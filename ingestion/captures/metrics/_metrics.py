@@ -161,7 +161,7 @@ def spellings(bean: str, entry: dict[str, Any], attribute: str, endings: list[st
 
 
 def as_list(value: object) -> list[str]:
-    """A value of the catalogue that may stand alone or in a list."""
+    """A value of the catalogue that may be alone or in a list."""
     return [] if value is None else value if isinstance(value, list) else [str(value)]
 
 

@@ -186,7 +186,7 @@ def split(text: str) -> list[str]:
 
 
 def next_comma(text: str, at: int) -> int:
-    """Where the next comma outside of brackets stands; the text's end where there is none.  `[J@1f` is an array's identity, no bracket."""
+    """Position of the next comma outside of brackets; the text's end if there is none.  `[J@1f` is an array's identity, not a bracket."""
     depth = 0
     for place in range(at, len(text)):
         match text[place]:
