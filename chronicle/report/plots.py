@@ -52,7 +52,7 @@ class Known:
         return [(max(a, self.period.since), min(b, self.period.until)) for a, b in made]
 
     @property
-    def said(self) -> str:
+    def coverage(self) -> str:
         """How many of the days have logs."""
         return f"{len(self.days) - len(self.dark):,} of {len(self.days):,}" if self.is_built else "not built"
 

@@ -144,7 +144,7 @@ class Page:
     left_out: str
 
     @property
-    def told(self) -> str:
+    def contents(self) -> str:
         """What is on the page, in a few words."""
         incidents = sum(len(one.incidents) for one in self.sections)
         return f"{_counted(len(self.sections), 'cluster')}, {_counted(incidents, 'incident')}"
@@ -244,14 +244,12 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     if not total and not said:
         said = "No incident was found in the evidence."
         said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
-    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.said))
+    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
     made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix))
     for part in made.parts:
         if part.title == EVIDENCE:
-            part.intro = (
-                f"{known.said} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
-            )
+            part.intro = f"{known.coverage} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
     return made
 
 

@@ -151,7 +151,7 @@ final as (
         {{
             warnings({
                 'release unknown': 'kafka_version is null',
-                'time not known': 'found_at is null'
+                'time unknown': 'found_at is null'
             })
         }} as warnings
     from findings

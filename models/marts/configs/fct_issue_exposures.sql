@@ -129,7 +129,7 @@ final as (
             warnings({
                 'release unknown': 'kafka_version is null',
                 'release reported by other runs of the cluster': 'is_reported_by_others',
-                'ZooKeeper or KRaft is not known': 'is_mode_unknown',
+                'ZooKeeper or KRaft mode unknown': 'is_mode_unknown',
                 'not verified for this release':
                     "is_suspect and exposure = 'version_affected'",
                 'the symptom alone is no proof': "is_suspect and exposure = 'evidence_seen'"
