@@ -20,7 +20,8 @@ from ingestion.bronze.log_records import COLUMNS
 from ingestion.bronze.shares import Progress, portions, read_portion
 from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sources
 from ingestion.bronze.tasks import Counted, Read
-from ingestion.bronze.write import Added, Columns
+from ingestion.bronze.write import Columns
+from ingestion.delta_files import Added
 from ingestion.outcome import Outcome, faults, nodeless
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from chronicle.build.views import make_views
 from chronicle.spark.catalog import kept_views, named_in, register, register_views, tables
+from chronicle.spark.internals.statements import parsed
 from ingestion.warehouse import SCHEMAS, Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
-
-# Statements that only look; everything else that is not a query is refused.
-LOOKING = ("Show", "Describe", "Explain")
 
 
 class WrongQuestion(ValueError):
@@ -47,22 +45,11 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
 
 def only_asks(spark: SparkSession, question: str) -> bool:
     """False for a query, True for another statement that only looks.  Raises WrongQuestion for one that changes something."""
-    from py4j.java_gateway import is_instance_of
-
-    plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(question)
-    if plan.getClass().getSimpleName().startswith(LOOKING):
-        return True
-    logical = "org.apache.spark.sql.catalyst.plans.logical."
-    due = [plan]
-    while due:
-        # An insert may be below a `with` or a `from`.
-        plan = due.pop()
-        if any(is_instance_of(spark._sc._gateway, plan, logical + kind) for kind in ("Command", "ParsedStatement")):
-            changes = "only queries are allowed (select, show, describe, explain)"
-            raise WrongQuestion(f"{changes}, and this would change something: {' '.join(question.split()[:6])} …")
-        children = plan.children()
-        due += [children.apply(number) for number in range(children.size())]
-    return False
+    statement = parsed(spark, question)
+    if statement.changes:
+        changes = "only queries are allowed (select, show, describe, explain)"
+        raise WrongQuestion(f"{changes}, and this would change something: {' '.join(question.split()[:6])} …")
+    return statement.looks
 
 
 def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:

@@ -22,7 +22,6 @@ from chronicle.build.dbt_runs import (
     is_incremental,
     is_published,
     is_step,
-    models_of,
     one_line,
     options,
     parse,
@@ -31,6 +30,7 @@ from chronicle.build.dbt_runs import (
     settings_kept,
     teller,
 )
+from chronicle.build.internals import EPHEMERAL, models_of, places_of
 from chronicle.build.publish import BrokenContract, carry_over, forget, publish
 from chronicle.build.views import keep_steps, keep_views, make_views
 from chronicle.project import PROJECT
@@ -39,15 +39,13 @@ from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
-    from dbt.contracts.graph.manifest import Manifest
-    from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
+
+    from chronicle.build.internals import Manifest, Model
 
 # What `touched_days` writes into a model: the days that it was asked to build, and the one that means none.
 TOUCHED = re.compile(r"/\* touched \*/ (.*?) /\* days \*/")
 DAY = re.compile(r"date'(?!0001-01-01)")
-# How dbt names what it compiles into its readers, and `from_session_views` the views of the session.
-SESSION_VIEWS = "__dbt__cte__"
 
 Progress = Callable[[int, int, str], None]
 
@@ -89,8 +87,8 @@ class Plan:
 
     wanted: Wanted
     manifest: Manifest
-    marts: list[ModelNode]
-    steps: list[ModelNode]
+    marts: list[Model]
+    steps: list[Model]
     clusters: list[str] | None
     taken: set[tuple[str, str]]
     is_anew: bool
@@ -143,7 +141,7 @@ def planned(place: Warehouse, project: Path, wanted: Wanted, parsed: Future[Mani
     clusters = touched_clusters(place, state) if wanted.is_all else None
     if clusters is not None and loses_others(place, marts, steps):
         clusters = None
-    everything = {(node.schema, node.alias) for node in manifest.nodes.values()}
+    everything = places_of(manifest)
     taken = selected(manifest, place, project, wanted.select) if wanted.select else everything
     by_days = {(model.schema, model.alias) for model in models if is_incremental(model)}
     is_anew = bool(by_days & taken) and not made_alike(place, project)
@@ -204,7 +202,7 @@ def keep(spark: SparkSession, place: Warehouse, project: Path, plan: Plan, *, is
     """Keep the views' SQL, and what the tables were made from where the build of all models is done."""
     keep_views(spark, place, plan.manifest)
     for view in spark.sql("show views").collect():
-        if view.isTemporary and view.viewName.startswith(SESSION_VIEWS):
+        if view.isTemporary and view.viewName.startswith(EPHEMERAL):
             spark.catalog.dropTempView(view.viewName)
     if is_done and not plan.wanted.select:
         place.incremental.write_text(project_hash(project))

@@ -15,7 +15,7 @@ from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse, opened
 
 if TYPE_CHECKING:
-    from dbt.contracts.graph.nodes import ModelNode
+    from chronicle.build.internals import Model
 
 
 def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
@@ -44,7 +44,7 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
     return None if None in clusters else sorted(clusters) or [""]
 
 
-def loses_others(place: Warehouse, marts: Sequence[ModelNode], steps: Sequence[ModelNode]) -> bool:
+def loses_others(place: Warehouse, marts: Sequence[Model], steps: Sequence[Model]) -> bool:
     """Whether a build of some clusters would have nothing of the others: a table is missing, or is not as its contract says."""
     return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in marts) or any(
         not Path(place.table(step.schema, step.alias)).is_dir() for step in steps

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chronicle.build import internals
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
 from chronicle.build.views import make_views
@@ -53,28 +54,11 @@ class Asked:
 def asked(arguments: list[str], *, strict: bool = False) -> Asked:
     """A command line as dbt's own parser reads it.  `strict`: raises WrongUsage for what dbt does not understand."""
     prepare()
-    import click
-    from dbt.cli.main import cli
-
-    words: list[str] = []
-    given: dict[str, Any] = {}
     try:
-        context = cli.make_context(cli.name, list(arguments), resilient_parsing=not strict)
-        while True:
-            options = {one.name for one in context.command.get_params(context) if one.name}
-            for name in options:
-                if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                    given[name.removeprefix("_click_default_")] = context.params.get(name)
-            rest = [*getattr(context, "_protected_args", []), *context.args]
-            if not isinstance(context.command, click.Group) or not rest:
-                return Asked(" ".join(words), given, frozenset(options))
-            word, command, rest = context.command.resolve_command(context, rest)
-            if word is None or command is None:
-                return Asked(" ".join(words), given, frozenset(options))
-            words.append(word)
-            context = command.make_context(word, rest, parent=context, resilient_parsing=not strict)
-    except click.UsageError as error:
-        raise WrongUsage(f"dbt: {error.format_message()}") from None
+        line = internals.command_line(arguments, strict=strict)
+    except internals.Misused as error:
+        raise WrongUsage(f"dbt: {error}") from None
+    return Asked(" ".join(line.words), line.given, line.known)
 
 
 def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PROJECT) -> int:
@@ -100,7 +84,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                     place.incremental.unlink(missing_ok=True)
             start_session(place, wanted, memory, project)
         done = dbtRunner().invoke(arguments)
-    if type(done.exception).__name__ == "DbtUsageException":
+    if internals.is_misuse(done.exception):
         raise WrongUsage(f"dbt: {done.exception}")
     return 0 if done.success else told(done.exception)
 

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
+from chronicle.build import internals
 from chronicle.project import PROJECT
+from chronicle.spark.internals import settings
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
-    from dbt.contracts.graph.manifest import Manifest
-    from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
+
+    from chronicle.build.internals import Manifest, Model
 
 
 # dbt-spark sets these for its own statements and leaves them so.
@@ -28,19 +30,10 @@ CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spa
 
 
 # Measured on three weeks of a real cluster: 61 s a build without, 71 s with. There is one shuffle partition to adapt.
-# Code for each of hundreds of small plans costs more to generate and compile than the rows do; `generate_code` is for the few
-# models that read many.
 WHILE_BUILDING = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Marts are a file each, and those by day are chosen by their folders: there is nothing that bounds could skip.
-    "spark.databricks.delta.stats.collect": "false",
-    # Views of the session keep their plan (`from_session_views`): what is analysed once need not be analysed by each reader.
-    "spark.sql.legacy.storeAnalyzedPlanForView": "true",
-    # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
-    # holds them is checked and renewed for each of them.
-    "spark.sql.legacy.inlineCTEInCommands": "true",
+    **settings.WHILE_BUILDING,
 }
 
 
@@ -57,20 +50,20 @@ def selected(manifest: Manifest, place: Warehouse, project: Path, select: str) -
     if not done.success:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     names = set(done.result) if isinstance(done.result, list) else set()
-    return {(node.schema, node.alias) for node in manifest.nodes.values() if node.name in names}
+    return internals.places_of(manifest, names)
 
 
-def is_incremental(node: ModelNode) -> bool:
+def is_incremental(node: Model) -> bool:
     """Whether a model is a table of which builds replace the days that arrivals touch."""
     return node.config.materialized == "incremental"
 
 
-def is_step(node: ModelNode) -> bool:
+def is_step(node: Model) -> bool:
     """Whether a model is a table between staging and marts, rebuilt in each build."""
     return node.config.materialized == "table"
 
 
-def is_published(node: ModelNode) -> bool:
+def is_published(node: Model) -> bool:
     """Whether a model is written aside and committed by `publish`."""
     return node.config.materialized == "stable_table"
 
@@ -122,19 +115,7 @@ def parse_ahead(warehouse: str, project: Path = PROJECT) -> Future[Manifest]:
 def prepare() -> None:
     """Import dbt without its telemetry and with the database's checks on."""
     os.environ["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "0"
-    from dbt.adapters.spark.connections import SparkCredentials
-
-    if getattr(SparkCredentials.__post_init__, "keeps_ansi", False):
-        return
-    original = SparkCredentials.__post_init__
-
-    def with_ansi(credentials: SparkCredentials) -> None:
-        original(credentials)
-        # The adapter turns it off for sessions, not for servers: overflow would wrap in silence here and fail there.
-        credentials.server_side_parameters["spark.sql.ansi.enabled"] = "true"
-
-    with_ansi.keeps_ansi = True  # type: ignore[attr-defined]
-    SparkCredentials.__post_init__ = with_ansi  # type: ignore[assignment]
+    internals.keep_ansi()
 
 
 @contextlib.contextmanager
@@ -162,15 +143,10 @@ def teller(progress: Callable[[int, int, str], None]) -> Callable[[Any], None]:
     """A listener for dbt's events that passes on the start of each model and test."""
 
     def listen(event: Any) -> None:
-        if event.info.name == "LogStartLine":
-            progress(event.data.index, event.data.total, event.data.description)
+        for started in internals.starts(event):
+            progress(*started)
 
     return listen
-
-
-def models_of(manifest: Manifest) -> list[ModelNode]:
-    """The models of a project."""
-    return [cast("ModelNode", node) for node in manifest.nodes.values() if str(node.resource_type) == "model"]
 
 
 def results_of(done: dbtRunnerResult) -> list[Any]:

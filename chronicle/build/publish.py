@@ -23,16 +23,17 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema, write_deltalake
-from deltalake.transaction import AddAction
 
 from chronicle.build import versions
 from chronicle.output.sql_text import literal
+from ingestion.delta_files import Added, add
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
+
+    from chronicle.build.internals import Model
 
 # Each month is a commit; beyond these a table is replaced at once.
 MOST_MONTHS = 3
@@ -79,7 +80,7 @@ class Published:
     days: int | None
 
 
-def publish(spark: SparkSession, place: Warehouse, models: list[ModelNode], clusters: Sequence[str] | None = None) -> dict[str, Published]:
+def publish(spark: SparkSession, place: Warehouse, models: list[Model], clusters: Sequence[str] | None = None) -> dict[str, Published]:
     """Commit the tables of models that lie in the building folder.  `clusters`: the build took only these; the rows of others stay.
 
     The catalog forgets the tables: `register` makes them known again as what they are now.
@@ -123,7 +124,7 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
     return published
 
 
-def faults(model: ModelNode, schema: StructType) -> Iterator[str]:
+def faults(model: Model, schema: StructType) -> Iterator[str]:
     """What a table's columns lack of the model's contract: column, type found, type wanted."""
     if not model.config.contract.enforced:
         return
@@ -134,7 +135,7 @@ def faults(model: ModelNode, schema: StructType) -> Iterator[str]:
             yield f"{name}: {found.get(name, 'missing')} where the contract says {wanted}"
 
 
-def fits(model: ModelNode, table: str) -> bool:
+def fits(model: Model, table: str) -> bool:
     """Whether a table is there with the columns that the model's contract says."""
     from pyspark.sql.types import StructType
 
@@ -144,7 +145,7 @@ def fits(model: ModelNode, table: str) -> bool:
     return not model.config.contract.enforced or (found.names == list(model.columns) and not any(faults(model, found)))
 
 
-def forget(spark: SparkSession, models: list[ModelNode]) -> None:
+def forget(spark: SparkSession, models: list[Model]) -> None:
     """Take models' tables out of the catalog; their files stay."""
     for model in models:
         spark.sql(f"drop table if exists {model.schema}.`{model.alias}`")
@@ -156,7 +157,7 @@ def described(schema: dict[str, Any], comments: dict[str, str]) -> str:
     return json.dumps({**schema, "fields": fields})
 
 
-def columns_of(model: ModelNode, found: StructType) -> Schema:
+def columns_of(model: Model, found: StructType) -> Schema:
     """The columns of a model's table with the comments that the model gives them."""
     return Schema.from_json(described(json.loads(found.json()), {name: column.description for name, column in model.columns.items()}))
 
@@ -211,17 +212,17 @@ def replace_all(mart: Mart, build: str) -> None:
             description=mart.description,
             commit_properties=properties,
         )
-    actions = []
+    files = []
     for file in sorted(mart.folder.glob("*.parquet")):
         count = pq.read_metadata(file).num_rows
         to = Path(mart.table, f"part-{uuid.uuid4()}.parquet")
         os.replace(file, to)
         status = to.stat()
-        actions.append(AddAction(to.name, status.st_size, {}, int(status.st_mtime * 1000), True, json.dumps({"numRecords": count})))
-    DeltaTable(mart.table).create_write_transaction([*actions], "overwrite", mart.columns, commit_properties=properties)
+        files.append(Added(to.name, status.st_size, int(status.st_mtime * 1000), json.dumps({"numRecords": count})))
+    add(DeltaTable(mart.table), files, "overwrite", mart.columns, properties)
 
 
-def carry_over(spark: SparkSession, place: Warehouse, steps: list[ModelNode], clusters: Sequence[str]) -> None:
+def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
     """Add to the Parquet steps of a build of some clusters what the build before it held of all others."""
     for step in steps:
         kept, folder = place.kept_steps / step.schema / step.alias, Path(place.table(step.schema, step.alias))

@@ -6,19 +6,21 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chronicle.build import internals
 from chronicle.build.changes import project_hash
 from chronicle.build.dbt_runs import BuildFailed, one_line, options, parse, results_of
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import java_of, register_views, save_views
+from chronicle.spark.catalog import register_views, save_views
+from chronicle.spark.internals.view_text import view_text
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from dbt.contracts.graph.manifest import Manifest
-    from dbt.contracts.graph.nodes import ModelNode
     from pyspark.sql import SparkSession
 
+    from chronicle.build.internals import Manifest, Model
 
-def keep_steps(spark: SparkSession, place: Warehouse, steps: list[ModelNode]) -> None:
+
+def keep_steps(spark: SparkSession, place: Warehouse, steps: list[Model]) -> None:
     """Put the tables of steps aside, for what they hold of the clusters that are not built."""
     shutil.rmtree(place.kept_steps, ignore_errors=True)
     for step in steps:
@@ -31,27 +33,12 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: list[ModelNode]) ->
 
 def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest, texts: dict[tuple[str, str], str] | None = None) -> None:
     """Keep the SQL of the catalog's views, or of those passed in, in the order of their dependencies."""
-    catalog, java = spark._jsparkSession.sessionState().catalog(), java_of(spark)
-    identifier, option = java.org.apache.spark.sql.catalyst.TableIdentifier, java.scala.Option
     texts = dict(texts or {})
     for schema in ("staging", "intermediate"):
         for row in spark.sql(f"show views in {schema}").collect():
             if not row.isTemporary:
-                table = catalog.getTableMetadata(identifier(row.viewName, option.apply(schema)))
-                texts.setdefault((schema, row.viewName), table.viewText().get())
-    nodes = {key: node for key, node in manifest.nodes.items() if str(node.resource_type) in ("model", "seed")}
-    ordered: list[str] = []
-
-    def visit(key: str) -> None:
-        if key in nodes and key not in ordered:
-            for before in getattr(nodes[key].depends_on, "nodes", []):
-                visit(before)
-            ordered.append(key)
-
-    for key in sorted(nodes):
-        visit(key)
-    places = [(nodes[key].schema, nodes[key].alias) for key in ordered]
-    save_views(place, [(schema, name, texts[schema, name]) for schema, name in places if (schema, name) in texts])
+                texts.setdefault((schema, row.viewName), view_text(spark, schema, row.viewName))
+    save_views(place, [(schema, name, texts[schema, name]) for schema, name in internals.in_order(manifest) if (schema, name) in texts])
 
 
 def make_views(spark: SparkSession, place: Warehouse, project: Path = PROJECT) -> None:

@@ -19,12 +19,12 @@ from deltalake.exceptions import DeltaError
 
 from chronicle.serve import passwords
 from chronicle.spark import server_classes, session
-from chronicle.spark.catalog import java_of, register, register_views
+from chronicle.spark.catalog import register, register_views
+from chronicle.spark.internals.java_objects import java_of, session_of
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from deltalake.schema import Field
-    from py4j.java_gateway import JavaObject
     from pyspark.sql import SparkSession
 
 # Staging and intermediate are steps of a build, not for readers.
@@ -224,7 +224,7 @@ def must_be_free(host: str, port: int) -> None:
         raise CannotServe(f"cannot listen on {host}:{port}: {error.strerror or error}; name another with --host or --port") from None
 
 
-def listen(spark: SparkSession, options: Options) -> JavaObject:
+def listen(spark: SparkSession, options: Options) -> Any:
     """Start the Thrift Server within a session; it does not start without its rule.  Raises CannotServe."""
     from py4j.protocol import Py4JJavaError
 
@@ -233,7 +233,7 @@ def listen(spark: SparkSession, options: Options) -> JavaObject:
         java_of(spark).java.lang.System.setProperty(key, value)
     try:
         return starter.open(
-            spark._jsparkSession,
+            session_of(spark),
             not options.read_write,
             str(options.password_file.resolve() if options.password_file else ""),
             options.max_connections,
@@ -268,8 +268,8 @@ class Shown:
     def __post_init__(self) -> None:
         self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
         for schema in SHOWN:
-            self.catalog.schema(self.spark._jsparkSession, schema, f"{self.place.root}/{schema}")
-        self.catalog.hideDefault(self.spark._jsparkSession, self.work)
+            self.catalog.schema(session_of(self.spark), schema, f"{self.place.root}/{schema}")
+        self.catalog.hideDefault(session_of(self.spark), self.work)
 
     def renew(self) -> int:
         """Tell the catalog what has changed on disk.  Returns how many tables there are."""
@@ -278,7 +278,7 @@ class Shown:
             for log in Path(self.place.root, schema).glob("*/_delta_log"):
                 found[schema, log.parent.name] = log.stat().st_mtime_ns
         for schema, name in self.known.keys() - found.keys():
-            self.catalog.forget(self.spark._jsparkSession, schema, name)
+            self.catalog.forget(session_of(self.spark), schema, name)
             del self.known[schema, name]
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
@@ -295,7 +295,7 @@ class Shown:
         schema_now = table.schema()
         columns, comment = schema_now.to_json(), table.metadata().description or ""
         if self.known.get((schema, name), (0, "", ""))[1:] != (columns, comment):
-            self.catalog.table(self.spark._jsparkSession, schema, name, path, columns, comment, key_of(name, schema_now.fields[0]))
+            self.catalog.table(session_of(self.spark), schema, name, path, columns, comment, key_of(name, schema_now.fields[0]))
         self.known[schema, name] = (written, columns, comment)
 
 

@@ -10,19 +10,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
+from chronicle.spark.internals import hadoop_files
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def java_of(spark: SparkSession) -> Any:
-    """The classes of the session's JVM."""
-    assert spark._jvm is not None
-    return spark._jvm
 
 
 def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, bool]]:
@@ -35,18 +30,8 @@ def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, b
                 found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
         return sorted(found)
     for schema in SCHEMAS:
-        files, folder = _hadoop(spark, f"{warehouse.root}/{schema}")
-        if files.exists(folder):
-            for status in files.listStatus(folder):
-                log = java_of(spark).org.apache.hadoop.fs.Path(status.getPath(), "_delta_log")
-                found.append((schema, status.getPath().getName(), files.exists(log)))
+        found += [(schema, name, is_delta) for name, is_delta in hadoop_files.delta_tables(spark, f"{warehouse.root}/{schema}")]
     return sorted(found)
-
-
-def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Hadoop's file system of a path, and the path as Hadoop names it."""
-    folder = java_of(spark).org.apache.hadoop.fs.Path(path)
-    return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
 
 
 def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
@@ -66,8 +51,7 @@ def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str
         if warehouse.is_local:
             shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
         else:
-            files, folder = _hadoop(spark, warehouse.table(schema, name))
-            files.delete(folder, True)
+            hadoop_files.delete(spark, warehouse.table(schema, name))
 
 
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:

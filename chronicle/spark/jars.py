@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from chronicle.output.console import tell
+from chronicle.spark.internals import resolver
 from ingestion import cache
 
 
@@ -108,40 +108,16 @@ def ensure(where: Path | None = None) -> None:
 def resolve(wanted: list[Jar], where: Path, ivy: Path) -> None:
     """Let Spark's resolver (Ivy; Maven Central unless Spark's own configuration says otherwise) bring jars to a folder.
 
-    `ivy`: where Ivy keeps its files, for the user's home may not exist; on the same disk as the folder.
+    `ivy`: where Ivy keeps its files, on the same disk as the folder.
     """
-    from pyspark.find_spark_home import _find_spark_home
-
     from chronicle.spark.java import find
 
-    home = _find_spark_home()
-    run = subprocess.run(
-        [
-            f"{home}/bin/spark-submit",
-            "--master",
-            "local[1]",
-            "--conf",
-            f"spark.jars.ivy={ivy}",
-            "--conf",
-            f"spark.driver.extraJavaOptions=-Duser.home={ivy}",
-            "--packages",
-            ",".join(jar.coordinates for jar in wanted),
-            "--exclude-packages",
-            ",".join(LEFT_OUT),
-            "--class",
-            "org.apache.spark.deploy.DeltaIsHere",
-            "spark-internal",
-        ],
-        env={**os.environ, "JAVA_HOME": str(find()), "SPARK_HOME": home},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    said = resolver.resolve([jar.coordinates for jar in wanted], LEFT_OUT, ivy, find())
     for jar in wanted:
-        brought = ivy / "jars" / f"{jar.group}_{jar.name}"
+        brought = resolver.brought(ivy, jar.group, jar.name)
         if not brought.is_file():
             why = next(
-                (line.strip() for line in run.stderr.splitlines() if "unresolved" in line or "not found" in line or "ERROR" in line),
+                (line.strip() for line in said.splitlines() if "unresolved" in line or "not found" in line or "ERROR" in line),
                 "no answer",
             )
             raise NoJars(

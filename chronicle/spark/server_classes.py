@@ -16,6 +16,7 @@ from pathlib import Path
 
 from chronicle.output.console import tell
 from chronicle.spark import jars, java
+from chronicle.spark.internals import spark_home
 from ingestion import cache
 
 SOURCES = Path(__file__).with_name("jvm")
@@ -53,9 +54,7 @@ def ensure() -> Path:
 
 def compile_to(wanted: Path) -> None:
     """Compile the sources into a jar.  Raises NoGuard with the compiler's first words."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    home = Path(_find_spark_home(), "jars")
+    home = spark_home.jars()
     compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
     class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])
     with tempfile.TemporaryDirectory(dir=wanted.parent) as folder:

@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from threading import Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from chronicle.spark import jars, java
+from chronicle.spark.internals import error_lines, gateway, spark_home
+from chronicle.spark.internals import settings as internals
 from ingestion import cache
 from ingestion.warehouse import Warehouse
 
@@ -30,26 +31,8 @@ if TYPE_CHECKING:
 LOG4J = Path(__file__).with_name("log4j2.properties")
 START_SECONDS = 120
 
-# What Spark's launcher passes on Java 17 and 21 (org.apache.spark.launcher.JavaModuleOptions), without the vector module:
-# nothing here uses it, and the JVM warns about it on standard error.
-OPENED = [
-    "java.lang",
-    "java.lang.invoke",
-    "java.lang.reflect",
-    "java.io",
-    "java.net",
-    "java.nio",
-    "java.util",
-    "java.util.concurrent",
-    "java.util.concurrent.atomic",
-    "jdk.internal.ref",
-    "sun.nio.ch",
-    "sun.nio.cs",
-    "sun.security.action",
-    "sun.util.calendar",
-]
 JVM_OPTIONS = (
-    "-XX:+IgnoreUnrecognizedVMOptions",
+    *gateway.JVM_OPTIONS,
     "-XX:MetaspaceSize=384m",
     # The first compiler alone gets 48 MB, and then sweeps for ever.
     "-XX:ReservedCodeCacheSize=256m",
@@ -57,13 +40,6 @@ JVM_OPTIONS = (
     "-Xshare:auto",
     "-Xlog:disable",
     "-Xlog:all=error:stderr",
-    "-Djava.net.preferIPv4Stack=true",
-    "-Dio.netty.tryReflectionSetAccessible=true",
-    "-Dio.netty.allocator.type=pooled",
-    "--sun-misc-unsafe-memory-access=allow",
-    "--enable-native-access=ALL-UNNAMED",
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
-    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
 )
 
 # What a command needs that ends in minutes.
@@ -115,9 +91,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.codegen.cache.maxEntries": "5000",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
-        "spark.databricks.delta.catalog.update.enabled": "true",
-        "spark.databricks.delta.snapshotPartitions": "1",
+        **internals.ALWAYS,
     }
 
 
@@ -127,7 +101,6 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
     A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
     Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
     """
-    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     root = Warehouse.at(warehouse).root
@@ -149,8 +122,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
     session = builder.getOrCreate()
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, on_interrupt)
-    # pyspark prints every error of a query as one line of JSON before it raises it.
-    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    error_lines.silence()
     return session
 
 
@@ -170,9 +142,7 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
 
 def command(memory: str, server: Server | None = None) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    class_path = [*jars.class_path(), f"{_find_spark_home()}/jars/*", *(map(str, server.jars) if server else ())]
+    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", *(map(str, server.jars) if server else ())]
     home = java.find()
     classes = class_archive(home)
     return [
@@ -184,7 +154,7 @@ def command(memory: str, server: Server | None = None) -> list[str]:
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        "org.apache.spark.api.python.PythonGatewayServer",
+        gateway.MAIN,
     ]
 
 
@@ -237,24 +207,14 @@ def write_class_archive() -> None:
 
 
 def _connect(memory: str, server: Server | None) -> None:
-    """Start the JVM and hand its gateway to pyspark, in the way pyspark does it for a JVM that is there already."""
+    """Start the JVM and hand it to pyspark."""
     global _jvm
-    from pyspark.core.context import SparkContext
-    from pyspark.find_spark_home import _find_spark_home
-    from pyspark.java_gateway import launch_gateway
-
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder, "gateway")
-        environment = {
-            **os.environ,
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
-            "SPARK_HOME": _find_spark_home(),
-            "SPARK_CONNECT_MODE": "0",
-        }
+        answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory, server), stdin=subprocess.PIPE, env=environment, process_group=0)
+        _jvm = subprocess.Popen(command(memory, server), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0)
         end = time.monotonic() + START_SECONDS
-        while not told.exists():
+        while not answer.exists():
             if _jvm.poll() is not None:
                 raise NoSession(
                     f"Java ended with code {_jvm.returncode} before Spark was up; see the error above (heap asked for: {memory})"
@@ -263,14 +223,8 @@ def _connect(memory: str, server: Server | None) -> None:
                 _jvm.kill()
                 raise NoSession(f"Spark did not come up within {START_SECONDS} s; the machine is busy or short of memory")
             time.sleep(0.02)
-        answer = told.read_bytes()
-    (port, length), secret = struct.unpack("!ii", answer[:8]), answer[8:]
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = secret[:length].decode()
-    try:
-        SparkContext._ensure_initialized(gateway=launch_gateway())  # type: ignore[no-untyped-call]
-    finally:
-        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+        port, secret = gateway.address(answer.read_bytes())
+    gateway.connect(port, secret)
 
 
 def is_up() -> bool:

@@ -15,7 +15,7 @@ from ingestion.bronze import write
 from ingestion.bronze.capture_rows import read_capture
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
-from ingestion.bronze.write import Added
+from ingestion.delta_files import Added
 from ingestion.sources.stages import Identified
 
 if TYPE_CHECKING:

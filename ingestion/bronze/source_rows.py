@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from ingestion.bronze import write
 from ingestion.bronze.tasks import Read
-from ingestion.bronze.write import TIME, Added, Columns, schema_of
+from ingestion.bronze.write import TIME, Columns, schema_of
+from ingestion.delta_files import Added
 from ingestion.sources import earlier
 from ingestion.sources.stages import TO_READ
 

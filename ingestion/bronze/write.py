@@ -12,7 +12,7 @@ import json
 import os
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.transaction import AddAction
 
+from ingestion.delta_files import Added, add
 from ingestion.warehouse import opened
 
 # (name, Arrow type, comment) of each column of a table.
@@ -35,16 +35,6 @@ APP = "chronicle-ingest"
 NOTES = "_batches"
 # What builds and look-ups select by; no text.
 STATISTICS = ("cluster_id", "batch_id", "ingested_at", "event_date")
-
-
-@dataclass(frozen=True)
-class Added:
-    """A Parquet file for a commit.  `stats`: as Delta's protocol has them."""
-
-    name: str
-    size: int
-    modified_ms: int
-    stats: str
 
 
 class File:
@@ -183,9 +173,8 @@ def commit(path: str, files: list[Added], version: int) -> None:
     table = DeltaTable(path)
     if (table.transaction_version(APP) or 0) >= version:
         return
-    actions = [AddAction(file.name, file.size, {}, file.modified_ms, True, file.stats) for file in files]
     transaction = CommitProperties(app_transactions=[Transaction(APP, version, int(time.time() * 1000))])
-    table.create_write_transaction([*actions], "append", table.schema(), commit_properties=transaction)
+    add(table, files, "append", table.schema(), transaction)
 
 
 def rows(path: str, *order: str) -> list[dict[str, Any]]:

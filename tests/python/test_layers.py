@@ -11,7 +11,7 @@ from chronicle.project import PROJECT
 
 # From the ground up.  A package imports only those before it; those of one line know nothing of each other.
 LAYERS = (
-    ("ingestion.cache", "ingestion.reading", "ingestion.warehouse"),
+    ("ingestion.cache", "ingestion.delta_files", "ingestion.reading", "ingestion.warehouse"),
     ("ingestion.recognition",),
     ("ingestion.records",),
     ("ingestion.captures",),

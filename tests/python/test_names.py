@@ -166,7 +166,7 @@ def test_dbt_is_given_the_clusters_as_they_are_called(tmp_path: Path) -> None:
 
 
 def test_a_literal_of_spark_keeps_blanks_and_escapes_the_rest() -> None:
-    source = (MACROS.parent / "spark_overrides.sql").read_text()
+    source = (MACROS.parent / "sql_text.sql").read_text()
     macro = re.search(r"{% macro sql_text.*?{%- endmacro %}", source, re.S)
     assert macro is not None
     from jinja2 import Environment

@@ -9,13 +9,14 @@ import pytest
 from deltalake import DeltaTable
 
 from ingestion.bronze import write
+from ingestion.delta_files import Added
 from ingestion.warehouse import Damaged
 
 COLUMNS: write.Columns = [("cluster_id", pa.string(), "cluster"), ("batch_id", pa.int64(), "batch")]
 TABLES = ("log_records", "sources")
 
 
-def files(warehouse: Path, batch_id: int) -> dict[str, list[write.Added]]:
+def files(warehouse: Path, batch_id: int) -> dict[str, list[Added]]:
     """A row of a batch for each table, as workers leave it."""
     added = {}
     for table in TABLES:

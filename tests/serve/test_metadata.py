@@ -14,9 +14,9 @@ import jpype
 import pytest
 import yaml
 from deltalake import DeltaTable
-from pyspark.find_spark_home import _find_spark_home
 
 from chronicle.serve.client import connect
+from chronicle.spark.internals import spark_home
 from tests.served import Served
 
 DRIVER = "org.apache.hive.jdbc.HiveDriver"
@@ -26,7 +26,7 @@ MODELS = Path(__file__).parents[2] / "models"
 @pytest.fixture(scope="module")
 def jdbc(server: Served) -> Any:
     if not jpype.isJVMStarted():
-        jpype.startJVM("-Xmx128m", "-XX:TieredStopAtLevel=1", classpath=[f"{_find_spark_home()}/jars/*"])
+        jpype.startJVM("-Xmx128m", "-XX:TieredStopAtLevel=1", classpath=[f"{spark_home.jars()}/*"])
     connection = jaydebeapi.connect(DRIVER, f"jdbc:hive2://127.0.0.1:{server.port}/", ["bi", ""])
     yield connection
     connection.close()
@@ -114,7 +114,7 @@ def test_beeline_reads(server: Served) -> None:
         ],
         capture_output=True,
         text=True,
-        env=os.environ | {"SPARK_HOME": _find_spark_home()},
+        env=os.environ | {"SPARK_HOME": str(spark_home.home())},
         check=False,
     )
     assert "there\ntrue\n" in told.stdout

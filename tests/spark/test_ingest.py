@@ -14,6 +14,7 @@ import pytest
 from chronicle.build import build as building
 from ingestion import ingest as ingesting
 from ingestion.bronze import write
+from ingestion.delta_files import Added
 from ingestion.records.redact import secrets
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def test_a_killed_run_is_completed_by_the_next(spark: SparkSession, tmp_path: Pa
     (logs / "server.log").write_text(lines)
     commit = write.commit
 
-    def killed(path: str, files: list[write.Added], version: int) -> None:
+    def killed(path: str, files: list[Added], version: int) -> None:
         if path.endswith(table):
             raise KeyboardInterrupt
         commit(path, files, version)

@@ -9,12 +9,6 @@
 {%- endmacro %}
 
 
-{#- Text for a literal in single quotes. -#}
-{% macro sql_text(text) -%}
-    {{ return("'" ~ (text | replace('\\', '\\\\') | replace("'", "\\'")) ~ "'") }}
-{%- endmacro %}
-
-
 {#- All column comments that differ from what the table holds, in one statement, which is one commit. -#}
 {% macro spark__alter_column_comment(relation, column_dict) -%}
     {%- set held = {} -%}

@@ -1,0 +1,29 @@
+"""Settings that Spark and Delta do not document, or call legacy.
+
+Relies on: their names, which nobody checks when they are set; a setting that is gone is ignored.  Read in: Spark 4.2.0, Delta 4.4.0.
+Breaks: nothing visibly, but for `catalog.update`: builds become slower.
+Brings: measured in `docs/upgrading.md`.
+"""
+
+from __future__ import annotations
+
+# For every session.
+ALWAYS = {
+    # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
+    "spark.databricks.delta.catalog.update.enabled": "true",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+
+# For builds, beside what `chronicle/build/dbt_runs.py` sets.
+WHILE_BUILDING = {
+    # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `generate_code` is for the few
+    # models that read many.
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Marts are a file each, and those by day are chosen by their folders: there is nothing that bounds could skip.
+    "spark.databricks.delta.stats.collect": "false",
+    # Views of the session keep their plan (`from_session_views`): what is analysed once need not be analysed by each reader.
+    "spark.sql.legacy.storeAnalyzedPlanForView": "true",
+    # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
+    # holds them is checked and renewed for each of them.
+    "spark.sql.legacy.inlineCTEInCommands": "true",
+}
