@@ -22,7 +22,7 @@ Batches are numbered one after the other; the time of an arrival comes from a cl
 {%- endmacro %}
 
 
-{#- The date literals that `touched_days` wrote into a model; none where the model does not use it. -#}
+{#- The date literals that `touched_days` wrote into a model; none if the model does not use it. -#}
 {% macro days_touched_by(code) -%}
     {%- set found = modules.re.search('/\\* touched \\*/ (.*?) /\\* days \\*/', code) -%}
     {{ return(found.group(1) if found else none) }}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from chronicle.build.internals import Manifest, Model
 
-# What `touched_days` writes into a model: the days that it was asked to build, and the one that stands for none.
+# What `touched_days` writes into a model: the days that it was asked to build, and the one that means none.
 TOUCHED = re.compile(r"/\* touched \*/ (.*?) /\* days \*/")
 DAY = re.compile(r"date'(?!0001-01-01)")
 
@@ -160,7 +160,7 @@ def make_ready(spark: SparkSession, place: Warehouse, project: Path, plan: Plan)
         register_views(spark, place)
         sweep(spark, place, only=plan.taken)
         return
-    # From here on the tables are nothing that the next build can go on from, until this one is done.
+    # From here on the tables are nothing that the next build can continue from, until this one is done.
     place.built.unlink(missing_ok=True)
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
-    """Clusters of what has arrived in bronze since the last build of all models; None where all must be built.
+    """Clusters of what has arrived in bronze since the last build of all models; None if all must be built.
 
     All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
     `state`: what `built_from` says now.
@@ -40,7 +40,7 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
             return None
         for file in held - known:
             clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
-    # No cluster has an empty name: where files came without rows, nothing is built anew.
+    # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     return None if None in clusters else sorted(clusters) or [""]
 
 
@@ -52,7 +52,7 @@ def loses_others(place: Warehouse, marts: Sequence[Model], steps: Sequence[Model
 
 
 def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
-    """Whether all days of the incremental tables were made by the project as it stands: else a new day would stand beside old ones that
+    """Whether all days of the incremental tables were made by the project as it is: else new days would be mixed with old ones that
     were made by other rules, or with other columns.
     """
     return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
@@ -66,7 +66,7 @@ def built_from(place: Warehouse, project: Path = PROJECT) -> str:
 
 
 def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything that the marts are made from, beside the data."""
+    """SHA-256 of everything besides the data that the marts are made from."""
     digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):
@@ -76,6 +76,6 @@ def project_hash(project: Path = PROJECT) -> str:
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether the last build of all models was made from the project and from bronze as they stand."""
+    """Whether the last build of all models was made from the project and from bronze as they are."""
     place = Warehouse.at(warehouse)
     return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)

@@ -59,7 +59,7 @@ def is_incremental(node: Model) -> bool:
 
 
 def is_step(node: Model) -> bool:
-    """Whether a model is a table between staging and marts, made anew in each build."""
+    """Whether a model is a table between staging and marts, rebuilt in each build."""
     return node.config.materialized == "table"
 
 
@@ -69,7 +69,7 @@ def is_published(node: Model) -> bool:
 
 
 def options(place: Warehouse, project: Path, *, inline: bool = True, clusters: list[str] | None = None) -> list[str]:
-    """What every call of dbt is given: where things are, and that it keeps quiet and off the network.
+    """Options of every call of dbt: paths, quiet output, no network.
 
     `inline`: views are compiled into what reads them.  Of 252 statements 167 make views, each of which analyses all that lies
     beneath it; dbt's unit tests need them, a build does not.  `clusters`: those that are built; the tables of others stay.

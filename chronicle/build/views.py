@@ -32,7 +32,7 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: list[Model]) -> Non
 
 
 def keep_views(spark: SparkSession, place: Warehouse, manifest: Manifest, texts: dict[tuple[str, str], str] | None = None) -> None:
-    """Keep the SQL of the catalog's views, or of those given beside them, in the order of their dependencies."""
+    """Keep the SQL of the catalog's views, or of those passed in, in the order of their dependencies."""
     texts = dict(texts or {})
     for schema in ("staging", "intermediate"):
         for row in spark.sql(f"show views in {schema}").collect():
