@@ -21,7 +21,7 @@ check: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style
 
 # The tests of tests/python that read the dbt project or write tables, and the others.
-TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures))
+TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures names))
 check-tables: setup
 	$(BIN)/python -m pytest -m 'not long' $(TABLES)
 
@@ -120,4 +120,4 @@ pictures: setup
 	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
-	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache .mypy_cache *.egg-info
+	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache *.egg-info

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
@@ -26,6 +26,9 @@ from chronicle.output.sql_text import literal
 from chronicle.output.units import count_text, duration_text, size_text, time_text
 from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
 from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import jinja2
 
 MOST_CLUSTERS = 8
 MOST_INCIDENTS = 50
@@ -464,6 +467,12 @@ def line_of(record: evidence.Line) -> Line:
 
 def render(page: Page) -> str:
     """The page as HTML; texts are escaped, and control characters shown as such."""
+    return template().render(page=page)
+
+
+@cache
+def template() -> jinja2.Template:
+    """The page with its filters, compiled once."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -478,7 +487,7 @@ def render(page: Page) -> str:
     environment.filters["sentence"] = partial(brief, most=LONGEST_SENTENCE)
     environment.filters["count"] = count_text
     environment.filters["time"] = time_text
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(page=page)
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def visible(value: Any) -> Any:

@@ -456,7 +456,7 @@ def harmless(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
     return Parsed(page_about(tmp_path_factory.mktemp("harmless"), "orders"))
 
 
-@pytest.mark.parametrize("key", NAMES)
+@pytest.mark.parametrize("key", [pytest.param(key, marks=() if key in SOME else pytest.mark.long) for key in NAMES])
 def test_no_name_changes_the_report(key: str, harmless: Parsed, tmp_path: Path) -> None:
     name = NAMES[key]
     text = page_about(tmp_path, name)
