@@ -8,20 +8,20 @@ LAB := .cache/lab
 
 .PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-keys test-wheel test-python test-spark lint fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
 
-# What is done stays done: a stamp bears the hash of the lock file, and of what else went in. No network where it stands.
+# Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
 	@sh .ci/setup
 
 run: setup
 	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
 
-# What can be said in a minute and without Spark, before each commit: style, types, catalogue, and the pure tests but for the long ones,
+# The checks that take a minute and no Spark, before each commit: style, types, catalogue, and the pure tests except for the long ones,
 # among them that dbt can read the project.
 check: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style
 
 # The tests of tests/python that read the dbt project or write tables, and the others.
-TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures))
+TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures names))
 check-tables: setup
 	$(BIN)/python -m pytest -m 'not long' $(TABLES)
 
@@ -120,4 +120,4 @@ pictures: setup
 	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
 
 clean:
-	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache .mypy_cache *.egg-info
+	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache *.egg-info

@@ -3,7 +3,7 @@
     'fct_leader_elections': ['elected_at', 'leader_id', 'topic_name', 'leader_election_key', [
         'topic_name', "'-'", 'partition_id', "' leader epoch '", 'leader_epoch', "': leader '", 'leader_id', "' ('", "replace(election_kind, '_', ' ')", "')'"]],
     'fct_leaderless_windows': ['started_at', 'last_leader_id', 'topic_name', 'leaderless_window_key', [
-        'topic_name', "'-'", 'partition_id', "' without leader for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
+        'topic_name', "'-'", 'partition_id', "' had no leader for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_controller_tenures': ['elected_at', 'controller_id', none, 'controller_tenure_key', [
         "'controller epoch '", 'controller_epoch', "': node '", 'controller_id']],
     'fct_session_expiries': ['expired_at', 'node_id', none, 'session_expiry_key', [
@@ -16,8 +16,8 @@
         'topic_name', "'-'", 'partition_id', "' truncated to '", 'to_offset']],
     'fct_log_cleaner_outages': ['stopped_at', 'node_id', 'topic_name', 'log_cleaner_outage_key', ["'log cleaner stopped: '", "coalesce(cause, " ~ in_words('found_by') ~ ")"]],
     'fct_log_dir_failures': ['failed_at', 'node_id', none, 'log_dir_failure_key', ["'log directory '", 'log_dir', "' failed'"]],
-    'fct_gc_pauses': ['started_at', 'node_id', none, 'gc_pause_key', ["'collector paused for '", 'duration_ms', "' ms'"]],
-    'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stood still for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
+    'fct_gc_pauses': ['started_at', 'node_id', none, 'gc_pause_key', ["'GC pause of '", 'duration_ms', "' ms'"]],
+    'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stalled for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_thread_deadlocks': ['found_at', 'node_id', none, 'thread_deadlock_key', ["'deadlock of '", 'cardinality(threads)', "' threads'"]],
     'fct_tool_errors': ['failed_at', 'node_id', 'topic_name', 'tool_error_key', ["coalesce(tool, 'a tool')", "' failed: '", 'message']],
     'fct_group_rebalances': ['coalesce(started_at, completed_at)', 'coordinator_id', none, 'group_rebalance_key', [

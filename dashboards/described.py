@@ -118,7 +118,7 @@ class Chart:
 
     @property
     def grain(self) -> str | None:
-        """The grain of the x axis as an ISO 8601 duration; None where x is no time."""
+        """The grain of the x axis as an ISO 8601 duration; None where x is not a time."""
         column = self.dataset.columns.get(self.x or "")
         return self.says.get("grain", self.dataset.grain) if column and column.is_time else None
 
@@ -268,7 +268,7 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
     for verb, template in (("sum", "sum({})"), ("max", "max({})"), ("distinct", "count(distinct {})")):
         for column in said.get(verb, []):
             if column not in columns:
-                raise Misdescribed(f"{place}: {verb} of {column}, which is no column of {based_on}")
+                raise Misdescribed(f"{place}: {verb} of {column}, which is not a column of {based_on}")
             form = COUNT if verb == "distinct" else form_of(column)
             label = said.get("labels", {}).get(column, label_of(column)) + {"sum": "", "max": ", largest", "distinct": "s"}[verb]
             metrics[f"{column}_{verb}"] = Metric(f"{column}_{verb}", template.format(column), label, form, columns[column].description)
@@ -317,7 +317,7 @@ def _check_names(chart: Chart, place: str) -> None:
     for key in ("by", "split", "x", "y", "start", "end", "series", "tooltip", "columns"):
         for name in chart.listed(key):
             if name not in columns:
-                raise Misdescribed(f"{place}: `{key}` names {name}, which is no column of {chart.dataset.name}")
+                raise Misdescribed(f"{place}: `{key}` names {name}, which is not a column of {chart.dataset.name}")
     for key in ("metric", "metrics"):
         for name in chart.listed(key):
             if name not in metrics:

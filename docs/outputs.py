@@ -1,7 +1,7 @@
 """The queries of README and docs, and the answers that are printed below them.
 
 A query is a fenced block `sql` with a block `text` right after it: the answer of the tests' warehouse, in which the example cluster is
-called `zk-a-2.8.2`.  `python -m docs.outputs WAREHOUSE` writes the answers anew; `tests/flow/test_docs.py` holds them to the tables.
+called `zk-a-2.8.2`.  `python -m docs.outputs WAREHOUSE` updates the answers; `tests/flow/test_docs.py` holds them to the tables.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def answered(tables: Tables, query: str) -> str:
     return "\n".join(lines)
 
 
-def written_anew(text: str, tables: Tables) -> str:
+def with_answers(text: str, tables: Tables) -> str:
     """A page with the answers of these tables."""
     return PIECE.sub(lambda found: f"```sql\n{found['query']}\n```\n\n```text\n{answered(tables, found['query'])}\n```", text)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m docs.outputs", description="Write the answers in README and docs anew.")
+    parser = argparse.ArgumentParser(prog="python -m docs.outputs", description="Update the answers in README and docs.")
     parser.add_argument("warehouse", help="warehouse of the tests: .cache/lab/warehouse after `make test`")
     tables = Tables(Warehouse.at(parser.parse_args().warehouse))
     for page in pages():
         text = page.read_text(encoding="utf-8")
-        if (anew := written_anew(text, tables)) != text:
-            page.write_text(anew, encoding="utf-8")
+        if (updated := with_answers(text, tables)) != text:
+            page.write_text(updated, encoding="utf-8")
             print(page.relative_to(PROJECT))
 
 

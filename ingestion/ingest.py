@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MOST_LOOKS = 4
 TABLES: dict[str, tuple[Columns, str]] = {
     "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
-    "capture_rows": (ROW_COLUMNS, "One row per thing that a capture states: a pause, a thread, a partition of a describe …"),
+    "capture_rows": (ROW_COLUMNS, "One row per item that a capture states: a pause, a thread, a partition of a describe …"),
     "metric_samples": (SAMPLE_COLUMNS, "One row per metric, labels, attribute and time."),
     "sources": (SOURCE_COLUMNS, "One row per file and ingestion that found something to say about it."),
 }
@@ -57,7 +57,7 @@ def ingest(
     """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
 
     `start` gives the session, where there is something to read.  A file that turns into another one between the look at it and its reading
-    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError where there is nothing to read, Busy
+    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError if there is nothing to read, Busy
     where another process writes to the warehouse.
     """
     if options.timezone:
@@ -83,13 +83,13 @@ def ingest(
 
 
 def must_exist(paths: list[str]) -> None:
-    """Raises FileNotFoundError where none of the paths is there."""
+    """Raises FileNotFoundError if none of the paths is there."""
     if not any(os.path.exists(path) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
 def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None, seen: Seen | None = None) -> list[Placed]:
-    """Every file below the given paths, and in archives, with what it is, its node and its time zone; one that is as it was is not opened.
+    """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
     `past`: what earlier runs found."""
     seen = seen or Seen()
     sources: list[Inspected] = []
@@ -127,7 +127,7 @@ def take_in(
     )
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
-    # What is not read is told with the first portion.
+    # Files that are not read are reported with the first portion.
     others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
     looked_at = earlier.rows_of(owned, past, batch_id, now)
     for portion in portions(due) if due else [[]]:

@@ -1,4 +1,4 @@
-"""What an ingestion did, and what people are told of it."""
+"""What an ingestion did, and what it reports."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def faults(sources: Sequence[Identified], held: set[str]) -> list[str]:
 
 
 def nodeless(sources: Sequence[Placed]) -> list[str]:
-    """Captures that speak of a node of which nothing says which it is."""
+    """Captures of a single node that nothing identifies."""
     return [
         source.shown
         for source in sources

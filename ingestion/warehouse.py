@@ -1,6 +1,6 @@
 """A warehouse folder: where its tables are, and how the SQL catalog is made from them.
 
-The tables on disk are the truth.  The catalog lives in memory and is made anew by `register` in every process, before dbt
+The tables on disk are the truth.  The catalog lives in memory and is rebuilt by `register` in every process, before dbt
 above all: `create or replace` over a folder that the catalog does not know replaces its content without a word.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
-# Whose folders without a Delta log are Parquet tables that each build makes anew.
+# Whose folders without a Delta log are Parquet tables that each build makes again.
 STEPS = ("staging", "intermediate")
 
 
@@ -68,7 +68,7 @@ class Warehouse:
         return self.table("bronze", name)
 
     def must_exist(self) -> None:
-        """Raises FileNotFoundError where there is no such folder."""
+        """Raises FileNotFoundError if there is no such folder."""
         if self.is_local and not Path(self.root).is_dir():
             raise FileNotFoundError(
                 f"{self.root}: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse"
@@ -76,7 +76,7 @@ class Warehouse:
 
     @property
     def work(self) -> Path:
-        """Folder for what dbt writes beside the tables; for a URI it is local, below the current folder."""
+        """Folder for what dbt writes in addition to the tables; for a URI it is local, below the current folder."""
         if self.is_local:
             return Path(self.root, ".dbt")
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
@@ -98,7 +98,7 @@ class Warehouse:
 
     @property
     def incremental(self) -> Path:
-        """File that says which state of the project made the incremental tables, beside the days that came later; gone while unknown."""
+        """File that says which state of the project made the incremental tables, and the days that came later; missing while unknown."""
         return self.work / "incremental"
 
     @property

@@ -4,7 +4,7 @@
 
     `fact`: the table of its rows, of which `where` takes some.  Of a fact of one day, `day` names it and `value` is what is summed
     (1 counts rows); a stretch of time from `started_at` to `ended_at` gives each of its days the milliseconds that fall into it.
-    `node`: whose it is (node_id); what is of the cluster alone (null) is not in rpt_node_daily.
+    `node`: who it belongs to (node_id); what is of the cluster alone (null) is not in rpt_node_daily.
 -#}
 {% macro daily_measures() -%}
 {{ return([
@@ -29,7 +29,7 @@
     {'name': 'expiries_gc_pause', 'fact': 'fct_session_expiries', 'day': 'expired_date', 'where': "cause_kind = 'gc_pause'",
      'means': 'Sessions that expired because of a GC pause'},
     {'name': 'expiries_process_stall', 'fact': 'fct_session_expiries', 'day': 'expired_date', 'where': "cause_kind = 'process_stall'",
-     'means': 'Sessions that expired because their process, or the server, stood still'},
+     'means': 'Sessions that expired because their process, or the server, stalled'},
     {'name': 'expiries_process_death', 'fact': 'fct_session_expiries', 'day': 'expired_date', 'where': "cause_kind = 'process_death'",
      'means': 'Sessions that expired because their process had ended'},
     {'name': 'expiries_network', 'fact': 'fct_session_expiries', 'day': 'expired_date', 'where': "cause_kind = 'network'",
@@ -49,7 +49,7 @@
     {'name': 'without_session_ms', 'fact': 'fct_session_expiries', 'started_at': 'expired_at', 'ended_at': 'reconnected_at', 'where': "session_kind <> 'zookeeper_client'",
      'means': 'Milliseconds from the expiry of a session to the next one, summed over nodes'},
     {'name': 'stall_ms', 'fact': 'fct_process_stalls', 'day': 'started_date', 'value': 'duration_ms',
-     'means': 'Milliseconds in which processes stood still'},
+     'means': 'Milliseconds in which processes stalled'},
     {'name': 'gc_pause_ms', 'fact': 'fct_gc_pauses', 'day': 'started_date', 'value': 'duration_ms',
      'means': 'Milliseconds of GC pauses above the threshold'},
     {'name': 'cleaner_outage_ms', 'fact': 'fct_log_cleaner_outages', 'started_at': 'stopped_at', 'ended_at': 'resumed_at', 'where': "scope <> 'partition'",

@@ -33,7 +33,7 @@ The first ten records behind a row, in order of time (`at`), in a grouped select
 {%- endmacro %}
 
 
-{#- The columns that every staged event carries: where it stands, when, who wrote it. -#}
+{#- The columns that every staged event carries: where it is, when, who wrote it. -#}
 {% macro event_columns() -%}
     cluster_id,
     node_id,

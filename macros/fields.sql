@@ -1,4 +1,4 @@
-{#- A field of a recognised record, cast; null where the wording has none or where it is no value of that type. -#}
+{#- A field of a recognised record, cast; null if the wording has none or where it is not a value of that type. -#}
 {% macro field(name, type='string') -%}
     {%- if type == 'string' -%}
         fields['{{ name }}']

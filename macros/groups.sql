@@ -49,7 +49,7 @@ a connection of its own; the newer consumer (KIP-848) also prints the id itself.
 
 
 {#-
-Group of an old consumer, whose id is `<group>_<consumer.id>` or `<group>_<host>-<millis>-<8 hex>`: what stands before the
+Group of an old consumer, whose id is `<group>_<consumer.id>` or `<group>_<host>-<millis>-<8 hex>`: what is before the
 last underscore, for hosts have none.
 -#}
 {% macro group_of_member(member_id) -%}

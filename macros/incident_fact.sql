@@ -1,6 +1,6 @@
 {#-
 The columns of int_incidents__events for the rows of one fact; what an argument leaves out is null. Arguments are SQL:
-`at` and `until` its times (until null: it still lasts), `nodes` whom it befell, `other` the node it speaks of beside them,
+`at` and `until` its times (until null: it still lasts), `nodes` whom it befell, `other` the node it mentions beside them,
 `amount` what the sentence counts, `burst` what else belongs to the same event within `burst_ms`.
 -#}
 {% macro incident_fact(
@@ -31,7 +31,7 @@ The columns of int_incidents__events for the rows of one fact; what an argument 
 {%- endmacro %}
 
 
-{#- The processes, but for ZooKeeper, that wrote the evidence of a fact. -#}
+{#- The processes, except for ZooKeeper, that wrote the evidence of a fact. -#}
 {% macro evidence_processes() -%}
     filter(
         transform(evidence, line -> {{ process_name('line.source_path', 'line.node_id') }}),

@@ -1,4 +1,4 @@
-{#- Columns with the sums of int_days__measures, null where the day has no evidence: nothing known is not nothing happened. -#}
+{#- Columns with the sums of int_days__measures, null if the day has no evidence: nothing known is not nothing happened. -#}
 {% macro measures(rows, known) -%}
     {%- for measure in rows %}
     case

@@ -13,7 +13,7 @@
     {%- if start %}{{ overlaps_period(start, end) }}{% endif %}
 {%- endmacro %}
 
-{# What lasts from `start` to `end` (null: goes on), or happens at `start`, lies in the period or at the time that was asked for. #}
+{# What lasts from `start` to `end` (null: continues), or happens at `start`, lies in the period or at the time that was asked for. #}
 {% macro overlaps_period(start, end=none) -%}
     {%- if var('since', none) is not none and end %} and ({{ end }} is null or {{ end }} >= {{ time_literal(var('since')) }})
     {%- elif var('since', none) is not none %} and {{ start }} >= {{ time_literal(var('since')) }}

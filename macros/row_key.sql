@@ -1,4 +1,4 @@
-{#- A key of 32 hex digits from the columns that identify a row; a null is told apart from every text. -#}
+{#- A key of 32 hex digits from the columns that identify a row; a null is distinguished from every text. -#}
 {% macro row_key(columns) -%}
     left(
         sha2(

@@ -1,4 +1,4 @@
-{#- A sentence with its places filled in from the columns of int_incidents__members; null where there is no sentence. -#}
+{#- A sentence with its places filled in from the columns of int_incidents__members; null if there is no sentence. -#}
 {% macro fill_sentence(sentence) -%}
     {%- set places = {
         'nodes': "coalesce(nullif(nodes_text, ''), '?')",

@@ -37,7 +37,7 @@ days in itself (`chronicle/build/compiled.py`).
 {%- endmacro %}
 
 
-{#- The date literals that `touched_days` wrote into a model; none where the model does not use it. -#}
+{#- The date literals that `touched_days` wrote into a model; none if the model does not use it. -#}
 {% macro days_touched_by(code) -%}
     {%- set found = modules.re.search('/\\* touched \\*/ (.*?) /\\* days \\*/', code) -%}
     {{ return(found.group(1) if found else none) }}

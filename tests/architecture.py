@@ -13,7 +13,7 @@ from ingestion.warehouse import Warehouse
 
 PAGE = PROJECT / "docs" / "architecture.md"
 BEGIN, END = "<!-- made by python -m tests.architecture -->", "<!-- end -->"
-# A door that so many subjects read is no arrow, but the ground that all stand on.
+# A door that so many subjects read is not drawn as an arrow.
 EVERYWHERE = 5
 # What these read are marts, which are public, of all subjects.
 LATER = ("incidents", "days")

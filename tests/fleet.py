@@ -20,7 +20,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.duck import connect
 
-# Tables that are about no cluster stay as they are, but for this one, whose days are sums over those of clusters.
+# Tables that are about no cluster stay as they are, except for this one, whose days are sums over those of clusters.
 OF_THE_FLEET = "rpt_fleet_daily"
 # As the model has them; every other column is a sum.
 FLEET_COLUMNS = {

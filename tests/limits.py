@@ -77,7 +77,7 @@ def brackets(folder: Path, sizes: Sizes) -> None:
 
 
 def one_line(folder: Path, sizes: Sizes) -> None:
-    """Files without a line end, but for the first lines: as a log, as JSON, as text."""
+    """Files without a line end, except for the first lines: as a log, as JSON, as text."""
     size = sizes.line << 20
     put(folder / "1/server.log", HEAD * 3 + HEAD[:-1] + "x" * size)
     put(folder / "2/answer.json", '{"request":{"type":"read"},"value":"' + "x" * size)

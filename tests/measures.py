@@ -9,7 +9,7 @@ import jinja2
 from chronicle.project import PROJECT
 
 REPORTS = PROJECT / "models/reports/days"
-# Column before the measures, and how their description goes on.
+# Column before the measures, and how their description continues.
 PLACES = {
     "rpt_cluster_daily": ("observed_ms", ". Null if the day is unknown."),
     "rpt_node_daily": ("unclean_shutdowns", ". Null if the day is unknown."),
@@ -31,7 +31,7 @@ def measures_of(report: str) -> list[dict[str, Any]]:
 
 
 def with_columns(report: str, text: str) -> str:
-    """A report's .yml with the columns of its measures in the place of those it has: all up to the first that is no bigint."""
+    """A report's .yml with the columns of its measures in the place of those it has: all up to the first that is not a bigint."""
     before, goes_on = PLACES[report]
     head, mark, rest = text.partition(f"      - name: {before}\n")
     own, *columns = rest.split("      - name: ")

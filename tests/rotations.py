@@ -170,7 +170,7 @@ class Writer(threading.Thread):
 
 
 def run(folder: Path, seconds: float, seed: int, every: float = 0.7, pause: float = 0.0) -> tuple[Writer, list[int]]:
-    """Write for so long while ingestion goes on; returns the writer and the numbers of the records in bronze, ascending."""
+    """Write for so long while ingestion continues; returns the writer and the numbers of the records in bronze, ascending."""
     (folder / "logs").mkdir()
     writer = Writer(folder / "logs", seed, seconds, every)
     warehouse = str(folder / "warehouse")

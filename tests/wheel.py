@@ -16,7 +16,7 @@ DBT = ("models/", "macros/", "analyses/", "dbt_project/", "tests/alerts/", "test
 
 
 def in_git() -> list[str]:
-    """The files of the repository as they stand, new ones too."""
+    """The files of the repository as they are, new ones too."""
     command = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [name for name in names if (PROJECT / name).is_file()]

@@ -1,6 +1,6 @@
 """`chronicle check`: the alerts of tests/alerts, each a dbt test of tag `alert`, asked of delta-rs without a session.
 
-An alert's SQL gives cluster_id, at (when it came to be, UTC), key (of a row of a fact, the same in every build) and sentence.  It is new in a
+An alert's SQL gives cluster_id, at (when it happened, UTC), key (of a row of a fact, the same in every build) and sentence.  It is new in a
 period if `at` lies in it: from `since` up to, and not with, `now`.
 """
 
@@ -27,11 +27,11 @@ FOUND = 3
 
 @dataclass(frozen=True)
 class Alert:
-    """An alert: its name, how grave it is, what it tells, and what to ask next, with {key}, {cluster_id} and {at}."""
+    """An alert: its name, severity, description, and what to ask next, with {key}, {cluster_id} and {at}."""
 
     name: str
     severity: str
-    tells: str
+    description: str
     ask: str
     path: Path
 
@@ -40,13 +40,13 @@ def alerts(folder: Path = FOLDER) -> Iterator[Alert]:
     """All alerts, in order of their names."""
     for path in sorted(folder.glob("*.sql")):
         config = render(path, {}).config
-        yield Alert(path.stem, config["severity"], config["meta"]["tells"], config["meta"]["ask"], path)
+        yield Alert(path.stem, config["severity"], config["meta"]["description"], config["meta"]["ask"], path)
 
 
 def check(
     place: Warehouse, since: dt.datetime, now: dt.datetime, cluster: str | None = None, severity: str = "warn"
 ) -> list[dict[str, Any]]:
-    """What came up from `since` to `now`, in order of time: alert, severity, cluster_id, at, key, sentence, ask.
+    """Alerts raised from `since` to `now`, in order of time: alert, severity, cluster_id, at, key, sentence, ask.
 
     `cluster`: only of this one; `severity`: this and graver.  Raises ValueError for a cluster that is not there, NotBuilt for a table.
     """

@@ -65,5 +65,5 @@ def compiled(path: Path) -> Template:
 
 @cache
 def project_vars() -> dict[str, Any]:
-    """What stands under `vars` in dbt_project.yml."""
+    """What is under `vars` in dbt_project.yml."""
     return dict(yaml.load((PROJECT / "dbt_project.yml").read_text(encoding="utf-8"), yaml.CSafeLoader)["vars"])

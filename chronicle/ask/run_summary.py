@@ -19,7 +19,7 @@ FACTS = (
     ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
     ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
     ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
-    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "out of line"),
+    ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "abnormal"),
 )
 
 QUESTIONS = (

@@ -42,7 +42,7 @@ class Tables:
             raise NotBuilt(f"{self.place.root}: no build has been completed yet, so there are no tables to query; {cure}")
 
     def rows(self, query: str) -> list[Row]:
-        """Rows of a query over `schema.table` names.  Raises NotBuilt where a table or one of its columns is missing."""
+        """Rows of a query over `schema.table` names.  Raises NotBuilt if a table or one of its columns is missing."""
         rows: list[Row] = self.table(query).to_pylist()
         return rows
 

@@ -149,7 +149,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
         # What is not selected is not made this time, but may be read.
         register(spark, place)
         return
-    # From here on the tables are nothing that the next build can go on from, until this one is done.
+    # From here on the tables are nothing that the next build can continue from, until this one is done.
     place.built.unlink(missing_ok=True)
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)

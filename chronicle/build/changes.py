@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
-    """Clusters of what has arrived in bronze since the last build of all models; None where all must be built.
+    """Clusters of what has arrived in bronze since the last build of all models; None if all must be built.
 
     All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
     `state`: what `built_from` says now.
@@ -39,7 +39,7 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
             return None
         for file in held - known:
             clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
-    # No cluster has an empty name: where files came without rows, nothing is built anew.
+    # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     return None if None in clusters else sorted(clusters) or [""]
 
 
@@ -51,7 +51,7 @@ def loses_others(place: Warehouse, project: Project) -> bool:
 
 
 def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
-    """Whether all days of the incremental tables were made by the project as it stands: else a new day would stand beside old ones that
+    """Whether all days of the incremental tables were made by the project as it is: else new days would be mixed with old ones that
     were made by other rules, or with other columns.
     """
     return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
@@ -65,6 +65,6 @@ def built_from(place: Warehouse, project: Path = PROJECT) -> str:
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether the last build of all models was made from the project and from bronze as they stand."""
+    """Whether the last build of all models was made from the project and from bronze as they are."""
     place = Warehouse.at(warehouse)
     return place.is_local and place.built.exists() and place.built.read_text() == built_from(place, project)

@@ -156,7 +156,7 @@ def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
 
 
 def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything that the marts are made from, beside the data."""
+    """SHA-256 of everything besides the data that the marts are made from."""
     digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):

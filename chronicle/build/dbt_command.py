@@ -1,6 +1,6 @@
 """`chronicle dbt`: dbt as it is, with a session that knows this warehouse's tables.
 
-A session that dbt starts for itself has neither Delta nor a catalog, and what stands on disk would be new to it.
+A session that dbt starts for itself has neither Delta nor a catalog, and what is on disk would be new to it.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
 
 
 def told(exception: BaseException | None) -> int:
-    """1.  Raises what kept dbt from running; what failed in a run dbt has told itself."""
+    """1.  Raises what kept dbt from running; dbt has already printed what failed in a run."""
     if exception is not None:
         raise ValueError(f"dbt: {' '.join(str(exception).split())}")
     return 1
 
 
 def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
-    """Options that say where things are, where the command takes them and the user has not said it."""
+    """Options for paths, if the command accepts them and the user has not set them."""
     if "project_dir" not in wanted.known:
         return []
     found = {

@@ -51,7 +51,7 @@ def selected(manifest: Manifest, place: Warehouse, project: Path, selection: lis
 
 
 def options(place: Warehouse, project: Path) -> list[str]:
-    """What every call of dbt is given: where things are, and that it keeps quiet and off the network."""
+    """Options of every call of dbt: paths, quiet output, no network."""
     return given(project, place.work / "target", place.work / "logs")
 
 

@@ -2,7 +2,7 @@
 
 Spark writes plain Parquet files, delta-rs commits them.  A commit by Spark takes 1.5 s of CPU however small; here it takes
 20 ms.  Nothing is published of a build that failed.  The commits follow each other, and a record of the versions that belong
-together comes last (`chronicle/build/versions.py`): who reads by it never sees a mixture of two builds.  What is as it was is not
+together comes last (`chronicle/build/versions.py`): who reads by it never sees a mixture of two builds.  What is unchanged is not
 written again: a table is compared with what it held, month by month, and only months that differ are replaced.
 """
 
@@ -57,7 +57,7 @@ class Mart:
     clusters: list[str] | None = None
 
     def held(self) -> DeltaTable | None:
-        """The table as it is now, if rows of this build can stand beside those it has."""
+        """The current table, if rows of this build can be added to it."""
         held = DeltaTable(self.table) if DeltaTable.is_deltatable(self.table) else None
         return held if held and held.schema() == self.columns and not held.metadata().partition_columns else None
 
@@ -162,7 +162,7 @@ def columns_of(model: Model, found: StructType) -> Schema:
 
 
 def compared(mart: Mart) -> Change:
-    """What of a mart is not as it was."""
+    """What has changed in a mart."""
     built, held = ds.dataset(mart.folder, format="parquet"), mart.held()
     rows, day = built.count_rows(), _day_of(built)
     if held is None:
@@ -178,7 +178,7 @@ def compared(mart: Mart) -> Change:
 
 
 def commit(mart: Mart, change: Change, build: str) -> Published:
-    """Write what is not as it was, in commits that name the build."""
+    """Write what has changed, in commits that name the build."""
     if change.months is None or (len(change.months) > MOST_MONTHS and mart.clusters is None):
         replace_all(mart, build)
         return Published(change.rows, change.days)
@@ -201,7 +201,7 @@ def replace_all(mart: Mart, build: str) -> None:
     properties = versions.of_build(build)
     held = DeltaTable(mart.table) if DeltaTable.is_deltatable(mart.table) else None
     if held is None:
-        # What stands there without a log is no table: the rest of a build that was killed.
+        # A folder without a log is not a table: a killed build left it.
         shutil.rmtree(mart.table, ignore_errors=True)
     if held is None or held.metadata().partition_columns:
         DeltaTable.create(
@@ -241,7 +241,7 @@ def _scope(mart: Mart) -> pc.Expression | None:
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:
-    """First days of the months that two tables speak of, None for rows without a day; None alone where the tables have no days."""
+    """First days of the months that two tables mention, None for rows without a day; None alone where the tables have no days."""
     if day is None:
         return [None]
     found: set[dt.date | None] = set()

@@ -37,7 +37,7 @@ class Record:
         return cls(**json.loads(place.published.read_text(encoding="utf-8")))
 
     def table(self, place: Warehouse, schema: str, name: str) -> DeltaTable | None:
-        """A table as the record knows it; None where it does not."""
+        """A table as the record knows it; None if it does not."""
         path = place.table(schema, name)
         if not DeltaTable.is_deltatable(path):
             return None

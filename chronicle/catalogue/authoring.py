@@ -75,7 +75,7 @@ def page_text(catalogue: Catalogue) -> str:
         "# Messages",
         "",
         "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
-        "After its name stands how grave it is, if not normal: `notice`, `degraded` or `failed`; `noise` carries nothing for the facts.",
+        "Its severity follows its name, unless it is normal: `notice`, `degraded` or `failed`; `noise` is irrelevant to the facts.",
         "",
     ]
     area = None
@@ -109,7 +109,7 @@ def made_files(catalogue: Catalogue) -> dict[Path, str]:
 
 
 def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
-    """All records of one file, recognised as ingestion would.  Raises ValueError where the file is none that it reads."""
+    """All records of one file, recognised as ingestion would.  Raises ValueError if the file is none that it reads."""
     (source,) = identify(place([inspect(Found.at(path, cluster))]))
     if source.envelope is None:
         raise ValueError(f"{path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper")
@@ -117,7 +117,7 @@ def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
 
 
 def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:
-    """The form of this logger that follows the body furthest, and how far; None where none begins like it."""
+    """The form of this logger that follows the body furthest, and how far; None if none begins like it."""
     candidates = [form for form in catalogue.forms if logger and any(logger in (known, short_name(known)) for known in form.loggers)]
     best = max(((form, reach(form, body)) for form in candidates), key=lambda pair: pair[1], default=None)
     return best if best and best[1] > 8 else None
@@ -168,9 +168,9 @@ def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Itera
 
 
 def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:
-    """(logger, body, 1) of every record below some files and folders that no form recognises; what is no log is passed by.
+    """(logger, body, 1) of every record below some files and folders that no form recognises; files that are not logs are skipped.
 
-    Raises FileNotFoundError for a path that is not there, ValueError where there is no log at all.
+    Raises FileNotFoundError for a path that is not there, ValueError if there is no log at all.
     """
     paths = list(paths)
     for path in paths:

@@ -9,7 +9,7 @@ from ingestion.recognition.recognise import Catalogue, spans_of, value_of
 
 
 def own_values(form: Form) -> dict[str, str] | None:
-    """What the form extracts from its own example; None where it does not even fit."""
+    """What the form extracts from its own example; None if it does not even fit."""
     example = form.example.encode()
     found = spans_of(form, example)
     if found is None:
@@ -47,7 +47,7 @@ def reach(form: Form, text: str) -> int:
 
 
 def problems(catalogue: Catalogue) -> list[str]:
-    """All faults as 'file:line: what was found; what to write'.  Empty where the catalogue is sound."""
+    """All faults as 'file:line: what was found; what to write'.  Empty if the catalogue is sound."""
     out = []
     seen: dict[tuple[str, tuple[str, ...]], Form] = {}
     for form in catalogue.forms + catalogue.contexts:
@@ -56,7 +56,7 @@ def problems(catalogue: Catalogue) -> list[str]:
         if values is None:
             stop = reach(form, form.example)
             out.append(
-                f"{where}: its own line does not match after '{form.example[max(0, stop - 30) : stop]}'; check what stands next to the marks"
+                f"{where}: its own line does not match after '{form.example[max(0, stop - 30) : stop]}'; check the text next to the marks"
             )
             continue
         promised = promised_values(form, catalogue)
@@ -81,9 +81,7 @@ def problems(catalogue: Catalogue) -> list[str]:
     for form in catalogue.forms:
         home = homes.setdefault(form.event, form)
         if home.path != form.path:
-            out.append(
-                f"{form.path}:{form.at_line}: {form.event}: it stands in {home.path}:{home.at_line} too; put its forms into one entry"
-            )
+            out.append(f"{form.path}:{form.at_line}: {form.event}: it is also in {home.path}:{home.at_line}; put its forms into one entry")
             homes[form.event] = form
     given = {role for form in catalogue.forms for role in form.roles}
     out += [

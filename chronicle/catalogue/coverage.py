@@ -31,14 +31,14 @@ from ingestion.records.envelope import envelopes
 LOUD = ("WARN", "ERROR", "FATAL")
 COLUMNS = ("source_unit", "receiver", "level", "releases", "statement_argument")
 VALUES = CATALOGUE / "values.yml"
-# Whether a form takes a statement whatever stands in it; some of it; nothing of it.
+# Whether a form matches a statement with any values; with some; with none.
 COVERED, NARROW, UNCOVERED = "covered", "narrow", "uncovered"
 # So many classes at most are tried that print the same statement.
 HEIRS = 12
 # Lines that are tried for one statement at most, where the likeliest does not fit.
 TRIES = 300
 
-# Methods that make a list of what they stand behind, and methods that say nothing of it.
+# Methods that make a list of what they are behind, and methods that say nothing of it.
 LISTING = frozenset(
     ("mkString", "map", "keys", "keySet", "values", "toSeq", "toList", "toSet", "toArray", "asScala", "asJava", "collect", "join")
 )
@@ -105,7 +105,7 @@ class Values:
 
 @dataclass(frozen=True)
 class KnownValues:
-    """`values.yml`: by the type that the source declares, by the name of the expression, and of objects and things unknown."""
+    """`values.yml`: by the type that the source declares, by the name of the expression, and of unknown objects and values."""
 
     types: dict[str, Values]
     names: list[tuple[re.Pattern[str], Values]]
@@ -132,7 +132,7 @@ class Hole:
     expression: str
 
     def values(self, types: dict[str, set[str]] | None = None) -> Values:
-        """What the expression may print: its own texts, else what its type or a thing of its name prints."""
+        """What the expression may print: its own texts, else what its type or a value of that name prints."""
         constant = re.search(r"\.([A-Z]\w*)Prop$", self.expression)
         if constant:
             # A setting's name: RetentionMsProp is retention.ms.
@@ -328,7 +328,7 @@ def pieces(argument: str) -> list[Piece]:
 
 
 def _hole(expression: str) -> list[Piece]:
-    """What stands between two texts as a hole; nothing where it only belongs to the text before it (`.stripMargin`)."""
+    """What is between two texts as a hole; nothing if it only belongs to the text before it (`.stripMargin`)."""
     name = expression.strip(" )]}\n")
     return [Hole(name)] if name and not name.startswith(".") else []
 
@@ -417,7 +417,7 @@ def sample_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) -
 
 
 def awkward_texts(parts: list[Piece], usual: tuple[str, ...], types: dict[str, set[str]] | None = None) -> Iterator[str]:
-    """A line with each thing that it is sure to print one time or other."""
+    """A line with everything that it is certain to print in some case."""
     for number, part in enumerate(parts):
         values = Values((), True) if isinstance(part, str) else part.values(types)
         for text in values.texts[1:] if values.is_sure else ():
@@ -481,7 +481,7 @@ class Coverage:
         return Verdict(None, ("".join(next(iter(tried))) + f" ({loggers[0]})",))
 
     def event(self, statement: Statement) -> str | None:
-        """The event that the recogniser finds in a line of the statement; None where no form takes any."""
+        """The event that the recogniser finds in a line of the statement; None if no form takes any."""
         return self.verdict(statement).event
 
     def taken(self, statement: Statement, text: str, logger: str) -> str | None:

@@ -25,7 +25,7 @@ COMMENT_OR_TEXT = re.compile(
     re.S,
 )
 CALL = re.compile(r"\b(trace|debug|info|warn|warning|error|fatal)\s*\(")
-# What stands before a call: the logger it goes to, or nothing where the class logs itself.
+# What is before a call: the logger it goes to, or nothing if the class logs itself.
 RECEIVER = re.compile(r"(?:(?<![\w.])((?:this\.)?\w*(?:log|Log|LOG|lc)\w*(?:\(\))?)\s*\.\s*)$")
 BARE = re.compile(r"(?<![\w$.\"])(?<!\bdef )(?<!\bvoid )$")
 DECLARED = re.compile(r"\b(class|object|trait|interface|enum|record)\s+(\w+)")
@@ -52,7 +52,7 @@ class Found:
     """A statement in one file.
 
     `loggers`: under which names it prints, separated by blanks.  `types`: what the file declares of the names in it, as
-    `name:Int` separated by blanks.  `is_inherited`: it stands in an abstract class and prints under the names of those that extend it.
+    `name:Int` separated by blanks.  `is_inherited`: it is in an abstract class and prints under the names of those that extend it.
     """
 
     unit: str
@@ -103,7 +103,7 @@ def end_of_bracket(text: str, at: int) -> int:
 
 
 def end_of_expression(text: str, at: int) -> int:
-    """Place where the expression ends that begins at `at`: a `;`, a closing bracket, or a line that does not go on."""
+    """Place where the expression ends that begins at `at`: a `;`, a closing bracket, or a line that does not continue."""
     while at < len(text):
         letter = text[at]
         if letter == '"':
@@ -128,7 +128,7 @@ def end_of_expression(text: str, at: int) -> int:
 
 
 def arguments_of(text: str) -> list[str]:
-    """The arguments that stand between two brackets."""
+    """The arguments that are between two brackets."""
     out, start, at = [], 0, 0
     while at < len(text):
         letter = text[at]
@@ -194,7 +194,7 @@ class Source:
 
     @staticmethod
     def _body(masked: str, at: int) -> int | None:
-        """Where the body of a type begins; None where it has none."""
+        """Where the body of a type begins; None if it has none."""
         depth = 0
         for found in re.compile(r"[()\[\]{};]|\n\s*(?:class|object|trait|def|val|case)\b").finditer(masked, at):
             if found[0] in "([":
@@ -262,13 +262,13 @@ class Source:
                 yield Found(self.unit, " ".join(names), "", PREFIX, self.types_in(text), text, is_inherited)
 
     def types_in(self, argument: str) -> str:
-        """What the file declares of the names in an expression: `name:Int`, where it declares one thing alone."""
+        """What the file declares of the names in an expression: `name:Int`, if it declares only one."""
         names = sorted(set(IDENTIFIER.findall(argument)))
         return " ".join(f"{name}:{kind}" for name in names for kind in self.declared.get(name, ()) if len(self.declared[name]) == 1)
 
     @cached_property
     def declared(self) -> dict[str, set[str]]:
-        """Every name of the file with the types that stand beside it."""
+        """Every name of the file with the types declared for it."""
         out: dict[str, set[str]] = {}
         for found in (SCALA_TYPE if self.is_scala else JAVA_TYPE).finditer(self.masked):
             if found["type"] not in NO_TYPES:
@@ -402,7 +402,7 @@ def ranges(releases: Iterable[str], order: list[str]) -> str:
 def rows(repository: Path, releases: list[str]) -> Iterator[str]:
     """The list, with its head: every statement of these releases (tags of a clone, the oldest first), in the order of its text.
 
-    Raises ValueError where a release is not in the clone.
+    Raises ValueError if a release is not in the clone.
     """
     files = {release: files_of(repository, release) for release in releases}
     paths = {blob: path for found in files.values() for path, blob in found.items()}

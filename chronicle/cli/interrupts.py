@@ -31,7 +31,7 @@ def watch() -> None:
 
 
 def exit_code() -> int | None:
-    """130 after Ctrl-C, 143 after SIGTERM, None where neither came."""
+    """130 after Ctrl-C, 143 after SIGTERM, None if neither came."""
     return None if _received is None else 128 + _received
 
 

@@ -391,7 +391,7 @@ def report(
         sys.stdout.write(text)
     else:
         Path(out).write_text(text, encoding="utf-8")
-    tell(f"{out}: {page.told}, {len(text.encode()) // 1024:,} KB, in {time.monotonic() - began:.1f} s")
+    tell(f"{out}: {page.contents}, {len(text.encode()) // 1024:,} KB, in {time.monotonic() - began:.1f} s")
 
 
 @app.command()

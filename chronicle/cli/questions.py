@@ -115,7 +115,7 @@ def check_alerts(
     if severity not in alerts.SEVERITIES:
         raise typer.BadParameter(f"unknown severity '{severity}'; use {', '.join(alerts.SEVERITIES)}", param_hint="--severity")
     if listing:
-        print(*(f"{alert.name:28}{alert.severity:7}{alert.tells}" for alert in alerts.alerts()), sep="\n")
+        print(*(f"{alert.name:28}{alert.severity:7}{alert.description}" for alert in alerts.alerts()), sep="\n")
         return
     try:
         until = parse_moment(now, dt.datetime.now(dt.UTC)) if now else dt.datetime.now(dt.UTC)

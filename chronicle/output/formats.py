@@ -20,7 +20,7 @@ FORMATS = ("table", "csv", "json", "parquet")
 def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool = True, wide: bool = False) -> int:
     """Write an answer to standard output as `table`, `csv`, `json` or `parquet`.  Returns how many values a table had to cut.
 
-    `pager`, `wide`: of tables on a terminal.  Raises ValueError where the form cannot hold it.
+    `pager`, `wide`: of tables on a terminal.  Raises ValueError if the form cannot hold it.
     """
     out = out or sys.stdout
     if form == "table":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CUT, BETWEEN = "…", "  "
 # A text column is not made narrower than that; numbers, times and keys are never cut, for half of one is another.
 NARROWEST = 12
-# Where even that does not fit, the pager scrolls sideways and nothing is won by cutting, but for texts that fill a screen by themselves.
+# If even that does not fit, the pager scrolls sideways; only texts that fill a screen by themselves are cut.
 SCROLLED = 60
 
 
@@ -104,7 +104,7 @@ def paged(text: str) -> bool:
 
 @contextlib.contextmanager
 def pipe(command: list[str]) -> Iterator[subprocess.Popen[bytes] | None]:
-    """A program that reads what is written to it; None where it cannot be started."""
+    """A program that reads what is written to it; None if it cannot be started."""
     try:
         program = subprocess.Popen(command, stdin=subprocess.PIPE)
     except OSError:

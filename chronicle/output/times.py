@@ -9,7 +9,7 @@ UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse_time(text: str, is_end: bool = False) -> dt.datetime:
-    """A time as people write it, in UTC where it names no zone; a day stands for its beginning, or as an end for all of it.
+    """A time as people write it, in UTC if it names no zone; a day means its beginning, or as an end all of it.
 
     Raises ValueError with what to write instead.
     """

@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
 
 
 def cell(value: Any) -> str:
-    """A value as text in a CSV file: as in JSON, without quotes around what is no list or record; null is empty."""
+    """A value as text in a CSV file: as in JSON, without quotes around what is not a list or record; null is empty."""
     value = plain(value)
     if value is None:
         return ""

@@ -86,10 +86,10 @@ WIDE_INCHES, NARROW_INCHES = 9.6, 3.45
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure for the page.  `said`: what it shows, in words; `left_out`: what it does not."""
+    """A figure for the page.  `caption`: what it shows, in words; `left_out`: what it does not."""
 
     title: str
-    said: str
+    caption: str
     wide: str
     narrow: str
     left_out: str = ""
@@ -114,8 +114,8 @@ class Frame:
     unknown: Sequence[Stretch] = ()
 
 
-def plot(title: str, said: str, paint: Callable[[Figure, bool], None], inches: tuple[float, float], left_out: str = "") -> Plot:
-    """A figure by its painter, which is told whether it is narrow; `inches`: its height, wide and narrow."""
+def plot(title: str, caption: str, paint: Callable[[Figure, bool], None], inches: tuple[float, float], left_out: str = "") -> Plot:
+    """A figure by its painter, which gets whether it is narrow; `inches`: its height, wide and narrow."""
     pictures = []
     name = re.sub(r"\W+", "-", title.lower())
     for is_narrow, width, height in ((False, WIDE_INCHES, inches[0]), (True, NARROW_INCHES, inches[1])):
@@ -125,7 +125,7 @@ def plot(title: str, said: str, paint: Callable[[Figure, bool], None], inches: t
             out = io.BytesIO()
             FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         pictures.append(for_page(out.getvalue().decode(), f"{name}-{'narrow' if is_narrow else 'wide'}"))
-    return Plot(title, said, pictures[0], pictures[1], left_out)
+    return Plot(title, caption, pictures[0], pictures[1], left_out)
 
 
 def for_page(svg: str, name: str) -> str:
@@ -144,7 +144,7 @@ def for_page(svg: str, name: str) -> str:
 def numbered(plots: Sequence[Plot], prefix: str) -> list[Plot]:
     """The same figures with ids that no other cluster's figures have."""
     return [
-        Plot(p.title, p.said, *(re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg) for svg in (p.wide, p.narrow)), p.left_out)
+        Plot(p.title, p.caption, *(re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg) for svg in (p.wide, p.narrow)), p.left_out)
         for p in plots
     ]
 
@@ -173,13 +173,13 @@ def nodes_timeline(lines: Sequence[NodeLine], frame: Frame, left_out: str = "") 
         _legend(figure, kinds, frame, is_narrow)
 
     controllers = [line.name for line in lines if line.tenures]
-    said = (
+    caption = (
         f"{len(lines)} rows. Controller at some time: {', '.join(controllers) or 'none known'}. "
         f"Sessions lost: {sum(len(line.expiries) for line in lines)}. "
         f"Processes that ended uncleanly: {sum(kind in ('killed', 'fatal') for line in lines for *_, kind in line.runs)}."
     )
     height = 0.34 * len(lines)
-    return plot("Nodes, controllers and sessions", said, paint, (height + 1.0, height + 1.4), left_out)
+    return plot("Nodes, controllers and sessions", caption, paint, (height + 1.0, height + 1.4), left_out)
 
 
 def leaders(lines: Sequence[tuple[str, list[Time], list[int]]], frame: Frame, left_out: str = "") -> Plot:
@@ -202,16 +202,16 @@ def leaders(lines: Sequence[tuple[str, list[Time], list[int]]], frame: Frame, le
         _legend(figure, {}, frame, is_narrow)
 
     ranges = [f"{name}: {count_text(min(counts))} to {count_text(max(counts))}" for name, _, counts in lines if counts]
-    said = f"Least and most at a time: {_listed(ranges)}."
+    caption = f"Least and most at a time: {_listed(ranges)}."
     height = 0.45 * len(lines)
-    return plot("Partitions led, by node", said, paint, (height + 0.7, height + 0.9), left_out)
+    return plot("Partitions led, by node", caption, paint, (height + 0.7, height + 0.9), left_out)
 
 
 NOBODY = "no leader"
 
 
 def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame: Frame, left_out: str = "") -> Plot:
-    """Growth of partitions of the offsets topic since the beginning; hours that are out of line are marked."""
+    """Growth of partitions of the offsets topic since the beginning; abnormal hours are marked."""
     kinds: dict[str, Any] = {}
     sizes = [line[2] for line in lines]
 
@@ -224,7 +224,7 @@ def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame
             if marked:
                 axes.plot(*zip(*marked, strict=True), "o", color=style["color"], markersize=4, linestyle="none")
         if any(any(line[3]) for line in lines):
-            kinds["out of line"] = _mark("o", GREY)
+            kinds["abnormal"] = _mark("o", GREY)
         axes.yaxis.set_major_formatter(lambda value, _: size_text(int(value)))
         axes.set_yticks(size_ticks(min(map(min, sizes)), max(map(max, sizes))))
         axes.grid(axis="y", color=LINE, linewidth=0.5)
@@ -232,8 +232,8 @@ def growth(lines: Sequence[tuple[str, list[Time], list[int], list[bool]]], frame
         _legend(figure, kinds, frame, is_narrow)
 
     ends = [f"{name}: {size_text(grown[-1])}" for name, _, grown, _ in lines if grown]
-    said = f"Growth since the beginning of the period: {'; '.join(ends)}."
-    return plot("Growth of the offsets topic", said, paint, (3.2, 3.6), left_out)
+    caption = f"Growth since the beginning of the period: {'; '.join(ends)}."
+    return plot("Growth of the offsets topic", caption, paint, (3.2, 3.6), left_out)
 
 
 def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Sequence[int]], step: int, left_out: str = "") -> Plot:
@@ -260,7 +260,7 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
                 boxes = [(x + 0.03, 0.94) for x, count in enumerate(row) if shade(count) == kind]
                 if boxes:
                     axes.broken_barh(boxes, (y + 0.05, 0.9), **style)
-        # A few days are no reason for boxes as wide as the page.
+        # A few days do not need boxes as wide as the page.
         width = max(len(days), 7 if is_narrow else 14)
         axes.set_xlim(0, width)
         axes.set_ylim(len(names), 0)
@@ -273,9 +273,9 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
 
     lacking = [f"{name}: {sum(not count for count in row)}" for name, row in zip(names, records, strict=True) if not all(row)]
     unit = ("day" if len(days) == 1 else "days") if step == 1 else f"stretches of {step} days"
-    said = f"{len(days)} {unit}. Without logs, and so unknown: {_listed(lacking) or 'none'}."
+    caption = f"{len(days)} {unit}. Without logs, and so unknown: {_listed(lacking) or 'none'}."
     height = 0.26 * len(names)
-    return plot("Evidence by node and day", said, paint, (height + 0.8, height + 1.2), left_out)
+    return plot("Evidence by node and day", caption, paint, (height + 0.8, height + 1.2), left_out)
 
 
 def _listed(texts: Sequence[str], most: int = 8) -> str:
@@ -311,17 +311,17 @@ def size_ticks(least: int, most: int) -> list[int]:
 
 
 def time_ticks(start: Time, end: Time, most: int) -> list[tuple[Time, str]]:
-    """At most so many round times of a stretch with their labels: the day stands below the first and where it changes."""
+    """At most so many round times of a stretch with their labels: the day is below the first and wherever it changes."""
     span = (end - start).total_seconds()
     step = next((step for step in TICKS if span / step <= most), -(-span // (most * DAY)) * DAY)
     first = -(-start.timestamp() // step) * step
     times = [dt.datetime.fromtimestamp(first + n * step, dt.UTC) for n in range(most + 1) if first + n * step <= end.timestamp()]
     upper, lower = ("%m-%d", "%Y") if step >= DAY else ("%H:%M" if step >= 60 else "%H:%M:%S", "%Y-%m-%d")
-    labels, said = [], ""
+    labels, last_below = [], ""
     for at in times:
         below = at.strftime(lower)
-        labels.append(at.strftime(upper) + (f"\n{below}" if below != said else ""))
-        said = below
+        labels.append(at.strftime(upper) + (f"\n{below}" if below != last_below else ""))
+        last_below = below
     return list(zip(times, labels, strict=True))
 
 

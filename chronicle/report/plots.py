@@ -27,7 +27,7 @@ Plots = dict[str, list[figures.Plot]]
 
 @dataclass(frozen=True)
 class Known:
-    """Records by node and day of a period; `is_built`: whether the warehouse tells."""
+    """Records by node and day of a period; `is_built`: whether the table is built."""
 
     period: Period
     days: Sequence[dt.date]
@@ -37,7 +37,7 @@ class Known:
 
     @property
     def dark(self) -> list[dt.date]:
-        """Days without a line of any node; none where that is not known."""
+        """Days without a line of any node; none if that is not known."""
         if not self.is_built:
             return []
         return [day for day in self.days if not self.nobody.get(day) and not any(row.get(day) for row in self.records.values())]
@@ -52,13 +52,13 @@ class Known:
         return [(max(a, self.period.since), min(b, self.period.until)) for a, b in made]
 
     @property
-    def said(self) -> str:
+    def coverage(self) -> str:
         """How many of the days have logs."""
         return f"{len(self.days) - len(self.dark):,} of {len(self.days):,}" if self.is_built else "not built"
 
     @property
     def unknown(self) -> str:
-        """What is not known for want of logs, in words; empty where nothing lacks."""
+        """What is not known for want of logs, in words; empty if nothing lacks."""
         if not self.is_built:
             return "times that no log covers: the coverage of the evidence is not built"
         lacking = sum(not row.get(day) for row in self.records.values() for day in self.days)
@@ -88,7 +88,7 @@ def known_days(tables: Tables, period: Period) -> Known:
 
 
 def plots_of(tables: Tables, period: Period, known: Known) -> Plots:
-    """The figures of a cluster by the part of the page in which they stand."""
+    """The figures of a cluster by the part of the page in which they are."""
     frame = figures.Frame(period.since, period.until, known.stretches)
     made: Plots = {NODES: [], OFFSETS: [], EVIDENCE: []}
     for part, draw in ((NODES, node_lines), (NODES, leader_lines), (OFFSETS, growth_lines)):
@@ -227,7 +227,7 @@ where rank <= {MOST_PARTITIONS} order by rank, hour_at"""
 
 
 def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figures.Plot | None:
-    """Growth of the offsets partitions that grew most, each on the node where it grew most; None where none grew."""
+    """Growth of the offsets partitions that grew most, each on the node where it grew most; None if none grew."""
     lines: dict[int, tuple[str, list[dt.datetime], list[int], list[bool]]] = {}
     partitions = 0
     for row in tables.rows(period.filled(GROWTH)):
@@ -238,7 +238,7 @@ def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figure
         odd.append(bool(row["is_abnormal"]))
         partitions = row["partitions"]
     left = (
-        f"{MOST_PARTITIONS} of {partitions} partitions that grew or shrank: those out of line, then those that grew most"
+        f"{MOST_PARTITIONS} of {partitions} partitions that grew or shrank: abnormal ones first, then those that grew most"
         if partitions > MOST_PARTITIONS
         else ""
     )
@@ -246,7 +246,7 @@ def growth_lines(tables: Tables, period: Period, frame: figures.Frame) -> figure
 
 
 def thinned(name: str, times: list[dt.datetime], sizes: list[int], odd: list[bool]) -> tuple[str, list[dt.datetime], list[int], list[bool]]:
-    """A line of at most STEPS points: the last of each group, out of line if one of the group is."""
+    """A line of at most STEPS points: the last of each group, abnormal if one of the group is."""
     group = -(-len(times) // STEPS)
     ends = [*range(0, len(times), group), len(times)]
     picked = [(times[b - 1], sizes[b - 1], any(odd[a:b])) for a, b in pairwise(ends)]

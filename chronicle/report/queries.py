@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 def during(start: str, end: str | None = None) -> str:
-    """SQL: the row touches the period; what has no end goes on."""
+    """SQL: the row overlaps the period; without an end it is still open."""
     return f"{start} < $until and " + (f"coalesce({end}, $until) >= $since" if end else f"{start} >= $since")
 
 
@@ -26,7 +26,7 @@ def lasting(start: str) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """A table: the `most` first rows of `query` in an `order`, in words the `worst`; `part`: where on the page it stands."""
+    """A table: the `most` first rows of `query` in an `order`, in words the `worst`; `part`: its place on the page."""
 
     part: str
     title: str
@@ -37,8 +37,8 @@ class Question:
     note: str = ""
 
 
-# The worst first: severities of issues and of settings.
-HARM = "case severity when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end"
+# The worst first: impacts of issues and of settings.
+HARM = "case impact when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end"
 
 AVAILABILITY = "Availability"
 NODES = "Nodes, leaders, controllers and sessions"
@@ -206,9 +206,9 @@ where {here("changed_at")} and epochs_behind > 0""",
     ),
     Question(
         NODES,
-        "Processes that stood still",
-        f"select owner, started_at, duration_ms as stood_still_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
-        "stood_still_ms desc nulls last, started_at, owner",
+        "Processes that stalled",
+        f"select owner, started_at, duration_ms as stalled_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
+        "stalled_ms desc nulls last, started_at, owner",
         10,
         "the longest",
     ),
@@ -274,7 +274,7 @@ from marts.fct_offsets_topic_growth_hourly
 where {here("hour_at")}
 group by partition_id, node_id""",
         "hours_out_of_line desc, bytes_grown desc nulls last, bytes_at_most desc nulls last, partition_id, node",
-        worst="those out of line, and the largest growth",
+        worst="abnormal ones, and the largest growth",
     ),
     Question(
         OFFSETS,
@@ -328,14 +328,14 @@ group by group_id, topic_name""",
         "Known issues",
         """
 select
-    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.severity, issues.title as what_is_wrong,
+    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.impact, issues.title as what_is_wrong,
     min(exposures.kafka_version) as release, count(distinct exposures.node_id) as nodes,
     count(distinct exposures.node_id) filter (where exposures.exposure = 'evidence_seen') as nodes_that_show_it, issues.fixed_in,
     bool_and(exposures.is_suspect) as unverified
 from marts.fct_issue_exposures as exposures
 left join marts.dim_known_issues as issues on exposures.issue_id = issues.issue_id
 where exposures.cluster_id = $cluster
-group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
+group by exposures.issue_id, issues.impact, issues.title, issues.fixed_in""",
         f"exposure, unverified, {HARM}, issue",
         30,
         "those seen in the evidence, then the verified and gravest",
@@ -345,7 +345,7 @@ group by exposures.issue_id, issues.severity, issues.title, issues.fixed_in""",
         KNOWN,
         "Findings in the configuration",
         """
-select rule_id as rule, severity, node_id as node, settings, remedy, found_at
+select rule_id as rule, impact, node_id as node, settings, remedy, found_at
 from marts.fct_config_findings
 where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         f"{HARM}, rule, node, found_at",

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
@@ -26,6 +26,9 @@ from chronicle.output.sql_text import literal
 from chronicle.output.units import count_text, duration_text, size_text, time_text
 from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
 from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import jinja2
 
 MOST_CLUSTERS = 8
 MOST_INCIDENTS = 50
@@ -39,8 +42,8 @@ LONGEST_SENTENCE = 1200
 MOST_TEXT = 4_000_000
 
 SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
-# Columns whose values are words of the tables, not of logs; what dbt_project.yml has no words for is said with blanks.
-KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "severity", "resource", "rule", "measure", "evidence", "kind", "stopped"}
+# Columns whose values are words of the tables, not of logs; underscores become blanks if dbt_project.yml has no words for a value.
+KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "impact", "resource", "rule", "measure", "evidence", "kind", "stopped"}
 # What a missing end means.
 # Names of groups that an incident prints; a cluster may have thousands.
 GROUPS = 20
@@ -103,7 +106,7 @@ class Event:
 
 @dataclass
 class Incident:
-    """An incident as the page tells it; `left_out`: events that are not shown."""
+    """An incident as the page shows it; `left_out`: events that are not shown."""
 
     summary: str
     severity: str
@@ -144,7 +147,7 @@ class Page:
     left_out: str
 
     @property
-    def told(self) -> str:
+    def contents(self) -> str:
         """What is on the page, in a few words."""
         incidents = sum(len(one.incidents) for one in self.sections)
         return f"{_counted(len(self.sections), 'cluster')}, {_counted(incidents, 'incident')}"
@@ -155,7 +158,7 @@ def _counted(count: int, name: str) -> str:
 
 
 def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
-    """The page about a cluster, or about the whole fleet.  Raises ValueError where there is no such cluster, NotBuilt before the first build."""
+    """The page about a cluster, or about the whole fleet.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
     tables = Tables(place)
     tables.must_be_built()
     lives: dict[str, list[Row]] = defaultdict(list)
@@ -185,10 +188,10 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
 
 
 def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.datetime | None) -> Period:
-    """What the page tells of a cluster: what was asked for, else all that its evidence spans."""
+    """The period that the page shows of a cluster: what was asked for, else all that its evidence spans."""
     known: list[dt.datetime] = []
     for query in SPANS:
-        # Days of logs count only where nothing tells the time itself.
+        # Days of logs count only if no record has a time.
         if not (known and query is SPANS[-1]):
             with suppress(NotBuilt):
                 known += [at for at in tables.rows(Template(query).substitute(cluster=literal(name)))[0].values() if at]
@@ -201,7 +204,7 @@ def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.da
 
 
 def overview(tables: Tables, period: Period) -> dict[str, int | None]:
-    """How many rows of each fact the period has; None where the fact is not built."""
+    """How many rows of each fact the period has; None if the fact is not built."""
     counts: dict[str, int | None] = {}
     for fact, (counted, condition) in OVERVIEW.items():
         try:
@@ -243,15 +246,13 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     incidents, maintenance, total, said = incidents_of(tables, period, spare)
     if not total and not said:
         said = "No incident was found in the evidence."
-        said += f" That tells nothing of times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
-    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.said))
+        said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
+    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
     made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix))
     for part in made.parts:
         if part.title == EVIDENCE:
-            part.intro = (
-                f"{known.said} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
-            )
+            part.intro = f"{known.coverage} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
     return made
 
 
@@ -265,7 +266,7 @@ def about_life(row: Row) -> str:
 
 
 def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
-    """The numbers at the top: what is not built is said to be so."""
+    """The numbers at the top; tables that are not built are marked as such."""
     names = {
         "fct_incidents": "incidents",
         "fct_leaderless_windows": "times without a leader",
@@ -280,7 +281,7 @@ def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
 
 
 def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str) -> Iterator[Part]:
-    """The parts below the incidents, in the order of the questions; figures stand in the part of their name."""
+    """The parts below the incidents, in the order of the questions; figures are in the part of their name."""
     from chronicle.report.figures import numbered
 
     parts: dict[str, list[Question]] = defaultdict(list)
@@ -318,7 +319,7 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
 
 
 def heading(name: str) -> str:
-    """A column's name as people read it; the unit stands in the cells."""
+    """A column's name as people read it; the unit is in the cells."""
     return re.sub(r"^bytes_|_(ms|bytes|date|ratio|kind)$", "", name).replace("_", " ")
 
 
@@ -402,7 +403,7 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
             ", ".join([cell(row["groups_affected"]), *map(brief, row["groups"][:GROUPS])]) + (" …" if len(row["groups"]) > GROUPS else ""),
         ),
     ]
-    kind = (row["root_cause_kind"] or "cause not known").replace("_", " ")
+    kind = (row["root_cause_kind"] or "cause unknown").replace("_", " ")
     return Incident(
         row["summary"] or kind, row["severity"] or "", kind, row["incident_key"], facts, row["warnings"] or [], events, left_out
     )
@@ -466,6 +467,12 @@ def line_of(record: evidence.Line) -> Line:
 
 def render(page: Page) -> str:
     """The page as HTML; texts are escaped, and control characters shown as such."""
+    return template().render(page=page)
+
+
+@cache
+def template() -> jinja2.Template:
+    """The page with its filters, compiled once."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -480,14 +487,14 @@ def render(page: Page) -> str:
     environment.filters["sentence"] = partial(brief, most=LONGEST_SENTENCE)
     environment.filters["count"] = count_text
     environment.filters["time"] = time_text
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(page=page)
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def visible(value: Any) -> Any:
-    """A text whose control characters can be seen: a terminal's colours or a nought in a log are no part of a page, and no name turns it round."""
+    """A text whose control characters can be seen: a terminal's colours or a nought in a log are not part of a page, and no name turns it round."""
     return console.visible(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value), keep="\t\n") if type(value) is str else value
 
 
 def brief(text: str, most: int = LONGEST_NAME) -> str:
-    """A text as long as a page has room for; what is cut is said."""
+    """A text cut to the room of the page, with a note if it was cut."""
     return text if len(text) <= most else f"{text[:most]} … {count_text(len(text) - most)} characters more"

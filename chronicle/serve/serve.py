@@ -53,7 +53,7 @@ class CannotServe(RuntimeError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is no limit; `max_queries`: that run at the same time."""
+    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is not a limit; `max_queries`: that run at the same time."""
 
     host: str = "127.0.0.1"
     port: int = 10000
@@ -107,7 +107,7 @@ def check(options: Options) -> None:
 
 
 def settings(options: Options, work: str) -> dict[str, str]:
-    """Spark's configuration of the server, beside that of every session.  `work`: a folder for what Hive insists on writing."""
+    """Spark's configuration of the server, in addition to that of every session.  `work`: a folder for what Hive insists on writing."""
     hive = {
         "server2.thrift.bind.host": options.host,
         "server2.thrift.port": str(options.port),
@@ -215,7 +215,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
 
 
 def must_be_free(host: str, port: int) -> None:
-    """Raises CannotServe where an address cannot be listened on: said now, not after Java's seconds."""
+    """Raises CannotServe if an address cannot be listened on, before waiting seconds for Java."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family[0], socket.SOCK_STREAM) as probe:

@@ -40,7 +40,7 @@ def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
 
 
 def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:
-    """Delete what dbt makes anew in each build, and what a killed build has left: it stands in the way of the next.
+    """Delete what dbt makes again in each build, and what a killed build has left: both are in the way of the next.
 
     The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables.
     """

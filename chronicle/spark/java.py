@@ -20,11 +20,11 @@ REMEDY = "install a JDK or JRE 17 or 21 (Debian and Ubuntu: openjdk-17-jre-headl
 
 
 class NoJava(RuntimeError):
-    """There is no Java that Spark can use; the text says what was found and what to install."""
+    """There is no Java that Spark can use; the message says what was found and what to install."""
 
 
 def release(home: Path) -> int | None:
-    """The feature release (17, 21, 25; 8 for '1.8.0') of the Java in a folder; None where there is none."""
+    """The feature release (17, 21, 25; 8 for '1.8.0') of the Java in a folder; None if there is none."""
     program = home / "bin" / "java"
     if not os.access(program, os.X_OK):
         return None
@@ -44,7 +44,7 @@ def release(home: Path) -> int | None:
 
 
 def identity(home: Path) -> str:
-    """What tells one build of Java from another: its folder and its `release` file."""
+    """What distinguishes one build of Java from another: its folder and its `release` file."""
     described = home / "release"
     return f"{home} {described.read_text(errors='replace') if described.exists() else release(home)}"
 

@@ -86,7 +86,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.session.timeZone": "UTC",
-        # ${env:…} within a name is no variable.
+        # ${env:…} within a name is not a variable.
         "spark.sql.variable.substitute": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
@@ -170,7 +170,7 @@ def class_archive(home: Path) -> Path:
 
 
 def write_class_archive() -> None:
-    """Do once what every command does, in a JVM that keeps the classes it loaded when it ends; nothing where it is done."""
+    """Do once what every command does, in a JVM that keeps the classes it loaded when it ends; nothing if it is done."""
     global _archives
     if class_archive(java.find()).exists():
         return
@@ -278,7 +278,7 @@ def kill() -> None:
 def peak_memory_bytes() -> int | None:
     """Most memory (resident, bytes) that this process, the JVM and the Python workers have held, each at its own peak, summed.
 
-    Counts the processes that live now; None where the system has no /proc.
+    Counts the processes that live now; None if the system has no /proc.
     """
     if not Path("/proc/self/status").exists():
         return None

@@ -27,7 +27,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--
 
 
 def browser() -> str | None:
-    """Chromium, or what goes by its other names; None where there is none."""
+    """Chromium, or what goes by its other names; None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 

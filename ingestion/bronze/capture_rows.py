@@ -66,7 +66,7 @@ SCHEMAS = {"capture_rows": schema_of(ROW_COLUMNS), "metric_samples": schema_of(S
 
 
 def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is said there; after a
+    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is reported there; after a
     fault of ours the rest of the lines are kept as `unread`.
     """
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
@@ -209,7 +209,7 @@ def batches_of(table: str, rows: list[dict[str, Any]], text: Text) -> Iterator[t
 
 
 def unread_row(row: dict[str, Any], fault: str) -> dict[str, Any]:
-    """What is left of a row that cannot be written: where it stands, and its text."""
+    """What is left of a row that cannot be written: its position and its text."""
     kept = {name: row[name] for name, _, _ in WHERE} | {"node_id": None, "node_known_by": None}
     raw_text = row.get("raw_text") or f"{row.get('metric')} {row.get('attribute')} {row.get('labels')} {row.get('value')}"
     raw_text = whole(str(raw_text))

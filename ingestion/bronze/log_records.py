@@ -304,7 +304,7 @@ class Batch:
                 added[here[second]] = differ[here[second]]
                 if not reader.clock.is_told:
                     reader.doubts.add(
-                        f"the clock shows {shown_day(local[here[differ[here] > 0][0]])} an hour twice, and nothing tells which it is; taken as the first"
+                        f"the clock shows {shown_day(local[here[differ[here] > 0][0]])} an hour twice, and the hour is ambiguous; taken as the first"
                     )
             elif len(here):
                 reader.clock.latest, reader.clock.was_doubled = int(local[here[-1]]), False
@@ -330,7 +330,7 @@ class Batch:
         return out
 
     def _nodes(self) -> tuple[pa.Array, pa.Array]:
-        """The node that wrote each record: as its own prefix or configuration says, else as the last that said so."""
+        """The node that wrote each record: from its own prefix or configuration, else from the last record that named it."""
         readers = [piece.reader for piece in self.pieces]
         said = np.full(self.count, -1, np.int64)
         for name in ("broker.id", "node.id", "node"):
@@ -351,14 +351,14 @@ class Batch:
         return pa.array(node.astype(np.int32), mask=node < 0), known_by
 
     def _topics(self) -> pa.Array:
-        """The topic that each record speaks of, from its prefix or its body."""
+        """The topic that each record mentions, from its prefix or its body."""
         records, texts = self._field("topic")
         place = np.full(self.count, -1, np.int64)
         place[records] = np.arange(len(records))
         return texts.take(pa.array(place, mask=place < 0))
 
     def _partitions(self) -> pa.Array:
-        """The partition that each record speaks of."""
+        """The partition that each record mentions."""
         partitions = np.full(self.count, -1, np.int64)
         records, texts = self._field("partition")
         if len(records):

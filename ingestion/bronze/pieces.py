@@ -39,7 +39,7 @@ class Reader:
         self.doubts: set[str] = set()
 
     def read_clock(self) -> None:
-        """Where the clock stood when an earlier run ended, by the records before the task's start."""
+        """The clock when an earlier run ended, from the records before the task's start."""
         begin = max(0, self.task.start - CHUNK)
         try:
             text = b"".join(
@@ -142,7 +142,7 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     if stream.is_utc:
         zones, zone_known_by = ((ALWAYS, "UTC"),), "content"
     elif zone_known_by == "default":
-        # The wrapper has the time in UTC beside the line's own.
+        # The wrapper has the time in UTC in addition to the line's own.
         for line in lines:
             local = clock_millis(line.text[stream.envelope.time_at :][:23].encode("utf-8", "replace")) if line.is_head else None
             zone = zone_between(local, line.millis) if local is not None and line.millis is not None else None

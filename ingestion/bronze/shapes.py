@@ -16,7 +16,7 @@ RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 
 @dataclass
 class Shape:
-    """What all records of one shape have in common: the event, and where its parts stand."""
+    """What all records of one shape have in common: the event, and where its parts are."""
 
     level: str | None = None
     outcome: str = UNRECOGNISED
@@ -33,7 +33,7 @@ class Shape:
 
 
 def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
-    """Recognise one record and say where everything stands; holds for every record that differs only in digits."""
+    """Recognise one record with the position of each part; holds for every record that differs only in digits."""
     shape = Shape(outcome=ORPHAN, body=(0, len(record)))
     cut = envelope.cut(record) if has_head else None
     if cut is None:

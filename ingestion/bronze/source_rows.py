@@ -56,12 +56,12 @@ SOURCE_COLUMNS: Columns = [
     ("warnings", pa.list_(pa.string()), "warnings about node or time zone"),
     ("is_compressed", pa.bool_(), "whether it is a gzip"),
     ("modified_at", TIME, "last change of the file, UTC"),
-    ("clues", CLUES, "what the file and its path tell of nodes, for files that say less"),
+    ("clues", CLUES, "what the file and its path show about nodes, for files that show less"),
 ]
 
 
 def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) -> earlier.Row | None:
-    """The row of `bronze.sources` for a file; None where nothing new is to be said of it."""
+    """The row of `bronze.sources` for a file; None if there is nothing new about it."""
     source, count = read.source, read.count
     is_read = source.outcome == TO_READ
     if count.changed and not count.records:

@@ -43,7 +43,7 @@ class Task:
 @dataclass
 class Counted:
     """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
-    SHA-256 of the bytes before that (None where the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
+    SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
     records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `doubts`: what is doubtful about
     its times."""
 

@@ -169,7 +169,7 @@ def last_batch(path: str) -> int:
 
 
 def commit(path: str, files: list[Added], version: int) -> None:
-    """Append files to a table in one transaction; nothing where it holds this version already."""
+    """Append files to a table in one transaction; nothing if it holds this version already."""
     table = DeltaTable(path)
     if (table.transaction_version(APP) or 0) >= version:
         return

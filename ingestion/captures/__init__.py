@@ -1,18 +1,18 @@
-"""Captures: what people hand over beside broker logs, one module per family of formats, in a folder per subject.
+"""Captures: what people collect in addition to broker logs, one module per family of formats, in a folder per subject.
 
 No Spark here.  Every module below this package (none that begins with an underscore) has
 
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
-- `OF_NODE`, where it has such: those of its kinds that speak of one node or its machine, so that a folder or a name may say of which;
-  a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are no nodes;
-- `LOG_BESIDE = True` where lines of the tool's own log may stand before and between its output, so that a text with lines of a log may be
+- `OF_NODE`, where it has such: those of its kinds that mention one node or its machine, so that a folder or a name may say of which;
+  a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are not nodes;
+- `LOG_BESIDE = True` where lines of the tool's own log may be before and between its output, so that a text with lines of a log may be
   its capture all the same;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
   value of one metric at one time), in the order of the text.
 
 `read` gets lines one by one and keeps no more of them than one piece needs, for a GC log may have gigabytes.  It never
-raises for what stands in a text: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
+raises for what is in a text: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
 part of the raw text of the row that it belongs to.
 """
 
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a text beside itself.  `zone`: that of its local times."""
+    """What is known about a text besides its content.  `zone`: that of its local times."""
 
     name: str
     modified_at: dt.datetime | None = None
@@ -86,7 +86,7 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[ModuleType, str] | None:
-    """(module, kind) of a text; None where no module knows it.  A test holds that no two modules know the same text.
+    """(module, kind) of a text; None if no module knows it.  A test holds that no two modules know the same text.
 
     `is_log`: some of its lines are those of a log; only what may have such beside it is asked for.
     """
@@ -100,12 +100,12 @@ def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[Module
 
 
 def is_of_node(kind: str) -> bool:
-    """Whether a kind of capture speaks of one node or its machine."""
+    """Whether a kind of capture mentions one node or its machine."""
     return any(kind in getattr(module, "OF_NODE", ()) for module in modules())
 
 
 def is_of_others(kind: str) -> bool:
-    """Whether a kind of capture is of a program that is no node."""
+    """Whether a kind of capture is of a program that is not a node."""
     return any(kind in getattr(module, "OF_OTHERS", ()) for module in modules())
 
 

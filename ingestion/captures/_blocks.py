@@ -15,7 +15,7 @@ NUMBER = re.compile(r"\s*(\d{1,5})\s*")
 
 @dataclass
 class Block:
-    """Lines that stand together.  `is_code`: their author marked them as pasted."""
+    """Lines that are together.  `is_code`: their author marked them as pasted."""
 
     lines: list[Line]
     is_code: bool = False

@@ -161,7 +161,7 @@ def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
 
 
 def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
-    """The zone that stands behind a time; where its letters mean several, or nothing stands there, the zone of the source."""
+    """The zone printed after a time; if its letters are ambiguous, or there are none, the zone of the source."""
     if abbreviated := zone_abbreviated(text or ""):
         return abbreviated
     match = re.fullmatch(r"([+-])(\d\d):?(\d\d)?", text or "")
@@ -172,7 +172,7 @@ def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:
 
 
 def zone_doubt(text: str, zone: dt.tzinfo) -> str | None:
-    """Why a date that names its zone by letters cannot be trusted; None where it can, or where the source's zone was told."""
+    """Why a date that names its zone by letters cannot be trusted; None if it can, or if the source's zone was given."""
     found = re.search(r"\d\d:\d\d:\d\d (?:[AP]M )?([A-Z]{3,5})\b", text)
     if found is None or zone_abbreviated(found[1]) or zone is not dt.UTC:
         return None
@@ -254,7 +254,7 @@ def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | Non
 
 @dataclass
 class Page:
-    """What stands around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
+    """What is around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
 
     about: About
     command: Command | None = None

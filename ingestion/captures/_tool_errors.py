@@ -14,7 +14,7 @@ import re
 
 from ingestion.reading import linear
 
-# Tool -> the classes that stand in its stack traces.
+# Tool -> the classes that are in its stack traces.
 CLASSES = {
     "kafka-acls": "AclCommand",
     "kafka-broker-api-versions": "BrokerApiVersionsCommand",
@@ -146,7 +146,7 @@ def fields_of(text: str, found: re.Match[str], tool: str | None, command: str | 
 
 
 def tool_of(text: str, found: re.Match[str]) -> str | None:
-    """The tool whose class stands in the trace of an error, or that its sentence names (0.9's kafka-configs says `topic command`)."""
+    """The tool whose class is in the trace of an error, or that its sentence names (0.9's kafka-configs says `topic command`)."""
     known = found.groupdict()
     named = next((tool for group, tool in TOOL_OF_GROUP.items() if known.get(group)), None)
     return tool_in_trace(text) or TOOL_OF_NAME.get((known.get("name") or "").lower()) or named

@@ -134,7 +134,7 @@ def local_time(text: str, about: About) -> dt.datetime | None:
 
 
 def millis_time(text: str | None) -> dt.datetime | None:
-    """Milliseconds since 1970 as UTC; None where there is none (-1) or it is no time of this world."""
+    """Milliseconds since 1970 as UTC; None if there is none (-1) or it is no time of this world."""
     if text is None or not text.isdigit() or not 0 < int(text) < 1 << 47:
         return None
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=int(text))
@@ -142,7 +142,7 @@ def millis_time(text: str | None) -> dt.datetime | None:
 
 @lru_cache(maxsize=4)
 def significant(sample: str) -> tuple[str, ...]:
-    """The lines of a sample by which its kind can be told: no blanks, no commands, no lines of a log, no traces."""
+    """The lines of a sample that show its kind: no blanks, no commands, no lines of a log, no traces."""
     lines = (line.rstrip("\r") for line in sample.split("\n"))
     neutral = (DECORATION.match, LOG_LINE.match, NOTICE.match, TRACE.match, COMMAND.search)
     return tuple(line for line in lines if not any(form(line) for form in neutral))
@@ -212,7 +212,7 @@ def document(held: list[Line]) -> tuple[Line, object | None]:
 
 @lru_cache(maxsize=4)
 def failed_tool(sample: str) -> str | None:
-    """The tool whose errors are all that a text holds beside commands and a log; "" where nothing tells which, None for another text."""
+    """The tool whose errors are all that a text holds besides commands and a log; "" if the tool is unknown, None for another text."""
     if not FAILED.search(sample):
         return None
     tool, errors = None, []

@@ -5,7 +5,7 @@ block, prompts, blank lines), and every piece is read by the module that knows i
 
 Rows: those of the modules, with `piece` (the kind of capture) and `host` (from the prompt above it) added, and
 - `command`: command, host (a line with a prompt);
-- `log_excerpt`: one record of a log with the lines of its stack trace, as it stands in the text;
+- `log_excerpt`: one record of a log with the lines of its stack trace, as it is in the text;
 - `prose`: a paragraph of everything else.
 """
 
@@ -34,7 +34,7 @@ LOG = linear.for_lines(
 TRACE = linear.for_lines(
     r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
 )
-# Texts of a machine that are no documents, whatever stands in them.
+# Texts of a machine that are not documents, whatever they contain.
 NO_DOCUMENT = re.compile(
     r"\s*+(?:\{(?!code|noformat|quote|panel)|\[\s*+[{\"\d\]]|<(?!pre|code|details)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
 )
@@ -42,7 +42,7 @@ SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """`document` where no other module knows the text, it is no log, and pieces stand between its prose."""
+    """`document` if no other module knows the text, it is not a log, and captures are embedded in its prose."""
     if "\0" in sample or NO_DOCUMENT.match(sample):
         return None
     lines = [line for line in sample.replace("\xa0", " ").split("\n") if line.strip()]
@@ -79,7 +79,7 @@ def prose_of(block: Block) -> bool:
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
-    # A date that stands alone, as a script prints it before its outputs, holds for what follows until the next prose.
+    # A date on a line of its own, as a script prints it before its outputs, holds for what follows until the next prose.
     at: dt.datetime | None = None
     for block in blocks(lines):
         # Web pages print no-break spaces, which no tool does.
@@ -153,7 +153,7 @@ def known(lines: list[Line], about: About) -> tuple[object, str] | None:
 
 
 def piece_rows(about: About, command: Command | None, line: Line | None, piece: list[Line], is_code: bool) -> Iterator[Row | Sample]:
-    """The rows of what stands under one command, or of a block without one."""
+    """The rows of what is under one command, or of a block without one."""
     if not any(part.text.strip() for part in piece):
         return
     # With its command first: the command says what a number counts.

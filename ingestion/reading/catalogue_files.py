@@ -11,7 +11,7 @@ CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 
 
 class CatalogueError(ValueError):
-    """A fault in a catalogue file: where it stands, what was found, what to write instead."""
+    """A fault in a catalogue file: its place, what was found, what to write instead."""
 
     def __init__(self, path: Path | str, line: int, found: str, write: str) -> None:
         super().__init__(f"{path}:{line}: {found}; {write}")
@@ -36,7 +36,7 @@ _Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A catalogue file as a mapping of mappings.  Raises CatalogueError where it is not valid YAML or no mapping."""
+    """A catalogue file as a mapping of mappings.  Raises CatalogueError if it is not valid YAML or no mapping."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Lines)
     except yaml.MarkedYAMLError as error:

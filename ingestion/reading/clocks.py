@@ -13,12 +13,12 @@ ABBREVIATIONS = {
 
 
 def zone_abbreviated(letters: str) -> dt.timezone | None:
-    """The zone of 'CEST'; None where the letters are not known, or mean several zones."""
+    """The zone of 'CEST'; None if the letters are not known, or mean several zones."""
     minutes = ABBREVIATIONS.get(letters)
     return None if minutes is None else dt.timezone(dt.timedelta(minutes=minutes))
 
 
 def local_time(year: int, month: int, day: int, clock: str, zone: dt.tzinfo | None = None) -> dt.datetime:
-    """The time of '12:34' or '12:34:56' on a day.  Raises ValueError where there is none."""
+    """The time of '12:34' or '12:34:56' on a day.  Raises ValueError if there is none."""
     hour, minute, second = (*(int(part) for part in clock.split(":")), 0)[:3]
     return dt.datetime(year, month, day, hour, minute, second, tzinfo=zone)

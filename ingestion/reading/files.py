@@ -97,7 +97,7 @@ def begins_as_expected(head: bytes, expected: Expected) -> bool:
 
 
 def hash_before(file: BinaryIO, end: int) -> str | None:
-    """SHA-256 of the up to FINGERPRINT bytes before an offset; None where the file does not reach it."""
+    """SHA-256 of the up to FINGERPRINT bytes before an offset; None if the file does not reach it."""
     start = max(0, end - FINGERPRINT)
     file.seek(start)
     piece = file.read(end - start)

@@ -119,7 +119,7 @@ def translated(text: str, classes: dict[str, str]) -> str:
             in_class = character != "]"
         elif character == "[":
             in_class = True
-            # A bracket that stands first is one of the class.
+            # A bracket that comes first belongs to the class.
             begin = at
             at += text.startswith("^", at)
             at += text.startswith("]", at)

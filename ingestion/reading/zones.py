@@ -12,7 +12,7 @@ import numpy as np
 ALWAYS = -(10**15)
 
 
-# Lines of several threads may stand in another order than their times, by less than this.
+# Lines of several threads may be in another order than their times, by less than this.
 OUT_OF_ORDER_MS = 60_000
 
 

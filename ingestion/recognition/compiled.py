@@ -63,7 +63,7 @@ def compile_folder(folder: Path) -> Compiled:
 
 
 def load(folder: Path, cache: Path | None = None) -> Compiled:
-    """A catalogue from its cache, else compiled and put there.  Raises CatalogueError where its files have faults."""
+    """A catalogue from its cache, else compiled and put there.  Raises CatalogueError if its files have faults."""
     version = version_of(folder)
     made_by = b"".join(Path(str(module)).read_bytes() for module in (catalogue_files.__file__, forms_module.__file__, __file__))
     key = hashlib.sha256(f"{version} {folder}".encode() + made_by).hexdigest()[:16]
@@ -84,7 +84,7 @@ def cache_folder() -> Path:
 
 
 def keep(place: Path, text: str) -> None:
-    """Put a file in its place in one step, and drop the oldest of its kind.  Raises OSError where that is not possible."""
+    """Put a file in its place in one step, and drop the oldest of its kind.  Raises OSError if that is not possible."""
     place.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix="catalogue-", suffix=".part", dir=place.parent)
     try:
@@ -113,7 +113,7 @@ def packed(compiled: Compiled) -> dict[str, Any]:
 
 
 def unpacked(content: dict[str, Any]) -> Compiled:
-    """The reverse of `packed`.  Raises KeyError, TypeError or ValueError where the content is something else."""
+    """The reverse of `packed`.  Raises KeyError, TypeError or ValueError if the content is something else."""
     tokens = {name: Token(name, pattern, pick, tuple(parts)) for name, pattern, pick, parts in content["tokens"]}
     roles = {name: Role(name, means, tuple(tuple(need) for need in needs)) for name, means, needs in content["roles"]}
     return Compiled(

@@ -121,7 +121,7 @@ def short_name(logger: str) -> str:
 
 
 def pieces_of(text: str) -> Iterator[str]:
-    """The fixed texts of a marked-up line, in order: what stands between its marks, ellipses and names of collections."""
+    """The fixed texts of a marked-up line, in order: what is between its marks, ellipses and names of collections."""
     for piece in MARK.split(text)[::3]:
         for part in piece.split(ELLIPSIS):
             yield from COLLECTION.split(part)
@@ -154,7 +154,7 @@ def literal_pattern(text: str) -> str:
 def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> tuple[str, tuple[str, ...], dict[str, str]]:
     """Turn a marked-up line into (pattern, field names by group, picks by field).
 
-    Raises CatalogueError where a field is not in the vocabulary, a mark is not closed, or a value does not fit its token.
+    Raises CatalogueError if a field is not in the vocabulary, a mark is not closed, or a value does not fit its token.
     """
     pattern: list[str] = []
     names: list[str] = []
@@ -283,7 +283,7 @@ def read_units(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tuple[str, ...]]) -> None:
-    """Raises CatalogueError where a field's unit is not in the vocabulary, or not the one that its name promises."""
+    """Raises CatalogueError if a field's unit is not in the vocabulary, or not the one that its name promises."""
     unit = entry.get("unit")
     if unit is not None and unit not in units:
         raise CatalogueError(
@@ -310,7 +310,7 @@ def read_roles(path: Path, fields: set[str]) -> dict[str, Role]:
 
 
 def check_roles(event: str, entry: dict[str, Any], forms: list[Form], vocabulary: Vocabulary, path: Path) -> None:
-    """Raise CatalogueError where an event has a role that does not exist, or a form lacks a field that its role needs."""
+    """Raise CatalogueError if an event has a role that does not exist, or a form lacks a field that its role needs."""
     roles, line = entry.get("roles", ()), entry["__line__"]
     if not isinstance(roles, list | tuple):
         raise CatalogueError(path, line, f"the roles of '{event}' are not a list", "write roles: [name, …]")

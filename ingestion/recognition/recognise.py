@@ -18,7 +18,7 @@ from ingestion.recognition.forms import WORD, Form, Vocabulary
 DISTINCTIVE = 28
 # A text is looked through for words in parts of so many bytes, which overlap by more than the longest word of a form.
 PART, OVERLAP = 1 << 18, 256
-# Where the package of a logger begins so, its third part tells whose it is: org.apache.kafka, com.example.billing.
+# Where the package of a logger begins so, its third part tells who it belongs to: org.apache.kafka, com.example.billing.
 DOMAINS = ("com", "dev", "io", "net", "org")
 # In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
 DISTINCTIVE_BEHIND_PREFIX = 14
@@ -26,7 +26,7 @@ DISTINCTIVE_BEHIND_PREFIX = 14
 
 @dataclass(frozen=True)
 class Span:
-    """Where a field's value stands in the text that was matched."""
+    """Position of a field's value in the text that was matched."""
 
     name: str
     start: int
@@ -35,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Recognised:
-    """A form that fits, and where its fields stand."""
+    """A form that fits, and where its fields are."""
 
     form: Form
     spans: tuple[Span, ...]
@@ -43,7 +43,7 @@ class Recognised:
 
 
 def spans_of(form: Form, text: bytes) -> Recognised | None:
-    """Match one form; None where it does not fit."""
+    """Match one form; None if it does not fit."""
     match = form.pattern.match(text)
     if match is None:
         return None
@@ -61,7 +61,7 @@ def value_of(form: Form, span: Span, text: bytes) -> bytes:
 class Index:
     """Forms by a word that their text needs, so that a body is held against few of them however many there are.
 
-    Each form stands under the word that the fewest forms have; what has none is always tried.
+    Each form is filed under the word that the fewest forms have; forms without one are always tried.
     """
 
     def __init__(self, forms: list[Form]) -> None:
@@ -95,7 +95,7 @@ class Catalogue:
     """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `version`."""
 
     def __init__(self, folder: Path = CATALOGUE, compiled: Compiled | None = None) -> None:
-        """Compile a folder, or take what was compiled of it.  Raises CatalogueError where its files have faults."""
+        """Compile a folder, or take what was compiled of it.  Raises CatalogueError if its files have faults."""
         compiled = compiled or compile_folder(folder)
         self.folder = folder
         self.vocabulary: Vocabulary = compiled.vocabulary
@@ -153,14 +153,14 @@ class Catalogue:
 
 @lru_cache(maxsize=1024)
 def owner_of(logger: str) -> str | None:
-    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None where the package was cut off or shortened, or is Kafka's own."""
+    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None if the package was cut off or shortened, or is Kafka's own."""
     parts = logger.split(".")
     return ".".join(parts[:3]) if parts[0] in DOMAINS and len(parts) > 3 else None
 
 
 @lru_cache(maxsize=1024)
 def class_names(logger: bytes) -> tuple[str, ...]:
-    """The names under which a logger's forms may stand.
+    """The names under which a logger's forms may be.
 
     Layouts shorten packages (`o.a.k.c.consumer.internals.Fetcher`, `Fetcher`) or print the method too (`Fetcher.send`); the
     logger of an inner class moves to its outer class and back between releases.

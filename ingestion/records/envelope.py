@@ -44,7 +44,7 @@ class Envelope:
         return line[: len(self.template)].translate(DIGITS) == self.template
 
     def cut(self, record: bytes) -> dict[str, tuple[int, int]] | None:
-        """Spans of level, logger, thread and message in a record; None where the frame does not fit."""
+        """Spans of level, logger, thread and message in a record; None if the frame does not fit."""
         head = self.head.match(record)
         if head is None:
             return None
@@ -74,7 +74,7 @@ def _pattern(text: str) -> str:
 
 
 def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
-    """Compile a layout.  Raises CatalogueError where the line has no time, level or message."""
+    """Compile a layout.  Raises CatalogueError if the line has no time, level or message."""
     text = entry["line"]
     marks = {mark[1]: mark for mark in MARK.finditer(text)}
     for needed in ("time", "level", "message"):
@@ -95,7 +95,7 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
         time_at=len(before),
         has_millis=len(time[2]) > 19,
         head=re.compile(_pattern(text[: message.start()]).encode()),
-        # Connect prints the line of the source after the logger.  Before it stands one blank: more belong to the message, as where
+        # Connect prints the line of the source after the logger.  One blank comes before it: more belong to the message, as where
         # the list at its end is empty.
         tail=linear.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
         if tail
@@ -130,7 +130,7 @@ def envelope_named(name: str) -> Envelope:
 
 
 def find_envelope(sample: bytes) -> Envelope | None:
-    """The layout that frames most lines of a sample; None where none frames any."""
+    """The layout that frames most lines of a sample; None if none frames any."""
     lines = list(zip(sample.translate(DIGITS).split(b"\n"), sample.split(b"\n"), strict=True))
     best, most = None, 0
     for envelope in envelopes():

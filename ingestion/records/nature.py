@@ -21,7 +21,7 @@ START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
 @dataclass(frozen=True)
 class Nature:
     """What a file is.  `mentions`: (local ms, node) where it names the node that writes it; `first_at`: local ms of its first record;
-    `evidence`: (local ms, '+05:30') where it shows its clock beside UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
+    `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
     is torn where its last line has no end."""
 
     kind: str = "unknown"
@@ -40,7 +40,7 @@ class Nature:
 
 
 def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
-    """A log whose records stand in the file as they were printed."""
+    """A log whose records are in the file as they were printed."""
     return Nature(
         kind=kind_of(shown, text[:LOOK], envelope),
         layout=envelope.name,
@@ -53,7 +53,7 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
 
 
 def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
-    """A log whose lines are wrapped, JSON or of a layout without fixed width; None where its lines are no records even so."""
+    """A log whose lines are wrapped, JSON or of a layout without fixed width; None if its lines are still not records."""
     sample = sample[: sample.rfind(b"\n") + 1] or sample
     names = find_wrappers(sample[:LOOK])
     found: dict[str, tuple[Stream, bytes]] = {}
@@ -98,7 +98,7 @@ def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
 
 
 def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
-    """(local ms, node) where a file first names the node that writes it, and near its end; none where it names none."""
+    """(local ms, node) where a file first names the node that writes it, and near its end; none if it names none."""
     found = ((head, first_node(head[:LOOK]) or first_node(head)), (tail, first_node(tail, max(0, len(tail) - LOOK))))
     return tuple((line_time(text, named[0], envelope), named[1]) for text, named in found if named)
 
@@ -121,9 +121,9 @@ def line_time(text: bytes, at: int, envelope: Envelope) -> int:
 
 
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
-    """(local ms, offset) for every place of a sample that shows the local clock beside UTC.
+    """(local ms, offset) for every place of a sample that shows the local clock together with UTC.
 
-    GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds beside a local time.
+    GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds along with a local time.
     """
     for pattern in (GC_UNIFIED, GC_JDK8):
         match = pattern.search(sample) if envelope is None else None

@@ -35,12 +35,12 @@ WORDS: dict[str, tuple[str | None, str]] = {
         (None, r"[^\n]*?"),
     ),
     **dict.fromkeys(("i", "u", "uuid"), (None, r"\S+")),
-    # Stack traces stand on lines of their own.
+    # Stack traces are on lines of their own.
     **dict.fromkeys(
         ("n", "ex", "exception", "throwable", "xEx", "xException", "xThrowable", "rEx", "wEx", "nopex", "nopexception"), (None, "")
     ),
 }
-# Words that only colour or frame what stands in them.
+# Words that only colour or frame their content.
 AROUND = (
     "highlight",
     "style",
@@ -126,7 +126,7 @@ class Pattern:
     matcher: linear.ForLines | linear.Pattern
 
     def cut(self, line: str) -> Cut | None:
-        """The parts of a line; None where it does not fit, and so continues the record before it."""
+        """The parts of a line; None if it does not fit, and so continues the record before it."""
         match = self.matcher.match(line)
         if match is None:
             return None
@@ -172,7 +172,7 @@ def _date_pieces(text: str) -> list[tuple[str, str, str]]:
 
 
 def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
-    """(milliseconds since 1970, whether they are UTC) of the groups of a date; None where it is no date."""
+    """(milliseconds since 1970, whether they are UTC) of the groups of a date; None if it is no date."""
     if seconds := parts.get("epoch_seconds"):
         return int(seconds) * 1000, True
     if epoch := parts.get("epoch_millis"):
@@ -205,7 +205,7 @@ def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
 def compile_pattern(text: str, name: str = "given") -> Pattern:
     """Compile a layout.  Raises ValueError with what is wrong and what to write."""
     names: set[str] = set()
-    # Padding beside a blank: one run of blanks, for two that overlap could share it in many ways.
+    # Padding next to a blank: one run of blanks, for two that overlap could share it in many ways.
     expression = re.sub(r"(?:\[ \][*+])+", lambda run: "[ ]+" if "+" in run[0] else "[ ]*", _compile(text, names))
     for needed in ("time", "message"):
         if needed not in names:
@@ -213,7 +213,7 @@ def compile_pattern(text: str, name: str = "given") -> Pattern:
     head, _, tail = expression.partition(MESSAGE)
     # Of a message of several lines the first has no tail.
     ending = f"(?:{tail}[ ]*)?" if re.sub(r"\s+", "", tail) else ""
-    # Two free texts beside the message share a line in too many ways even where it is short.
+    # Two free texts next to the message share a line in too many ways even where it is short.
     free = expression.count(r"[^\n]*?") + bool(ending)
     make = linear.for_lines if free < 2 else linear.compile
     return Pattern(name, text, make(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
@@ -278,7 +278,7 @@ def _compile(text: str, names: set[str]) -> str:
 
 
 def _enclosed(text: str, at: int) -> tuple[str, int]:
-    """What stands in the brackets that begin at an offset, and the offset after them."""
+    """What is in the brackets that begin at an offset, and the offset after them."""
     opening, closing = text[at], {"{": "}", "(": ")"}[text[at]]
     depth = 0
     for n in range(at, len(text)):

@@ -69,7 +69,7 @@ def hide_secrets(text: bytes) -> bytes:
         for begin, stop in lines:
             for match in secret.pattern.finditer(out or text, begin, stop):
                 start, end = match.span("secret")
-                # An opening quote is no part of the value.
+                # An opening quote is not part of the value.
                 while start < end and text[start] in b"\\\"'":
                     start += 1
                 out = out if out is not None else bytearray(text)

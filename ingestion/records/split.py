@@ -121,7 +121,7 @@ def mask(data: bytes) -> bytes:
 def split(data: bytes, masked: np.ndarray, envelope: Envelope, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the records in a buffer (int64, one more than records), and for each record whether it has a head.
 
-    `begins`: where each piece of the buffer begins, always also a record.  What stands before the first head of a piece
+    `begins`: where each piece of the buffer begins, always also a record.  What is before the first head of a piece
     is a record without one, and so are the pieces of a record that is longer than LONGEST_RECORD.
     """
     heads = record_starts(masked, envelope.template)

@@ -82,7 +82,7 @@ def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
 
 
 def unwrap_line(name: str, line: str) -> Inner | None:
-    """What one wrapper holds; None where the line does not have it."""
+    """What one wrapper holds; None if the line does not have it."""
     wrapper = wrappers()[name]
     if isinstance(wrapper, dict):
         return unwrap_json(line, wrapper)
@@ -151,7 +151,7 @@ def at_path(content: dict[str, Any], path: list[str]) -> Any:
 
 def millis_of_json(value: Any) -> int | None:
     """UTC milliseconds of a time as JSON logs have them: ISO 8601, or a number of seconds, milliseconds, micro- or nanoseconds since 1970;
-    None where it is neither."""
+    None if it is neither."""
     if isinstance(value, dict) and "epochSecond" in value:
         seconds, nanos = number_of(value["epochSecond"]), number_of(value.get("nanoOfSecond", 0))
         return None if seconds is None or nanos is None or not 0 <= seconds < 1e11 else int(seconds) * 1000 + int(nanos) // 1_000_000
@@ -176,7 +176,7 @@ def number_of(value: Any) -> float | None:
 
 
 def find_wrappers(sample: bytes) -> tuple[str, ...]:
-    """The wrappers around the lines of a sample, outermost first; none where it is plain."""
+    """The wrappers around the lines of a sample, outermost first; none if it is plain."""
     lines = [line for line in sample.decode("utf-8", "replace").split("\n")[:200] if line.strip()]
     found: list[str] = []
     while lines and len(found) < DEEPEST and find_envelope("\n".join(lines).encode()) is None:
@@ -192,7 +192,7 @@ def find_wrappers(sample: bytes) -> tuple[str, ...]:
 
 
 def unwrap(names: tuple[str, ...], line: str) -> Inner:
-    """A line out of all its wrappers; one that lacks them stands as it is."""
+    """A line out of all its wrappers; one that lacks them stays as it is."""
     inner, stream, millis, goes_on = Inner(line), [], None, False
     for name in names:
         found = unwrap_line(name, inner.text)
@@ -216,7 +216,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | None:
-    """The pattern that cuts most of some lines, the user's before all; None where none cuts any."""
+    """The pattern that cuts most of some lines, the user's before all; None if none cuts any."""
     lines = [line for line in lines if line.strip()]
     choices = [compile_pattern(given)] if given else list(patterns())
     best, most = None, 0
@@ -270,7 +270,7 @@ class Stream:
 
     @property
     def held_from(self) -> int | None:
-        """The first byte of what waits; None where nothing does."""
+        """The first byte of what waits; None if nothing does."""
         starts = [self.waiting[0].start] * bool(self.waiting) + [part[1] for part in self.parts[:1]]
         return min(starts, default=None)
 
@@ -314,7 +314,7 @@ class Stream:
                 line.is_head = self.envelope.begins(line.text.encode("utf-8", "replace"))
 
     def take(self, is_last: bool, holds_last: bool) -> list[Line]:
-        """The lines of whole records; the last record stays where it may go on."""
+        """The lines of whole records; the last record stays where it may continue."""
         self.frame(is_last)
         end = len(self.waiting) if self.envelope else 0
         if self.envelope and (not is_last or holds_last):
@@ -361,7 +361,7 @@ class Streams:
     def _add(self, data: bytes, offset: int) -> None:
         at = 0
         while at < len(data):
-            # A line that is longer than any is taken in parts, and stands as it is.
+            # A line that is longer than any is taken in parts, and stays as it is.
             end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
             raw = data[at:end].rstrip(b"\r\n")
             line = raw.decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Which files there are, what each of them is, whose it is, and what of it is new."""
+"""Which files there are, what each of them is, who it belongs to, and what of it is new."""

@@ -2,7 +2,7 @@
 
 No Spark here.  tar (plain, gzip, bzip2, xz) and zip, also nested.  A member is a path inside (of a nested archive: its own path, then the
 path in it), a size, a time and a stream that is valid until the next one is asked for.  What may not or cannot be read is refused by
-name with a reason, and the rest goes on.
+name with a reason, and the rest continues.
 
 `place_of` says which cluster, node and host a path of a known bundle belongs to (`catalogue/bundles.yml`).
 """
@@ -37,14 +37,14 @@ MAX_MEMBERS = 200_000
 MAX_BYTES = 1 << 40  # Of all members together, decompressed.
 # deflate cannot shrink more than 1032 times; logs of brokers shrink 10 to 60 times.
 MAX_RATIO = 200
-FREE_BYTES = 64 << 20  # Up to here no ratio is looked at: a small file of blanks is no bomb.
+FREE_BYTES = 64 << 20  # Up to here no ratio is looked at: a small file of blanks is not a bomb.
 MAX_DEPTH = 3  # Archives in archives in archives.
 # A zip in another archive has its directory at its end, so it must be held in memory whole.
 MAX_NESTED_ZIP = 256 << 20
 HEAD = 1 << 16
 BZIP2_HEAD = 1 << 20  # bzip2 gives nothing before its first block of up to 900 kB is whole.
 BLOCK = 512
-# zip files that are no bundles.
+# zip files that are not bundles.
 PACKAGES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".whl", ".apk", ".npz", ".nar")
 BROKEN = (
     tarfile.TarError,
@@ -165,7 +165,7 @@ def head_of(file: BinaryIO) -> bytes:
 
 
 def kind_of(head: bytes) -> str | None:
-    """`zip`, `tar`, `gz`, `bz2` or `xz` (a tar within) by the first bytes; None where they begin no archive."""
+    """`zip`, `tar`, `gz`, `bz2` or `xz` (a tar within) by the first bytes; None if they begin no archive."""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     for kind, magic in (("gz", b"\x1f\x8b"), ("bz2", b"BZh"), ("xz", b"\xfd7zXZ\0")):
@@ -357,7 +357,7 @@ def walk_torn_zip(file: BinaryIO, prefix: str, depth: int, budget: Budget) -> It
 
 
 class Inflated(io.RawIOBase):
-    """The member of a torn zip that begins where the file stands.  `packed`: its bytes in the file; None: until deflate says it is over."""
+    """The member of a torn zip that begins at the file's position.  `packed`: its bytes in the file; None: until deflate ends."""
 
     def __init__(self, file: BinaryIO, packed: int | None, is_deflated: bool) -> None:
         super().__init__()
@@ -514,7 +514,7 @@ def bundle_of(paths: Iterable[str]) -> tuple[Bundle, str | None] | None:
 
 
 def place_of(found: tuple[Bundle, str | None] | None, path: str) -> Place | None:
-    """Cluster, node and host of one path of a bundle; None where the bundle is not known."""
+    """Cluster, node and host of one path of a bundle; None if the bundle is not known."""
     if found is None:
         return None
     bundle, cluster = found

@@ -33,7 +33,7 @@ class Options:
 
     @cached_property
     def placeholders(self) -> Layout | None:
-        """The layout, compiled.  Raises ValueError where it is none."""
+        """The layout, compiled.  Raises ValueError if it is none."""
         return Layout(self.layout) if self.layout else None
 
 
@@ -54,7 +54,7 @@ def discover(options: Options, leave_out: str | None = None) -> Iterator[Found]:
 
 
 def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
-    """Every regular file below a path, in order; a missing path stands for itself.  `leave_out`: a folder that is passed by."""
+    """Every regular file below a path, in order; a missing path is returned as it is.  `leave_out`: a folder that is skipped."""
     if not os.path.isdir(given):
         yield given
         return
@@ -73,7 +73,7 @@ def below(path: str, root: str) -> str:
 
 
 def located(found: Found, relative: str, options: Options, bundle: Bundle | None) -> Found:
-    """A file with cluster, node and host by its path: as told, by `--layout`, by what is known of the bundle, else the cluster by the
+    """A file with cluster, node and host by its path: as given, by `--layout`, by what is known about the bundle, else the cluster by the
     folder's or archive's name."""
     layout = options.placeholders
     if layout is not None:

@@ -61,7 +61,7 @@ class Past:
         return list(known.values())
 
     def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
-        """Each file of some clusters that was read, with all that it ever told."""
+        """Each file of some clusters that was read, with everything that it ever showed."""
         out: dict[Place, owners.File] = {}
         for row in self.rows:
             if row["cluster_id"] in clusters and row["outcome"] in (TO_READ, CUT):
@@ -70,7 +70,7 @@ class Past:
         return out
 
     def kept(self, sources: Sequence[Placed]) -> list[Placed]:
-        """The sources with the node of each capture that the logs beside it told by time, where these logs are not looked at now."""
+        """The sources with the node of each capture that the neighbouring logs showed by time, if these logs are not looked at now."""
         return [
             grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
             if (row := self.latest.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
@@ -79,7 +79,7 @@ class Past:
         ]
 
     def has_more_of(self, source: Identified) -> bool:
-        """Whether a file may hold bytes that have not been read; a gzip does not tell, unless it is as it was."""
+        """Whether a file may hold bytes that have not been read; a gzip does not show it, unless it is unchanged."""
         if source.outcome != TO_READ:
             return False
         if source.size is None:
@@ -98,7 +98,7 @@ def is_by_time(row: Row) -> bool:
 
 
 def owner_of(row: Row) -> tuple[int | None, str | None, tuple[str, ...]]:
-    """The node of a row of `bronze.sources`, who said so, and what contradicted it."""
+    """The node of a row of `bronze.sources`, what it is known by, and what contradicts it."""
     return row["node_id"], row["node_known_by"], tuple((row.get("clues") or {}).get("doubts") or ())
 
 
@@ -125,7 +125,7 @@ def file_of_row(row: Row) -> owners.File:
 
 
 def together(before: owners.File | None, now: owners.File) -> owners.File:
-    """What a file told, earlier and now; a root above the other reaches further."""
+    """What a file showed, earlier and now; a root above the other reaches further."""
     if before is None:
         return now
     return replace(

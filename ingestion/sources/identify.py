@@ -31,7 +31,7 @@ def same_bytes(one: str, other: str) -> bool:
         return False
 
 
-# Up to so many bytes files that begin alike are told apart before they are compared with each other.
+# Up to so many bytes files that begin alike are distinguished before they are compared with each other.
 PREFIXES = (*range(1024 + 64, 2048, 64), *(base << n for n in range(9) for base in (2048, 3072)))
 
 
@@ -59,7 +59,7 @@ class Alike:
             self.has_unseen.add(group)
 
     def find(self, group: str, source: Placed) -> list[Identified]:
-        """Those that have the same bytes as far as that can be said cheaply, in the order in which they were taken."""
+        """Those whose bytes are equal as far as a cheap check shows, in the order in which they were taken."""
         taken = self.groups.get(group, [])
         if source.seen_as and group not in self.has_unseen:
             return [self.seen[source.seen_as]] if source.seen_as in self.seen else []
@@ -169,7 +169,7 @@ class Taken:
         if match is not None and match.source_id in self.ids:
             return copy(source, match.source_id, match.path)
         if match is not None:
-            # A log goes on with the node that wrote it last; a capture's node is as it is known now.
+            # A log continues with the node that wrote it last; a capture's node is as it is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
             one = grown(Identified, source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
         else:
@@ -180,7 +180,7 @@ class Taken:
         return one
 
     def known_as(self, source: Placed) -> Known | None:
-        """The source of an earlier run that a file goes on with."""
+        """The source of an earlier run that a file continues with."""
         candidates = self.earlier.find(source)
         return next(
             (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None

@@ -138,7 +138,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         found = captured(shown, text)
         if found is None or found.kind == DOCUMENT:
             found = rewritten(shown, text, pattern) or found
-        return found or Nature(outcome=UNKNOWN, reason="no known layout frames any of its lines, and it is no known capture")
+        return found or Nature(outcome=UNKNOWN, reason="no known layout matches any of its lines, and it is not a known capture")
     # The output of a tool, with warnings of its own log above it.
     found = captured(shown, text, is_log=True)
     if found is not None:
@@ -152,7 +152,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
 
 
 def foreign_encoding(sample: bytes) -> str | None:
-    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None where it is no such text."""
+    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None if it is no such text."""
     zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
     if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
         return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
@@ -162,7 +162,7 @@ def foreign_encoding(sample: bytes) -> str | None:
 
 
 def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | None:
-    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: beside lines of a log."""
+    """A capture of a kind that some module knows, or a document with captures in it; `is_log`: together with lines of a log."""
     found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(shown), is_log=is_log)
     if found is None:
         return None

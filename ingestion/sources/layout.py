@@ -41,6 +41,6 @@ class Layout:
         return parts.get("cluster"), node_number(parts.get("node"))
 
     def parts(self, relative: str) -> dict[str, str | None]:
-        """What each placeholder stands for in a path; nothing where the layout does not fit."""
+        """What each placeholder stands for in a path; nothing if the layout does not fit."""
         match = self.pattern.match(relative)
         return match.groupdict() if match else {}

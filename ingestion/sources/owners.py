@@ -17,9 +17,9 @@ from typing import Any
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 from ingestion.records.clues import node_number
 
-# (name of a word, what stands before it): names of one style count in one way.
+# (name of a word, what is before it): names of one style count in one way.
 Style = tuple[str, str]
-# What stands in a name where a time stood.
+# What is in a name where a time stood.
 TIME = "~"
 TIMES = re.compile(
     r"(?<!\d)(?:20\d\d([-_.]?)[01]\d\1[0-3]\d(?:[t_\-. ]?[0-2]\d[:\-_.]?[0-5]\d(?:[:\-_.]?[0-5]\d)?(?:[.,]?\d{3})?z?)?|1\d{9}(?:\d{3})?)(?![\da-z])"
@@ -64,14 +64,14 @@ class Clue:
     kinds: frozenset[str] = frozenset()
 
     def find(self, text: str, small: str) -> Iterator[re.Match[str]]:
-        """Where it stands in a text; `small`: the same in small letters.  Words are found a hundred times faster than patterns."""
+        """Where it is in a text; `small`: the same in small letters.  Words are found a hundred times faster than patterns."""
         count = 0
         for word in self.words:
             at = small.find(word)
             while at >= 0 and count < MOST_PLACES:
                 count += 1
                 line, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-                # An answer may stand below its question.
+                # An answer may be below its question.
                 stop = len(text) if stop < 0 or r"\n" in self.pattern.pattern else stop
                 end = min(stop, at + REACH)
                 yield from self.pattern.finditer(text, max(line, at - REACH), end)
@@ -171,7 +171,7 @@ class Tells:
 
 def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True) -> Tells:
     """What the beginning of a file tells.  `own`: the node that its lines name as their writer; `is_of_node`: whether this kind of
-    file speaks of one node or its machine, so that a host in it is that one's."""
+    file mentions one node or its machine, so that a host in it is that one's."""
     known, small = knowledge(), text.lower()
     if own is None:
         named = {int(match["node"]) for clue in known.own if kind in clue.kinds for match in clue.find(text, small)}
@@ -200,7 +200,7 @@ def machine_in(text: str, small: str) -> str | None:
 
 
 def hosts_in(text: str) -> set[str]:
-    """The hosts of an address or a list of them, in small letters, without those that are no machine's."""
+    """The hosts of an address or a list of them, in small letters, without those that do not belong to a machine."""
     known = knowledge()
     for pattern in known.addresses:
         found = {match["host"].strip("[]").lower() for match in pattern.finditer(text.strip())}
@@ -216,7 +216,7 @@ def plain(name: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def candidates(name: str) -> tuple[Candidate, ...]:
-    """The numbers that a name may give; none where it is of another program."""
+    """The numbers that a name may give; none if it is of another program."""
     known = knowledge()
     text = plain(name)
     if known.processes.search(text):
@@ -241,7 +241,7 @@ def is_others(name: str) -> bool:
 @dataclass(frozen=True)
 class File:
     """A file as it lies there.  `root`: the path that was given, above which nothing counts; `takes_node`: whether a folder or a name may
-    say whose it is; `is_foreign`: whether it is of another program than a node; `nodes`: that its content names as its own;
+    say who it belongs to; `is_foreign`: whether it is of another program than a node; `nodes`: that its content names as its own;
     `path_node`: the node that was said for its path, `is_said_of_file`: by its own name, not by a folder."""
 
     cluster: str
@@ -276,7 +276,7 @@ class Owner:
 
 @dataclass
 class Held:
-    """What lies below a folder.  `nodes`: of its files, by all but their folders; `own`: those that content tells, but for files in
+    """What lies below a folder.  `nodes`: of its files, by all but their folders; `own`: those that content shows, except for files in
     folders that are named after a node; `paths`: what the paths of the latter say; `is_foreign`: files of another program are there."""
 
     nodes: set[int] = field(default_factory=set)
@@ -310,7 +310,7 @@ class Cluster:
         }
         certain = {number for style, word in self.words.items() if word.counts_alone == "always" for number in plausible[style]}
         if certain:
-            # A node that only names of another style name fills up the run of the others, or goes on with it.
+            # A node that only names of another style name fills up the run of the others, or continues with it.
             others = {number for style, numbers in plausible.items() if 0 not in self.numbers[style] for number in numbers}
             return certain | others if is_run(certain | others) else certain
         sets = {
@@ -323,7 +323,7 @@ class Cluster:
         return {number for style in chosen for number in plausible[style]}
 
     def _offsets(self) -> dict[Style, int | None]:
-        """What is to be added to the numbers of each style to have ids; None where its names count otherwise than ids do."""
+        """What is to be added to the numbers of each style to have ids; None if its names count otherwise than ids do."""
         told: dict[Style, set[tuple[int, int]]] = defaultdict(set)
         pairs = [(host, node) for host, node in self.hosts.items()]
         pairs += [(name, file.nodes[0]) for file in self.files if len(file.nodes) == 1 for name in (file.name, *folder_names(file))]
@@ -357,7 +357,7 @@ class Cluster:
             if not nodes and said.node is not None and (said.known_by != "path" or file.is_said_of_file):
                 nodes = {said.node}
             if file.takes_node and not nodes:
-                # A number after a node's word is of another node, also where nothing else speaks of that one.
+                # A number after a node's word is of another node, even if nothing else mentions that one.
                 nodes = {candidate.number for candidate in candidates(file.name) if candidate.word.counts_alone == "always"}
             is_own = bool(nodes) and said.known_by in ("content", "host")
             for folder in file.folders:
@@ -428,7 +428,7 @@ class Cluster:
         return Owner()
 
     def may_be(self, name: str, node: int | None) -> bool:
-        """Whether a name does not speak of another number only: a folder's node is not that of a file called after a node that is not known."""
+        """Whether a name does not mention another number only: a folder's node is not that of a file called after a node that is not known."""
         numbers = {candidate.number + (self.offsets.get(candidate.style) or 0) for candidate in candidates(name)}
         return not numbers or node in numbers or self.by_name(name).node is not None
 
@@ -492,14 +492,14 @@ def host_map(files: Iterable[File]) -> dict[str, int]:
 
 
 def says_machine(host: str) -> bool:
-    """Whether a host can be looked for in names: it is more than a word that may stand in any of them."""
+    """Whether a host can be looked for in names: it is more than a word that may be in any of them."""
     known = knowledge()
     return len(host) > 2 and not any(pattern.fullmatch(host) for pattern in (known.tools, known.processes, known.clients, known.common))
 
 
 @lru_cache(maxsize=1 << 12)
 def host_pattern(host: str) -> re.Pattern[str]:
-    """A host as names have it: any of . - _ between its parts, and nothing that goes on before or behind it."""
+    """A host as names have it: any of . - _ between its parts, and nothing that continues before or behind it."""
     parts = r"[.\-_:]".join(re.escape(part) for part in re.split(r"[.\-_:]+", host) if part)
     return re.compile(rf"(?<![a-z0-9]){parts}(?![a-z0-9])")
 
@@ -513,7 +513,7 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
 
 
 def layout_for(name: str) -> str | None:
-    """The `--layout` that takes the last number of a file's name, beside its times, for the node; None where it has none."""
+    """The `--layout` that takes the last number of a file's name, besides its times, for the node; None if it has none."""
     spans = [match.span() for match in TIMES.finditer(name.lower())]
     numbers = [match.span() for match in re.finditer(r"(?<!\d)\d{1,9}(?!\d)", name)]
     free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in spans)]

@@ -40,13 +40,13 @@ def place(sources: Sequence[Inspected], past: Collection[owners.File] = (), time
 
 
 def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> list[owners.Owner]:
-    """The node that the first records of each file belong to, or that a capture speaks of.
+    """The node that the first records of each file belong to, or that a capture mentions.
 
     A log by its content; else by the other logs of its folder where they agree; else by path (`--node`, `--layout`), by its name, by
     the time at which it begins.  A capture as `owners` says.  A disagreement is a warning.
     """
     files = [file_of(source) for source in sources]
-    # What a file told that has been rotated or written anew holds on.
+    # What a file showed before it was rotated or rewritten stays valid.
     clusters = owners.clusters([*files, *past])
     of_folder: dict[str, list[tuple[int, int]]] = {}
     for source in sources:
@@ -64,7 +64,7 @@ def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> li
 
 
 def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: list[tuple[int, int]]) -> owners.Owner:
-    """The node of a log.  `told`: (time, node) of what the logs of its folder say, in order."""
+    """The node of a log.  `told`: (time, node) from the logs of its folder, in order."""
     siblings = {node for _, node in told}
     if source.nodes and source.takes_nodes:
         return cluster.owner(file)
@@ -79,7 +79,7 @@ def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: 
 
 
 def of_capture(source: Inspected, owner: owners.Owner, told: list[tuple[int, int]]) -> owners.Owner:
-    """The node of a capture; of one that grows as logs do, the logs that lie beside it tell, where nodes took turns to write them."""
+    """The node of a capture; for one that grows as logs do, from the logs in its folder, if nodes took turns to write them."""
     if (
         owner.node is None
         and source.capture in GROWING
@@ -94,7 +94,7 @@ def of_capture(source: Inspected, owner: owners.Owner, told: list[tuple[int, int
 def by_time(source: Inspected, told: list[tuple[int, int]]) -> owners.Owner:
     """Several nodes in one folder: the one that the other files name last before this one begins."""
     nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
-    text = f"nodes {sorted({node for _, node in told})} write into this folder; taken as node {nearest[-1]} by time"
+    text = f"nodes {sorted({node for _, node in told})} write into this folder; assigned to node {nearest[-1]} by time"
     return owners.Owner(nearest[-1], "folder", (text,))
 
 
@@ -133,7 +133,7 @@ def file_of(source: Inspected) -> owners.File:
 
 
 def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
-    """The time zone of each file: as told, by its folder's evidence, by its cluster's where that is one, else UTC."""
+    """The time zone of each file: as given, by its folder's evidence, by its cluster's if that is a single zone, else UTC."""
     if timezone:
         return [Zoned(((ALWAYS, timezone),), "given")] * len(sources)
     of_folder: dict[str, set[tuple[int, str]]] = {}
@@ -147,7 +147,7 @@ def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
         if not evidence and len({zone for _, zone in of_cluster[source.cluster_id]}) == 1:
             evidence, by = sorted(of_cluster[source.cluster_id])[:1], "cluster"
         if not evidence:
-            out.append(Zoned(((ALWAYS, "UTC"),), warnings=("no time zone is known; taken as UTC",)))
+            out.append(Zoned(((ALWAYS, "UTC"),), warnings=("time zone unknown; taken as UTC",)))
             continue
         steps = [
             (local, zone.replace("+0000", "UTC").replace("+00:00", "UTC"))

@@ -1,6 +1,6 @@
-"""What files were found to be, kept from run to run: a file that is as it was is not opened again.
+"""What files were found to be, kept from run to run: a file that is unchanged is not opened again.
 
-A file is as it was where its place on disk, its size and both its times are (the time of its status moves with every write, whatever sets the other
+A file is unchanged where its place on disk, its size and both its times are (the time of its status moves with every write, whatever sets the other
 back), it was asked for in the same way, and the code that looks at it is the same.  Only what was read to its end is kept; a file whose last record
 may still grow, or that changed within the last seconds, is looked at again.  What is to be read is decided by `bronze.sources` alone: without
 this file a run is slower and says the same.
@@ -40,7 +40,7 @@ class Entry:
 
 
 class Seen:
-    """The files of earlier runs; `find` one that is as it was, `note` what another one is, `keep` them all when the run is committed."""
+    """The files of earlier runs; `find` an unchanged one, `note` what another one is, `keep` them all when the run is committed."""
 
     def __init__(self, file: Path | None = None) -> None:
         self.file = file
@@ -50,7 +50,7 @@ class Seen:
         self.found: dict[str, Entry] = {}
 
     def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
-        """What a file was found to be, where it is as it was.  `pattern`: as it was inspected with."""
+        """What a file was found to be, where it is unchanged.  `pattern`: as it was inspected with."""
         if self.file is None:
             return None
         try:

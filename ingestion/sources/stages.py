@@ -64,7 +64,7 @@ class Inspected(Found):
 
     `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `modified`: seconds since 1970; `begin`: where its text
     begins, behind a mark of its encoding; `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
-    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock beside UTC; `tells`: what it says of
+    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `tells`: what it says of
     nodes and hosts, `host`: of the machine that it was taken on; `seen_as`: the source that it was when it was read, where it has not changed
     since.
     """
@@ -103,7 +103,7 @@ class Inspected(Found):
 
     @property
     def changed_at(self) -> dt.datetime | None:
-        """When the file was last changed; None where its file system says a year that there is not."""
+        """When the file was last changed; None if its file system says a year that there is not."""
         try:
             return dt.datetime.fromtimestamp(self.modified, dt.UTC) if self.modified else None
         except (ValueError, OverflowError, OSError):

@@ -1,7 +1,7 @@
 {#-
 A table that is built whole and keeps its place: where name and type of all columns are as before, its rows are replaced in
 one commit (`insert overwrite` keeps comments and constraints, and readers never see it empty); otherwise it is created
-anew. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
+again. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
 
 `chronicle build` does it another way: it writes the rows as plain Parquet, and commits all tables when the last one has been made
 (`chronicle/build/publish.py`), at a hundredth of what a commit costs Spark. This is for dbt run by hand.

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A log cleaner died, or gave up a partition, and the offsets topic grows without bound.",
+        "description": "A log cleaner died, or gave up a partition, and the offsets topic grows without bound.",
         "ask": "chronicle evidence {key}"
     }
 ) }}
@@ -12,7 +12,7 @@ select
     log_cleaner_outage_key as key,
     'the log cleaner of node ' || cast(node_id as string) || ' stopped'
     || coalesce(
-        case when scope = 'partition' then ' for ' else ' while it cleaned ' end
+        case when scope = 'partition' then ' for ' else ' while cleaning ' end
         || topic_name || '-' || cast(partition_id as string),
         ''
     )

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A node wrote nothing for alert_silent_ms although it had not been stopped on purpose; raised when that time had passed.",
+        "description": "A node wrote nothing for alert_silent_ms although it had not been stopped on purpose; raised when that time had passed.",
         "ask": "chronicle ask how-nodes-ended --cluster {cluster_id}"
     }
 ) }}
@@ -34,7 +34,7 @@ select
     cluster_id,
     silent_at as at,
     node_run_key as key,
-    'nothing was heard of node ' || cast(node_id as string)
-    || ' for {{ var("alert_silent_ms") }} ms, and it was not stopped' as sentence
+    'no records from node ' || cast(node_id as string)
+    || ' for {{ var("alert_silent_ms") }} ms, and it was not shut down' as sentence
 from silent
 where silent_at <= now() and {{ question_filter(start='silent_at') }}

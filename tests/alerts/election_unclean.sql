@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A replica that was not in sync was made leader - records may be lost.",
+        "description": "A replica that was not in sync was made leader - records may be lost.",
         "ask": "chronicle evidence {key}"
     }
 ) }}
@@ -10,7 +10,7 @@ select
     cluster_id,
     elected_at as at,
     leader_election_key as key,
-    'node ' || cast(leader_id as string) || ' was made leader of ' || topic_name || '-'
+    'node ' || cast(leader_id as string) || ' became leader of ' || topic_name || '-'
     || cast(partition_id as string)
     || ' unclean, at epoch '
     || cast(leader_epoch as string) as sentence

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "Records show a known issue of the release that runs.",
+        "description": "Records show a known issue of the release that runs.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "A group is stuck in a rebalance for longer than rebalance_stuck_after_ms.",
+        "description": "A group is stuck in a rebalance for longer than rebalance_stuck_after_ms.",
         "ask": "chronicle evidence {key}"
     }
 ) }}
@@ -10,7 +10,7 @@ select
     cluster_id,
     started_at as at,
     group_rebalance_key as key,
-    'group ' || group_id || ' hangs in a rebalance' as sentence
+    'group ' || group_id || ' is stuck in a rebalance' as sentence
 from {{ ref('fct_group_rebalances') }}
 where
     is_stuck

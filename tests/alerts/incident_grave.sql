@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "An incident began that took leaders away, put records at risk or stopped a node (severity critical or major).",
+        "description": "An incident began that took leaders away, put records at risk or stopped a node (severity critical or major).",
         "ask": "chronicle ask incident {key}"
     }
 ) }}

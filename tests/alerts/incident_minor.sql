@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "An incident began that did little harm (severity minor).",
+        "description": "An incident began that did little harm (severity minor).",
         "ask": "chronicle ask incident {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A log directory failed.",
+        "description": "A log directory failed.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

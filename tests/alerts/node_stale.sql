@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A node began to work with leader or controller epochs that were out of date; one alert for all its partitions within a minute.",
+        "description": "A node began to work with leader or controller epochs that were out of date; one alert for all its partitions within a minute.",
         "ask": "chronicle ask stale-nodes --cluster {cluster_id} --since {at}"
     }
 ) }}
@@ -23,7 +23,7 @@ select
     cluster_id,
     opened_at as at,
     epoch_gap_key as key,
-    'node ' || cast(node_id as string) || ' works with an old epoch' as sentence
+    'node ' || cast(node_id as string) || ' uses a stale epoch' as sentence
 from stretches
 where
     (opened_before_at is null or opened_at >= opened_before_at + interval '60 seconds')

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "A partition of the offsets topic grew abnormally compared with its siblings; raised at the first of consecutive abnormal hours.",
+        "description": "A partition of the offsets topic grew abnormally compared with its siblings; raised at the first of consecutive abnormal hours.",
         "ask": "chronicle ask offsets-growth --cluster {cluster_id}"
     }
 ) }}
@@ -26,7 +26,7 @@ select
     hour_at as at,
     offsets_topic_growth_key as key,
     '__consumer_offsets-' || cast(partition_id as string) || ' on node ' || cast(node_id as string)
-    || ' is out of line: ' || coalesce(abnormal_reason, 'no reason known') as sentence
+    || ' grows abnormally: ' || coalesce(abnormal_reason, 'reason unknown') as sentence
 from hours
 where
     is_abnormal

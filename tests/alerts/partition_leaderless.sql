@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A partition had no leader for longer than alert_leaderless_ms; raised when that time had passed.",
+        "description": "A partition had no leader for longer than alert_leaderless_ms; raised when that time had passed.",
         "ask": "chronicle evidence {key}"
     }
 ) }}
@@ -23,6 +23,6 @@ select
     lasting_at as at,
     leaderless_window_key as key,
     topic_name || '-' || cast(partition_id as string) || ' had no leader for '
-    || coalesce(cast(duration_ms as string) || ' ms', 'as long as the evidence goes on') as sentence
+    || coalesce(cast(duration_ms as string) || ' ms', 'the rest of the logs') as sentence
 from lasting
 where lasting_at <= now() and {{ question_filter(start='lasting_at') }}

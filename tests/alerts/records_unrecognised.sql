@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "On a past day with at least 1000 records of a cluster, less than alert_recognised_ratio of them were recognised.",
+        "description": "On a past day with at least 1000 records of a cluster, less than alert_recognised_ratio of them were recognised.",
         "ask": "chronicle ask unrecognised-shapes --cluster {cluster_id}"
     }
 ) }}

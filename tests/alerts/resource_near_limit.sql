@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
-        "tells": "Open files, sockets, memory maps or threads reached alert_resource_ratio of their limit, or ran out.",
+        "description": "Open files, sockets, memory maps or threads reached alert_resource_ratio of their limit, or ran out.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "Two nodes were controller at the same time.",
+        "description": "Two nodes were controller at the same time.",
         "ask": "chronicle evidence {key}"
     }
 ) }}
@@ -10,7 +10,7 @@ select
     cluster_id,
     elected_at as at,
     controller_tenure_key as key,
-    'node ' || cast(controller_id as string) || ' went on as controller of epoch '
+    'node ' || cast(controller_id as string) || ' still acted as controller of epoch '
     || cast(controller_epoch as string) || ' for ' || coalesce(cast(overlap_ms as string), '?')
     || ' ms beside node ' || coalesce(cast(overlapping_controller_id as string), '?')
     || ', states written: ' || coalesce(cast(late_writes as string), '?') as sentence

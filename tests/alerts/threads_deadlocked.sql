@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "tells": "A thread dump shows deadlocked threads.",
+        "description": "A thread dump shows deadlocked threads.",
         "ask": "chronicle evidence {key}"
     }
 ) }}

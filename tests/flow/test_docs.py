@@ -17,7 +17,7 @@ ASKED = [(page, query, answer) for page in pages() for query, answer in queries(
 
 @pytest.mark.parametrize(("page", "query", "answer"), ASKED, ids=[f"{page.stem}-{number}" for number, (page, _, _) in enumerate(ASKED)])
 def test_answers_are_those_of_the_tables(lab: Lab, page: Path, query: str, answer: str) -> None:
-    """`python -m docs.outputs WAREHOUSE` writes them anew."""
+    """`python -m docs.outputs WAREHOUSE` writes them again."""
     assert answered(Tables(Warehouse.at(lab.warehouse)), query) == answer
 
 

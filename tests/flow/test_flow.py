@@ -18,7 +18,7 @@ from ingestion.warehouse import Warehouse
 from tests.keys import keys
 from tests.lab import INCIDENTS, SECRET, WITH_KEYS, Lab
 
-# Which files and batches brought it, and where in them it stands, is another matter than what happened.
+# Which files and batches brought it, and where in them it is, is another matter than what happened.
 NOT_COMPARED = {"evidence", "ingested_at"}
 NO_FACTS = {"fct_sources"}
 
@@ -37,7 +37,7 @@ def facts(lab: Lab, cluster: str) -> dict[str, list[str]]:
 
 
 def tests_of_dbt() -> int:
-    """Data and unit tests of the project, but for the keys of steps where the lab leaves them out, and alerts, which only `check` runs."""
+    """Data and unit tests of the project, except for the keys of steps where the lab leaves them out, and alerts, which only `check` runs."""
     count = sum(1 for _ in (PROJECT / "tests/data").rglob("*.sql")) - (0 if WITH_KEYS else sum(1 for _ in keys()))
     for path in [*(PROJECT / "models").rglob("*.yml"), *(PROJECT / "dbt_project").rglob("*.yml")]:
         content = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
@@ -144,8 +144,8 @@ def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
 def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_path: Path) -> None:
     """Loads in no order of time: half of the files cut anywhere; the other half; all, grown, renamed, rotated and packed; all again.
 
-    All marts and reports are equal, value by value, with those of one load.  The last build takes this cluster alone; what stands
-    there of another is as it was.
+    All marts and reports are equal, value by value, with those of one load.  The last build takes this cluster alone; what is
+    there of another is unchanged.
     """
     cluster, neighbour = "kraft-372-offsets", "incident-2"
     whole = facts(lab, cluster)

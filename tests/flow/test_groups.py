@@ -79,7 +79,7 @@ def test_partitions_of_groups(lab, cluster: str) -> None:
 
 
 def test_owners_in_zookeeper(lab) -> None:
-    """Nobody owned a partition for longer than a rebalance may take, but for those whose consumers had stopped at the end."""
+    """Nobody owned a partition for longer than a rebalance may take, except for those whose consumers had stopped at the end."""
     (folder,) = lab.folder.glob("zk-e-*")
     owners: dict[str, list[tuple[int, str]]] = {}
     for line in (folder / "truth/truth.jsonl").read_text().splitlines():

@@ -94,7 +94,7 @@ def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> No
 def test_the_notebook_in_the_docs_runs(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each piece of Python in docs/other-engines.md prints, of another warehouse, the columns that stand beneath it there."""
+    """Each piece of Python in docs/other-engines.md prints, of another warehouse, the columns that are beneath it there."""
     text = (PROJECT / "docs/other-engines.md").read_text(encoding="utf-8")
     pieces = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL)
     assert len(pieces) == 2

@@ -15,7 +15,7 @@ SHORTEST_MS = 2000
 EARLY_MS = 2500
 """A client pings ZooKeeper every third of its timeout, 2 s: its last contact lies as much before the freeze."""
 UNTOLD = {
-    # Consumers without a session: they go on where they were, and say only that they lost their coordinator.
+    # Consumers without a session: they continue where they were, and say only that they lost their coordinator.
     ("kraft-391-isolated", "app-2"),
     ("zk-a-2.8.2", "app3"),
     ("zk-c-0.10.1.0-cleaner", "app3"),
@@ -87,6 +87,6 @@ class TestCluster:
                 assert (expiry.cause_kind, expiry.stalled) == ("process_stall", f"node {expiry.node_id}"), expiry
             elif zookeeper:
                 assert expiry.cause_kind == "process_stall", expiry
-                assert "the process that stood still is ZooKeeper" in expiry.warnings, expiry
+                assert "the process that stalled is ZooKeeper" in expiry.warnings, expiry
             else:
                 assert expiry.cause_kind != "gc_pause", expiry

@@ -98,7 +98,7 @@ class TestCluster:
         assert 1 - len(extra) / len(found) >= 0.99, extra
 
     def test_under_replicated_windows(self, lab, cluster: str) -> None:
-        """Replicas that stop because their topic is deleted are no outage: the mart may have them or not."""
+        """Replicas that stop because their topic is deleted are not outage: the mart may have them or not."""
         stretches = {(f"{s['topic']}-{s['partition']} {s['replica']}", s["start"]): s for s in truth(lab.folder / cluster)["out_of_sync"]}
         wanted = {key: stretch["end"] for key, stretch in stretches.items() if not stretch["deleted"]}
         found = {
@@ -126,7 +126,7 @@ class TestCluster:
             if name in ("start", "broker_start"):
                 ends.setdefault(int(node), []).append({"open"})
             elif name.startswith("kill -9"):
-                # Nothing after its last line tells a killed process that was never started again from one that goes on.
+                # Nothing after its last line tells a killed process that was never started again from one that continues.
                 ends[int(node)][-1] = {"killed", "open"}
             elif "SIGTERM" in name:
                 ends[int(node)][-1] = {"clean", "killed"} if action.get("forced_kill") else {"clean"}

@@ -29,7 +29,7 @@ def millis(at: dt.datetime | None) -> int | None:
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The lines of a JSON-lines file; none where it does not exist."""
+    """The lines of a JSON-lines file; none if it does not exist."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -151,7 +151,7 @@ def kraft(folder: Path) -> Facts:
 
 
 def zookeeper(folder: Path) -> Facts:
-    """From ZooKeeper's transactions, in their order; sessions that a clean stop closed are no expiries."""
+    """From ZooKeeper's transactions, in their order; sessions that a clean stop closed are not expiries."""
     facts = empty()
     partitions = Partitions(facts)
     owners: dict[int, int] = {}
@@ -193,7 +193,7 @@ def zookeeper(folder: Path) -> Facts:
 
 
 def lines(folder: Path) -> Iterator[str]:
-    """All lines of the nodes' logs that speak of an epoch."""
+    """All lines of the nodes' logs that mention an epoch."""
     for path in sorted(folder.glob("**/logs/*")):
         if "gc.log" in path.name:
             continue
@@ -204,7 +204,7 @@ def lines(folder: Path) -> Iterator[str]:
 def mark_visible(folder: Path, facts: Facts) -> None:
     """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, where no leader was).
 
-    A line that prints controllerEpoch=-1 beside partitionEpoch=2 speaks of no leaderless epoch 2.
+    A line that prints controllerEpoch=-1 beside partitionEpoch=2 mentions no leaderless epoch 2.
     """
     wanted: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
     for epoch in facts["leader_epochs"]:

@@ -34,7 +34,7 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
             {"cluster_id": "lab", "started_at": AT, "group_rebalance_key": "b", "group_id": "web", "is_stuck": False},
             {"cluster_id": "lab", "started_at": AT, "group_rebalance_key": "c", "group_id": "cdc", "is_stuck": None},
         ],
-        [(AT, "a", "group etl hangs in a rebalance")],
+        [(AT, "a", "group etl is stuck in a rebalance")],
     ),
     # Of 1,200 records of the day 700 are recognised; the other cluster has too few to say anything.
     "records_unrecognised": (

@@ -91,7 +91,7 @@ def test_quotas_and_credentials() -> None:
 def test_a_setting_without_its_head_is_kept_with_a_warning() -> None:
     (row,) = rows_in(configs, "  num.io.threads=8 sensitive=false synonyms={DEFAULT_CONFIG:num.io.threads=8}\n")
     assert row.fields["config_value"] == "8"
-    assert "whose setting it is stood above" in row.warnings
+    assert "the owner was named above this part" in row.warnings
 
 
 def test_prose_about_configs_is_none() -> None:

@@ -134,7 +134,7 @@ def test_free_uptime_and_vmstat_of_the_lab() -> None:
         "cached": "2617",
         "available": "21361",
     }
-    assert memory.warnings == ("free prints no unit: KiB unless an option said otherwise",)
+    assert memory.warnings == ("free prints no unit: KiB unless an option changed it",)
     assert swap.fields["of"] == "swap"
     assert load.fields == {"load_1m": "20.55", "load_5m": "11.91", "load_15m": "6.33"}
     assert (first.fields["runnable"], first.fields["free_bytes"], first.fields["blocks_out_per_second"], first.fields["idle_percent"]) == (

@@ -1,4 +1,4 @@
-"""Sockets: netstat and ss, their counts, and what is no socket."""
+"""Sockets: netstat and ss, their counts, and what is not a socket."""
 
 from __future__ import annotations
 

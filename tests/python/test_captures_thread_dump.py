@@ -118,7 +118,7 @@ def test_a_deadlock_over_a_read_write_lock_with_many_readers_is_one() -> None:
 
 def test_those_who_wait_behind_a_deadlock_that_the_jvm_reports() -> None:
     deadlock = next(row for row in rows("jstack-8-kafka-deadlock.txt") if row.kind == "deadlock")
-    # the heartbeat leads into the cycle and is no part of it
+    # the heartbeat leads into the cycle and is not part of it
     assert [member.split(" ")[0] for member in json.loads(deadlock.fields["members"])] == [
         "group-metadata-manager-0",
         "kafka-request-handler-3",
@@ -320,7 +320,7 @@ def test_the_serviceability_agent() -> None:
 
 
 def test_a_cycle_through_a_lock_nobody_waits_long_for_is_none() -> None:
-    """A thread that waits for a lock whose holder runs is no deadlock."""
+    """A thread that waits for a lock whose holder runs is not a deadlock."""
     text = "\n".join(
         [
             '"a" #1 prio=5 os_prio=0 tid=0x0000000000000001 nid=0x1 waiting for monitor entry [0x0]',

@@ -52,7 +52,7 @@ def test_each_line_is_recognised_and_its_values_are_where_the_marks_are() -> Non
 
 
 def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
-    """A field is one token wherever it stands, so its type cannot differ; the vocabulary says it once."""
+    """A field is one token wherever it is, so its type cannot differ; the vocabulary says it once."""
     for form in catalogue().forms:
         assert set(form.names) <= set(catalogue().vocabulary.fields)
 

@@ -34,7 +34,7 @@ def rules() -> list[Rule]:
 
 
 def circle(rules: Iterable[Rule]) -> list[str]:
-    """Kinds that can cause each other in a circle, since their delays need not be longer than nothing in all; empty where none can."""
+    """Kinds that can cause each other in a circle, since their delays need not be longer than nothing in all; empty if none can."""
     rules = list(rules)
     kinds = {kind for rule in rules for kind in rule[:2]}
     # Bellman and Ford's shortest ways from everywhere: one that still becomes shorter after as many rounds as there are kinds runs in a

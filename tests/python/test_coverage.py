@@ -18,11 +18,11 @@ HEAD = "source_unit\treceiver\tlevel\tfirst_release\tlast_release\treleases\tsta
     [
         # Interpolations with brackets and quotes of their own.
         ('s"Shrinking ISR ${isr.mkString("[", ",", "]")} of $topicPartition."', "Shrinking ISR [1,2] of orders-3."),
-        # Each format has its own arguments; what stands outside of it is printed as it is.
+        # Each format has its own arguments; what is outside of it is printed as it is.
         ('"Broker %d got it.".format(brokerId) + " Epoch is %d " + epoch', "Broker 7 got it. Epoch is %d 7"),
         ('("%d of %s" + " is %d%%") .format(count, path, size), e', "7 of /data/kafka/orders-3 is 7%"),
         ('String.format("Stopped %s", partition), e', "Stopped orders-3"),
-        # slf4j; the exception is no part of the message.
+        # slf4j; the exception is not part of the message.
         ('"{} and {} failed", topicPartition, offset, e', "orders-3 and 7 failed"),
         ('if (isNew) "Created the log" else "Found the log"', "Created the log"),
         ('"took " + (end - startMs) + "ms"', "took 7ms"),

@@ -40,7 +40,7 @@ def asked(sql: str) -> Iterator[str]:
 
 
 def branches(tokens: list[str]) -> Iterator[str]:
-    """What stands after each `when` of `case column when … end`."""
+    """What is after each `when` of `case column when … end`."""
     depth = 0
     for at, token in enumerate(tokens):
         match token.lower():
@@ -73,7 +73,7 @@ def operands(tokens: list[str]) -> Iterator[str]:
 
 
 def sql_files() -> dict[str, str]:
-    """The texts of all SQL files by path, but for the macro that is made from the catalogue."""
+    """The texts of all SQL files by path, except for the macro that is made from the catalogue."""
     paths = [path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.sql") if path != authoring.MACRO]
     return {str(path.relative_to(PROJECT)): path.read_text(encoding="utf-8") for path in paths}
 

@@ -94,7 +94,6 @@ def test_subjects_of_captures_stand_alone() -> None:
 
 # Functions of more than 50 lines, each with its reason.
 LONG = {
-    "chronicle.catalogue.check.problems": "one kind of fault after the other",
     "chronicle.cli.main.serve": "an option a line",
     "ingestion.bronze.log_records.Batch.table": "a column of the table a line",
     "ingestion.bronze.log_records.read_tasks": "what a fault of ours falls back to, step by step",

@@ -48,7 +48,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def fault_of(found: hostile.Found) -> str | None:
-    """Why a pattern is not linear; None where it is."""
+    """Why a pattern is not linear; None if it is."""
     tree = hostile.Tree(found.text, found.flags)
     for use in found.methods:
         searched = use in hostile.SEARCHES

@@ -17,7 +17,7 @@ def test_reports_have_the_columns_of_the_measures(report: str) -> None:
 @pytest.mark.parametrize("report", measures.PLACES)
 def test_a_new_measure_is_one_row(report: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = measures.daily_measures()
-    new = {"name": "stalls", "fact": "fct_process_stalls", "day": "started_date", "means": "Times that a process stood still"}
+    new = {"name": "stalls", "fact": "fct_process_stalls", "day": "started_date", "means": "Times that a process stalled"}
     text = (measures.REPORTS / f"{report}.yml").read_text(encoding="utf-8")
     monkeypatch.setattr(measures, "daily_measures", lambda: [rows[0], new, *rows[1:-1]])
     columns, before = (

@@ -146,7 +146,7 @@ def code_of(node: Any) -> str:
 
 
 def inside(code: str, start: int) -> str:
-    """What stands in the bracket that opens at `start`."""
+    """What is in the bracket that opens at `start`."""
     depth = 0
     for at in range(start, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)
@@ -156,7 +156,7 @@ def inside(code: str, start: int) -> str:
 
 
 def arguments(text: str) -> list[str]:
-    """The arguments of a call, split at the commas that stand in no bracket."""
+    """The arguments of a call, split at the commas that are in no bracket."""
     depth, found = 0, [""]
     for letter in text:
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)

@@ -126,7 +126,7 @@ def test_values_cannot_leave_their_quotes() -> None:
 def test_an_alert_says_what_it_is(alert: alerts.Alert) -> None:
     assert alert.severity in alerts.SEVERITIES
     assert alert.ask.startswith("chronicle ")
-    assert alert.tells.endswith(".")
+    assert alert.description.endswith(".")
     assert alert.ask.format(key="k", cluster_id="c", at="t")
     config = render(alert.path, {}).config
     assert (config["tags"], config["enabled"]) == (["alert"], False)

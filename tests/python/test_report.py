@@ -276,7 +276,9 @@ def test_days_without_logs_are_unknown(warehouse: Warehouse) -> None:
     assert "1 of 3" in page.text
     assert "2 of 3 days have no logs at all; 4 of 6 days of nodes have none. Unknown is not healthy." in page.text
     quiet = Reader(page_of(warehouse, "orders", since="2026-06-12"))
-    assert "No incident was found in the evidence. That tells nothing of times without logs (1 of 1 days have no logs at all" in quiet.text
+    assert (
+        "No incident was found in the evidence. That says nothing about times without logs (1 of 1 days have no logs at all" in quiet.text
+    )
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,7 @@ def test_since_and_until_choose_what_touches_the_time_between(
 
 
 def test_what_is_cut_is_said(tmp_path: Path) -> None:
-    # The worst are kept, whenever they were; they stand in the order of time.
+    # The worst are kept, whenever they were; they are in the order of time.
     incidents = [
         incident(f"i{n:02}", f"2026-06-10 1{n % 10}:00", severity="critical" if n in (3, 57) else "info", leaderless_ms=n)
         for n in range(58)
@@ -492,7 +494,7 @@ def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) ->
     assert {"marts.dim_clusters", "marts.fct_leader_elections"} <= made
     tables, period = Tables(Warehouse.at(str(tmp_path))), Period("marts.orders", at("2026-06-10"), at("2026-06-12"))
     for query in (plots.LEADERS, plots.LEADERLESS, plots.GROWTH, *SPANS):
-        # Raises NotBuilt where a column is missing.
+        # Raises NotBuilt if a column is missing.
         if {f"marts.{name}" for name in re.findall(r"marts\.(\w+)", query)} <= made:
             tables.rows(Template(query).safe_substitute(cluster="''", step="1", since=moment(period.since), until=moment(period.until)))
     page = page_of(Warehouse.at(str(tmp_path)), "marts.orders")

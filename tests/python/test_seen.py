@@ -1,4 +1,4 @@
-"""A file that is as it was is not opened again, and every other one is."""
+"""A file that is unchanged is not opened again, and every other one is."""
 
 from __future__ import annotations
 

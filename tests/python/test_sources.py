@@ -1,4 +1,4 @@
-"""Files to sources: what a file is, whose it is, and from which byte on it is new."""
+"""Files to sources: what a file is, who it belongs to, and from which byte on it is new."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_of_two_nodes_in_a_folder_a_silent_file_gets_the_one_of_its_time(tmp_pat
         (tmp_path / f"cleaner.{hour}").write_text(f"[2020-05-15 {hour}:30:01,123] INFO Starting the log cleaner (kafka.log.LogCleaner)\n")
     silent = {Path(source.path).name: source for source in place(look(tmp_path)) if "cleaner" in source.path}
     assert {name: source.node_id for name, source in silent.items()} == {"cleaner.11": 0, "cleaner.13": 100, "cleaner.15": 0}
-    assert "nodes [0, 100] write into this folder; taken as node 100 by time" in silent["cleaner.13"].warnings
+    assert "nodes [0, 100] write into this folder; assigned to node 100 by time" in silent["cleaner.13"].warnings
 
 
 def test_the_zone_comes_from_the_folders_evidence(tmp_path: Path) -> None:

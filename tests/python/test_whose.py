@@ -108,7 +108,7 @@ def test_each_text_tells_what_its_example_says(section: str) -> None:
 
 
 def test_of_an_address_only_the_host_is_kept() -> None:
-    """What stands in bronze.sources must hold no secret."""
+    """What is in bronze.sources must hold no secret."""
     told = owners.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
     assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
 

@@ -64,7 +64,7 @@ def test_words_are_words() -> None:
 )
 def test_sentences_of_seeds_name_no_inner_terms(name: str, columns: list[str]) -> None:
     texts = [row[column] for row in seed(name) for column in columns]
-    # What stands in brackets names the rule to look at.
+    # What is in brackets names the rule to look at.
     assert [text for text in texts if inner_words(re.sub(r"\([^()]*\)", "", text))] == []
 
 
@@ -76,9 +76,9 @@ def test_a_rule_has_terms_or_a_reason() -> None:
 @pytest.mark.parametrize(
     ("value", "name", "shown"),
     [
-        ("late_tick", "found_by", "periodic work that came late"),
+        ("late_tick", "found_by", "a periodic task that ran late"),
         ("stale_node", "gap_kind", "stale node"),
-        ("data_loss", "severity", "data loss"),
+        ("data_loss", "impact", "data loss"),
         ("process_death", "cause_kind", "its process ended"),
         (
             [("@longest_pause_ms", "11543 (measured)"), ("queued.max.requests", "500")],

@@ -266,7 +266,7 @@ def test_a_port_that_is_taken_is_told_at_once(server: Served) -> None:
 
 
 def test_a_server_that_heeds_nothing_is_killed(lab: Lab) -> None:
-    """Java that stands still, as it does in a statement that cannot be cancelled."""
+    """Java that is still, as it does in a statement that cannot be cancelled."""
     server = launch(lab.warehouse)
     java = int(subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()[0])
     os.kill(java, signal.SIGSTOP)

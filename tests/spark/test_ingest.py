@@ -81,7 +81,7 @@ SECRET_FORMS = {
 
 
 def planted() -> tuple[list[str], list[str]]:
-    """(texts, the secrets in them): every example of the catalogue with a value that stands nowhere else."""
+    """(texts, the secrets in them): every example of the catalogue with a value that is nowhere else."""
     texts, values = [], []
     for shape in secrets():
         for example in shape.examples:

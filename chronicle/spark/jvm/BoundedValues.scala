@@ -35,7 +35,7 @@ case class Bounded(child: Expression, most: Long) extends Wrapper {
   private def length(row: InternalRow): Double = child match {
     case Sequence(start, stop, step, _) =>
       val width = step.fold(if (start.dataType == DateType) Day else 1.0)(size(_, row)).abs
-      // Spark itself says what is wrong with a step of nothing.
+      // Spark itself reports a step of zero.
       if (width == 0) 0 else (size(stop, row) - size(start, row)).abs / width + 1
     case ArrayRepeat(_, times) => size(times, row)
     case StringRepeat(text, times) => size(times, row) * bytes(text, row)

@@ -77,7 +77,7 @@ case class CancellableMatch(child: Expression) extends Wrapper {
       UTF8String.fromString(result.toString)
     }
 
-  /** What a group takes of each match, empty where it takes part in none. */
+  /** What a group takes of each match, empty if it takes part in none. */
   private def groups(regex: Pattern, text: CancellableText, group: Any): Iterator[String] = {
     val matcher = regex.matcher(text)
     Iterator.continually(matcher).takeWhile(_.find()).map(found => Option(found.group(group.asInstanceOf[Int])).getOrElse(""))

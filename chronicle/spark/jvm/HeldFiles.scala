@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.types.StructType
 
 /** Reads small tables by a list of their files, which is kept while their version is the newest. Delta finds the files of each scan
-  * anew, by queries of its own over its log: for a table of some thousand rows they take longer than the query itself.
+  * again, by queries of its own over its log: for a table of some thousand rows they take longer than the query itself.
   */
 object HeldFiles extends Rule[LogicalPlan] {
   /** Of larger tables not all is needed, and Delta knows by its statistics what is. */

@@ -82,7 +82,7 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     }
     kept.put(Prefix + "spark.sql.thriftserver.scheduler.pool", s"pool-${Front.sessions.getAndIncrement() % Front.Pools}")
     val schema = asked.getOrElse("use:database", "marts")
-    if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is no name of a schema")
+    if (!schema.matches("\\w+")) throw new org.apache.thrift.TException(s"'$schema' is not the name of a schema")
     kept.put("use:database", if (schema.equalsIgnoreCase("default")) "marts" else schema)
     request.setConfiguration(kept)
     super.OpenSession(request)
@@ -183,7 +183,7 @@ object Front {
   val Pools = 16
   val sessions = new java.util.concurrent.atomic.AtomicInteger()
 
-  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing where there is no error. */
+  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing if there is no error. */
   def plain(message: String, state: String): Option[(String, String)] = Option(message).map {
     case Ours(said, condition) => (said, TooMuch.States.getOrElse(condition, state))
     case said if said.contains("OutOfMemoryError") => (Memory.Message, TooMuch.States(TooMuch.Memory))
@@ -206,7 +206,7 @@ object Front {
     message.split("\n\\s*at [\\w.$/]+\\(").head.replaceFirst("^[\\w.]*HiveSQLException: ", "").replaceFirst("^Error running query: \\[[^]]*] [\\w.$]+: ", "")
 }
 
-/** The catalog of the server, filled from what stands in the warehouse: no statement is run, a table takes a millisecond. */
+/** The catalog of the server, filled from what is in the warehouse: no statement is run, a table takes a millisecond. */
 object Tables {
   /** Property of a table that names its primary key. */
   val Key = "chronicle.key"

@@ -85,7 +85,7 @@ def times_fields(match: re.Match[str]) -> dict[str, str]:
 
 
 def date_of(text: str) -> dt.datetime | None:
-    """UTC of `2021-05-05T16:17:25.693+0530`; None where the digits are no date."""
+    """UTC of `2021-05-05T16:17:25.693+0530`; None if the digits are not a date."""
     try:
         return dt.datetime.fromisoformat(text.replace(",", ".")).astimezone(dt.UTC)
     except (ValueError, OverflowError):
@@ -110,7 +110,7 @@ def pause_of(name: str) -> dict[str, str]:
     fields = {"pause_kind": kind, "pause_name": name}
     failures = [group for group in groups if group.startswith(("Evacuation Failure", "to-space"))]
     causes = [group for group in groups if group not in VARIANTS and group not in failures]
-    # Shenandoah and ZGC print in the same place what a pause does beside marking, which is no cause
+    # Shenandoah and ZGC print in the same place what a pause does besides marking, which is not a cause
     if causes and kind in WITH_CAUSE and not base.startswith("Pause Init "):
         fields["cause"] = causes[0]
     if failures:

@@ -165,7 +165,7 @@ class Jdk8:
         self.header.fields |= fields
 
     def stamped(self, kind: str, line: Line, match: re.Match[str], ended_ms: Decimal = Decimal(0)) -> Event:
-        """An event with the stamp that stands before it, less what it lasted where the stamp is that of its end."""
+        """An event with the stamp printed before it, minus its duration if the stamp is that of its end."""
         clock = number(match["up"]) * 1000 - ended_ms if match["up"] else None
         event = Event(kind, line.offset, [line.text], at=back(date_of(match["date"]), ended_ms) if match["date"] else None, clock_ms=clock)
         if clock is not None:
@@ -173,7 +173,7 @@ class Jdk8:
         return event
 
     def concurrent(self, line: Line, match: re.Match[str]) -> Event | None:
-        """A phase beside the application; the line of its start says nothing that its end does not."""
+        """A phase concurrent with the application; the line of its start says nothing that its end does not."""
         seconds = match["g1_secs"] or match["cms_secs"]
         if seconds is None and match["shenandoah_ms"] is None:
             return None
@@ -248,7 +248,7 @@ class Jdk8:
             yield Event("unread", line.offset, [line.text], warnings=["no line of a GC log"])
 
     def inside(self, line: Line, text: str) -> Iterator[Event]:
-        """Text of the open pause; what stands after its last bracket are its CPU times."""
+        """Text of the open pause; what is after its last bracket are its CPU times."""
         assert self.open is not None
         text = ADDRESSES.sub("", text)
         again = HEAD.search(text, 1) if self.body.startswith("[GC pause") or text.startswith("[GC pause") else None

@@ -2,7 +2,7 @@
 
 Source: logging/logDecorations.cpp (decorations are printed in one fixed order, whichever are selected), gc/shared/gcTraceTime,
 gcInitLogger.cpp, runtime/safepoint.cpp, services/runtimeService.cpp (JDK 9 to 12).  Lines are printed when what they
-speak of has ended; the beginning is reckoned from the duration.
+mention has ended; the beginning is reckoned from the duration.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ OPEN_COLLECTIONS = 64
 
 @dataclass(frozen=True)
 class Decorations:
-    """What stood in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since any moment."""
+    """What was in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since any moment."""
 
     at: dt.datetime | None = None
     clock_ms: Decimal | None = None
@@ -98,7 +98,7 @@ class Decorations:
 
 
 def split(text: str) -> tuple[Decorations, str] | None:
-    """(decorations, message) of a line; None where the brackets are not those of unified logging."""
+    """(decorations, message) of a line; None if the brackets are not those of unified logging."""
     match = PREFIX.match(text)
     assert match is not None
     if not match[1]:
@@ -273,7 +273,7 @@ class Unified:
         event.fields |= self.open.pop(gc_id, {})
         start = self.started.pop(gc_id, None)
         for *_, inner_start, inner in self.waiting:
-            # Serial's full collection stands within the young one that failed: its time is part of the outer's
+            # Serial's full collection is printed within the young one that failed: its time is part of the outer's
             if start is not None and inner_start is not None and inner_start > start and inner.kind == "gc_pause":
                 inner.fields["inside_gc_id"] = gc_id
         self.waiting.append((self.count, gc_id, start, event))

@@ -270,7 +270,7 @@ class Reader:
 
 
 def is_head(text: str) -> bool:
-    """Whether a line may stand before a dump: a time, a process id, a version, nothing."""
+    """Whether a line may be before a dump: a time, a process id, a version, nothing."""
     return not text.strip() or any(pattern.match(text) for pattern in (PID, DATE, INSTANT, VERSION))
 
 

@@ -21,7 +21,7 @@ SHOWN_FRAMES = 8
 
 @dataclass
 class Thread:
-    """One thread.  `wait_edge`: whether it cannot go on before another gives the lock away (Object.wait needs no lock)."""
+    """One thread.  `wait_edge`: whether it cannot continue before another gives the lock away (Object.wait needs no lock)."""
 
     offset: int
     raw: list[str]

@@ -126,7 +126,7 @@ def dated(found: Iterator[Event], about: About) -> Iterator[Row]:
     for event in found:
         if event.clock_ms is not None:
             ended = event.clock_ms + Decimal(event.fields.get("duration_ms", "0"))
-            if ended < last - RESTART_MS:  # another run: neither the name nor the file's last change speaks of both
+            if ended < last - RESTART_MS:  # another run: neither the name nor the file's last change mentions both
                 yield from (row(earlier, None, None, UNKNOWN_START) for earlier in waiting)
                 waiting, start, last = [], None, ended
             last = max(last, ended)

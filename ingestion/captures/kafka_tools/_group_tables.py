@@ -109,7 +109,7 @@ class Table:
         return "group_member" if "member_id" in self.names else "group_state"
 
     def values(self, text: str) -> dict[str, str] | None:
-        """A row's values; None for what is no row of this table."""
+        """A row's values; None for what is not a row of this table."""
         if self.has_commas:
             parts = [part.strip() for part in text.split(",")]
             return self.sound(parts) if len(parts) == len(self.columns) else None

@@ -63,5 +63,5 @@ def row_of(resource: dict[str, str | None], line: Line, stamp: Stamp) -> Row:
             "operation": snake(found["operation"]) if not found["operation"].isupper() else found["operation"].lower(),
             "permission": found["permission"].lower(),
         }
-        return stamp.row("acl", line, fields, warnings=() if resource else ("whose list it is stood above",))
+        return stamp.row("acl", line, fields, warnings=() if resource else ("the resource was named above this part",))
     return stamp.said(line) if SAID.match(line.text) else stamp.unread(line, "no line of kafka-acls")

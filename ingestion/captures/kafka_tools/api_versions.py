@@ -1,4 +1,4 @@
-"""`kafka-broker-api-versions`: which requests each broker understands, which tells its release.
+"""`kafka-broker-api-versions`: which requests each broker understands, which shows its release.
 
 Rows (beside those of `_tools`):
 

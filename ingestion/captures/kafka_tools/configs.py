@@ -78,7 +78,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def head_rows(head: re.Match[str], line: Line, entity: dict[str, str | None], stamp: Stamp) -> Iterator[Row]:
-    """The entity's own row, and those of the settings that stand on the same line."""
+    """The entity's own row, and those of the settings that are on the same line."""
     yield stamp.row("config_entity", line, entity, node_of(entity))
     settings = (head["settings"] or "").strip()
     for part in (NEXT_CREDENTIAL if entity["scope"] == "scram" else NEXT_SETTING).split(settings) if settings else ():
@@ -87,7 +87,7 @@ def head_rows(head: re.Match[str], line: Line, entity: dict[str, str | None], st
 
 
 def row_of(line: Line, entity: dict[str, str | None], stamp: Stamp) -> Row:
-    """The row of one line that is no head."""
+    """The row of one line that is not a head."""
     setting = SETTING.match(line.text) or (BARE_SETTING.match(line.text) if entity else None)
     if setting:
         known = setting.groupdict()
@@ -95,7 +95,7 @@ def row_of(line: Line, entity: dict[str, str | None], stamp: Stamp) -> Row:
         fields |= {"is_sensitive": known.get("sensitive"), "synonyms": known.get("synonyms")}
         source = SOURCE.match(known.get("synonyms") or "")
         fields["source"] = source[1] if source else None
-        return stamp.row("config", line, fields, node_of(entity), () if entity else ("whose setting it is stood above",))
+        return stamp.row("config", line, fields, node_of(entity), () if entity else ("the owner was named above this part",))
     changed = CHANGED.match(line.text)
     if changed:
         return stamp.row("config_change", line, entity_of(changed["entity"]))

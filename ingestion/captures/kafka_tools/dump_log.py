@@ -115,7 +115,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def whole_records(lines: Iterable[Line]) -> Iterator[Line]:
-    """A payload may go on over lines; they belong to their record."""
+    """A payload may continue over lines; they belong to their record."""
     held: list[Line] = []
     for line in lines:
         goes_on = held and " payload: " in held[0].text and not OWN.match(line.text) and len(held) < LONGEST_PAYLOAD
@@ -170,7 +170,7 @@ def record(line: Line, place: dict[str, str], stamp: Stamp) -> Row:
 
 
 def pairs(text: str) -> tuple[dict[str, str | None], str]:
-    """The `name: value` pairs at the beginning, under our names, and what stands behind them."""
+    """The `name: value` pairs at the beginning, under our names, and what is behind them."""
     fields: dict[str, str | None] = {}
     position = 0
     while found := PAIR.match(text, position):

@@ -116,13 +116,13 @@ def join(held: Line, line: Line, table: Table) -> Line | None:
         return None
     if table.values(held.text) is None:
         return next((one for one in (glued, spaced) if table.by_words(one.text) is not None), None)
-    # The row stands already: what follows can only be the end of its last word.
+    # The row is complete: what follows can only be the end of its last word.
     is_end = len(held.text) >= 80 and re.fullmatch(r"(?=[\w.:/-]*[\d-])[\w.:/-]*+", line.text) is not None
     return glued if is_end and table.by_words(glued.text) is not None else None
 
 
 def speaks(text: str) -> bool:
-    """Whether a line is no row but a sentence of the tool, of its log, a header or a command."""
+    """Whether a line is not a row but a sentence of the tool, of its log, a header or a command."""
     return not significant(text) or HEADER.match(text) is not None or SENTENCE.match(text) is not None or SAID.match(text) is not None
 
 

@@ -5,7 +5,7 @@ Rows:
 - `setting`: name, value (escapes and broken lines undone); of a name that is set twice the last one counts, as in Java;
 - `meta_properties`: cluster_id, node_id, directory_id, version (one row of a `meta.properties`, V0 with `broker.id`, V1 with `node.id`).
 
-Comments are decoration, but for the one with the day that Java writes on top of `meta.properties`: it is the text's time.  The
+Comments are decoration, except for the one with the day that Java writes on top of `meta.properties`: it is the text's time.  The
 node is the one that the file names.  Also read: `name = value` below `KafkaConfig values:`, `name: value` of a YAML block.
 """
 
@@ -140,7 +140,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def joined(lines: Iterable[Line]) -> Iterator[tuple[Line, str]]:
-    """Settings that are broken over several lines as one: as they stand there, and in one line."""
+    """Settings that are broken over several lines as one: as printed, and in one line."""
     held: Line | None = None
     text = ""
     for line in lines:

@@ -109,7 +109,7 @@ def status_rows(status: dict[str, Line], stamp: Stamp) -> Iterator[Row]:
 
 
 def members_of(text: str) -> list[dict[str, Any]]:
-    """`[1,2]`, `[{"id": 1, "directoryId": null, "endpoints": [..]}]`; of a cut list the ids that stand there."""
+    """`[1,2]`, `[{"id": 1, "directoryId": null, "endpoints": [..]}]`; of a cut list the ids that are there."""
     try:
         members = json.loads(text)
     except ValueError:

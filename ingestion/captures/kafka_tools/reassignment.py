@@ -2,7 +2,7 @@
 
 Rows (beside those of `_tools`):
 
-- `assignment`: topic_name, partition_id, replicas, log_dirs (with commas), plan (current, proposed; left out of a plan that stands alone);
+- `assignment`: topic_name, partition_id, replicas, log_dirs (with commas), plan (current, proposed; left out of a plan that is alone);
 - `reassignment`: topic_name, partition_id, state (started, in_progress, completed, not_active, failed, cancelled), replicas,
   target_replicas, adding_replicas, removing_replicas, message;
 - `replica_move`: topic_name, partition_id, node_id, state (started, in_progress, completed, not_active, missing, elsewhere, cancelled), log_dir, message;
@@ -99,7 +99,7 @@ def rows_of_plan(value: object, line: Line, plan: str | None, stamp: Stamp) -> I
     parts = value if isinstance(value, dict) else {}
     entries = [one for name in ("partitions", "topics") for one in parts.get(name) or []]
     pieces = list(slices(line, ENTRY))
-    # Each entry with its own offset, where they stand in this order.
+    # Each entry with its own offset, where they are in this order.
     places = iter(pieces if len(pieces) == len(entries) else [line] * len(entries))
     for one in parts.get("partitions") or []:
         place = next(places)

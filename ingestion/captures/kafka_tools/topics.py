@@ -25,7 +25,7 @@ DESCRIBE, LIST, CHANGE = "kafka_topics_describe", "kafka_topics_list", "kafka_to
 KINDS = {
     DESCRIBE: "Topics and their partitions, as kafka-topics --describe prints them.",
     LIST: "Names of topics, as kafka-topics --list prints them.",
-    CHANGE: "What kafka-topics said as it created, altered or deleted topics.",
+    CHANGE: "What kafka-topics printed when it created, altered or deleted topics.",
 }
 LOG_BESIDE = True
 

@@ -37,7 +37,7 @@ class Unnumbered(str):
 
 
 class Document(NamedTuple):
-    """A value with its text and where it begins (bytes); `warning` where the text is no JSON."""
+    """A value with its text and where it begins (bytes); `warning` where the text is not JSON."""
 
     offset: int
     text: str

@@ -161,7 +161,7 @@ def spellings(bean: str, entry: dict[str, Any], attribute: str, endings: list[st
 
 
 def as_list(value: object) -> list[str]:
-    """A value of the catalogue that may stand alone or in a list."""
+    """A value of the catalogue that may be alone or in a list."""
     return [] if value is None else value if isinstance(value, list) else [str(value)]
 
 
@@ -201,7 +201,7 @@ def of_series(name: str, labels: Mapping[str, str], bean: str = "") -> Metric:
         target, dropped = metrics.derived.get(plain(name)), ()
     if target is None and bean:
         target = metrics.derived.get(bean)
-        # A rule may have put a key of the bean into the name: without it the series could not be told apart.
+        # A rule may have put a key of the bean into the name: without it the series could not be distinguished.
         if target is not None and not target.takes <= {metrics.label(key) for key in labels}:
             target = None
     if target is None:
@@ -311,7 +311,7 @@ def number(value: object) -> float | None:
 
 
 def instant(stamp: float | None) -> dt.datetime | None:
-    """The time of an epoch in seconds or milliseconds; None where it is none."""
+    """The time of an epoch in seconds or milliseconds; None if it is none."""
     if stamp is None:
         return None
     try:

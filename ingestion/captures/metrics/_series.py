@@ -16,7 +16,7 @@ ESCAPE = re.compile(r"\\(.)")
 
 
 def labels_of(text: str) -> dict[str, str] | None:
-    """The labels between braces; a quoted name without a value is the metric's.  None where the text has no such form."""
+    """The labels between braces; a quoted name without a value is the metric's.  None if the text has no such form."""
     inner = text[1:-1].strip()
     out: dict[str, str] = {}
     at = 0
@@ -41,7 +41,7 @@ def unescaped(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def metric_of(name: str, labels: str, bean: str) -> Metric | None:
-    """The metric of a series as it is printed; None where its labels are torn.  A history has one series many times on end."""
+    """The metric of a series as it is printed; None if its labels are torn.  A history has one series many times on end."""
     found = labels_of(labels) if labels else {}
     if found is None:
         return None

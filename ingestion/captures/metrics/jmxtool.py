@@ -146,7 +146,7 @@ def connected(line: Line, match: re.Match[str], about: About) -> Row:
 
 
 def reading(mbean: str, attribute: str, value: str, line: Line, poll: Poll) -> Iterator[Row | Sample]:
-    """One attribute as samples or, where it is no number, as a row."""
+    """One attribute as samples or, where it is not a number, as a row."""
     if attribute in catalogue().decoration or value == "null":
         return
     if value.startswith(COMPOSITE) and value.endswith("})") and attribute.count(".") < DEEPEST:
@@ -186,7 +186,7 @@ def split(text: str) -> list[str]:
 
 
 def next_comma(text: str, at: int) -> int:
-    """Where the next comma outside of brackets stands; the text's end where there is none.  `[J@1f` is an array's identity, no bracket."""
+    """Position of the next comma outside of brackets; the text's end if there is none.  `[J@1f` is an array's identity, not a bracket."""
     depth = 0
     for place in range(at, len(text)):
         match text[place]:

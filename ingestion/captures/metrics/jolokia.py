@@ -60,7 +60,7 @@ def answer(document: Document, fallback: Time) -> Iterator[Row | Sample]:
 
 
 def reading(mbean: str, attribute: str, value: Any, document: Document, time: Time) -> Iterator[Row | Sample]:
-    """One attribute as a sample or, where it is no number, as a row.  Null is a number that is not known yet, if a number at all."""
+    """One attribute as a sample or, where it is not a number, as a row.  Null is a number that is not known yet, if a number at all."""
     metric = of_bean(mbean, attribute)
     if attribute.split(".")[0] in catalogue().decoration or (value is None and metric.kind is None):
         return

@@ -3,7 +3,7 @@
 Samples: one per line.  Exemplars are left out.  Rows, with their keys:
 - `scrape_time`: time (a line between scrapes that says when: ISO 8601, `date`, epoch, or the `Date:` of an HTTP answer).
 
-`process_…` and `jvm_…` of an exporter that is no agent of the broker (it shows metrics of Go, or says that it stands alone) keep their
+`process_…` and `jvm_…` of an exporter that is not an agent of the broker (it shows metrics of Go, or says that it is alone) keep their
 own names, for the catalogue's mean the broker.
 
 Time: the timestamp of the sample, else the line before the scrape that says it, else the text's.
@@ -103,7 +103,7 @@ class Scrape:
         self.is_beside = False
 
     def has(self, match: re.Match[str]) -> bool:
-        """Whether a comment stood already: then another scrape begins."""
+        """Whether a comment came already: then another scrape begins."""
         return match["help"] in self.helps or match["type"] in self.types
 
     def next(self, about: About) -> Scrape:
@@ -127,7 +127,7 @@ class Scrape:
             self.units[match["unit"]] = match["of"]
 
     def sample(self, line: Line, match: re.Match[str]) -> Sample | None:
-        """The sample of a line; None where its labels are torn."""
+        """The sample of a line; None if its labels are torn."""
         name = match["name"] or ""
         metric = metric_of(name, match["labels"] or "", self.beans.get(name, ""))
         if metric is None:

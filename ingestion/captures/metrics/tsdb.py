@@ -1,6 +1,6 @@
 """Prometheus' own history: `promtool tsdb dump`, and the JSON of its HTTP API (query_range, query, series, metadata, errors).
 
-Samples: one per value.  A histogram of its own kind ("native") is no number and stays `unread`.  Rows, with their keys:
+Samples: one per value.  A histogram of its own kind ("native") is not a number and stays `unread`.  Rows, with their keys:
 - `prometheus_series`: metric and the labels of a series (the answer to /series);
 - `prometheus_metadata`: metric, type, unit, help (the answer to /metadata);
 - `prometheus_error`: error_type, error, also the warnings of an answer.
@@ -32,7 +32,7 @@ UNNAMED = "the result of an expression: it has no metric name"
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """A dump begins each line with labels in which the metric's name stands; an answer says its status and the type of its result."""
+    """Each line of a dump begins with labels that hold the metric's name; an answer has its status and the type of its result."""
     lines = [line for line in sample.lstrip("\ufeff").splitlines()[:100] if line.strip()]
     dumped = sum(1 for line in lines if line.startswith("{__name__=") and DUMPED.fullmatch(line.strip()))
     if dumped and dumped >= 0.7 * len(lines) - 1:
@@ -109,7 +109,7 @@ def results(data: dict[str, Any], document: Document) -> Iterator[Row | Sample]:
     """Matrix, vector and scalar."""
     result = data.get("result")
     if data["resultType"] == "string":
-        yield Row(UNREAD, document.offset, document.text, warnings=("a text is no number",))
+        yield Row(UNREAD, document.offset, document.text, warnings=("a text is not a number",))
         return
     if data["resultType"] == "scalar":
         result = [{"metric": {}, "value": result}]
@@ -130,7 +130,7 @@ def results(data: dict[str, Any], document: Document) -> Iterator[Row | Sample]:
             else:
                 yield unread_part(document, pair, "no time and value")
         if "histogram" in series or "histograms" in series:
-            yield unread_part(document, series, "a native histogram is no number")
+            yield unread_part(document, series, "a native histogram is not a number")
 
 
 def unread_part(document: Document, part: Any, warning: str) -> Row:

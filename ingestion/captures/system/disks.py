@@ -39,7 +39,7 @@ DF = linear.for_lines(
     rf"(?P<file_system>\S(?:.*?\S)?)\s+(?:(?P<file_system_type>{FS_TYPE})\s+)?(?P<size>{NUMBER})\s+(?P<used>{NUMBER})\s+(?P<available>-?{NUMBER})\s+(?P<percent>\d+%|-)"
     r"(?:\s+(?P<iused>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ifree>\d+(?:\.\d+)?[kMGT]?)\s+(?P<ipercent>\d+%|-))?\s+(?P<mounted_on>/(?:\S(?:.*\S)?)?|[A-Za-z]:\\?\S*)\s*"
 )
-# The device stood alone in the line before.
+# The device was alone on the line before.
 DF_WRAPPED = re.compile(rf"\s+(?P<size>{NUMBER})\s+{NUMBER}\s+-?{NUMBER}\s+(?:\d+%|-)\s+/\S*\s*")
 DF_DEVICE = re.compile(r"(?:/|\w[\w.\-]*:/)\S+\s*")
 DF_UNIT = re.compile(r"(?P<number>\d+)(?P<letter>[KMG]?)i?B?-?[^\W\d]*", re.I)
@@ -50,7 +50,7 @@ PARTITION = re.compile(
 SEGMENT = re.compile(
     r"(?P<base_offset>\d{20})(?:-(?P<end_offset>\d{10}))?\.(?P<segment_file>log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|cleaned|swap|[0-9a-f]+\.deleted))?\Z"
 )
-# ls prints the months in the language of the host: German, French, Spanish, Portuguese, Italian beside English.
+# ls prints the months in the language of the host: German, French, Spanish, Portuguese and Italian as well as English.
 MONTH_NUMBERS = MONTHS | {
     "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12, "fév": 2, "avr": 4, "juin": 6, "juil": 7, "aoû": 8, "déc": 12, "ene": 1, "abr": 4,
     "ago": 8, "dic": 12, "fev": 2, "set": 9, "out": 10, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "ott": 10,
@@ -103,7 +103,7 @@ def df_unit(heading: str) -> tuple[int | None, bool]:
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """By the shape of the lines.  Descriptors of a process are no listing of a directory."""
+    """By the shape of the lines.  Descriptors of a process are not the listing of a directory."""
     if is_foreign(sample, PROGRAMS):
         return None
     lines = [line for line in lines_in(sample) if not TOTAL.fullmatch(line)]

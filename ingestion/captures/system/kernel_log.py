@@ -34,7 +34,7 @@ OOM = linear.for_lines(
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """By the shape of the lines: what syslog prints of other programs is no message of the kernel."""
+    """By the shape of the lines: what syslog prints of other programs is not a message of the kernel."""
     if is_foreign(sample, PROGRAMS):
         return None
     return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None

@@ -33,7 +33,7 @@ KINDS = {
     "host_load": "Load of a host: uptime, free, vmstat, iostat, /proc/meminfo.",
 }
 OF_NODE = frozenset(KINDS)
-NO_UNIT = "free prints no unit: KiB unless an option said otherwise"
+NO_UNIT = "free prints no unit: KiB unless an option changed it"
 LOAD = linear.for_lines(
     r"(?:top - )?(?:.*?\bup (?P<up>.+?),\s+)?(?:(?P<users>\d+) users?,\s+)?\s*[Ll]oad averages?: (?P<one>\d+[.,]\d+),? (?P<five>\d+[.,]\d+),? (?P<fifteen>\d+[.,]\d+)(?: [\d/]+ \d+)?\s*"
 )

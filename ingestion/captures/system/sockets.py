@@ -131,7 +131,7 @@ def ends(match: re.Match[str]) -> dict[str, str | None]:
 
 
 def socket_of(text: str, may_lack_state: bool = False) -> dict[str, str | None] | None:
-    """The fields of a line that lists one socket; None where it does not."""
+    """The fields of a line that lists one socket; None if it does not."""
     match = NETSTAT.fullmatch(text.strip())
     if (
         match

@@ -34,7 +34,7 @@ STAT_KEYS = {
 }  # fmt: skip
 CHILDREN = re.compile(r"\[(?P<children>[^\[\]]*)\]\s*")
 NOISE = re.compile(r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:en|dis)abled|WATCHER::|WatchedEvent state:.*")
-# Log lines that zkCli prints beside its answers.
+# Log lines that zkCli prints along with its answers.
 LOG = re.compile(r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]) .*")
 STATE_PATH = re.compile(r"/brokers/topics/(?P<topic_name>[^/]+)/partitions/(?P<partition_id>\d+)/state\Z")
 BROKER_PATH = re.compile(r"/brokers/ids/(?P<broker_id>\d+)\Z")

@@ -46,7 +46,7 @@ matched as (
             ruled.cause_kind = causes.event_kind
             and effects.cluster_id = causes.cluster_id
             and effects.cluster_incarnation = causes.cluster_incarnation
-            -- Upwards only what had begun before: nothing is its own cause.
+            -- Upwards, only events that had begun before: an event cannot cause itself.
             and (ruled.is_downwards or effects.started_at > causes.started_at)
             and case ruled.matched_by
                 when 'key' then array_contains(effects.caused_by_keys, causes.fact_key)

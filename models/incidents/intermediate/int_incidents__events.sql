@@ -56,7 +56,7 @@ spaced as (
     inner join kinds on facts.event_kind = kinds.event_kind
 ),
 
--- The same thing on many partitions is one event, as long as one follows the other within the kind's time.
+-- The same event on many partitions counts as one, if each follows the one before within the kind's burst_ms.
 numbered as (
     select
         *,

@@ -6,7 +6,7 @@ leaderless_windows as (
     select * from {{ ref('fct_leaderless_windows') }}
 ),
 
--- The controller that found no leader for it.
+-- The controller that found no leader for the partition.
 left_without as (
     select
         windows.*,
@@ -22,7 +22,7 @@ left_without as (
 ),
 
 final as (
-    -- Where no leader followed at once, the leaderless window tells it; topics that are being deleted have none.
+    -- If no leader followed at once, the leaderless window is the event; topics that are being deleted have none.
     select
         {{
             incident_fact(

@@ -44,7 +44,7 @@ final as (
                 "if(contains(lower(process_name), 'zookeeper'), 'zookeeper_stall', 'process_stall')",
                 'started_at', 'ended_at', nodes='array_compact(array(node_id))',
                 owner='if(node_id is null, owner, process_name)',
-                detail="concat('seen by ', " ~ in_words('found_by') ~ ")", duration='duration_ms'
+                detail="concat('detected by ', " ~ in_words('found_by') ~ ")", duration='duration_ms'
             )
         }}
     from process_stalls

@@ -10,7 +10,7 @@ groups as (
     select * from {{ ref('dim_groups') }}
 ),
 
--- A group hangs on the partition of the offsets topic that its coordinator leads.
+-- A group depends on the partition of the offsets topic that its coordinator leads.
 placed as (
     select
         rebalances.*,

@@ -26,7 +26,7 @@ final as (
                 'stopped_at', 'resumed_at', nodes='array(node_id)',
                 topic="if(scope = 'partition', topic_name, null)",
                 partition="if(scope = 'partition', partition_id, null)",
-                detail="concat(coalesce(cause, concat('seen by ', " ~ in_words('found_by') ~ ")), coalesce(case when scope <> 'partition' then concat(', while it cleaned ', topic_name, '-', partition_id) end, ''))",
+                detail="concat(coalesce(cause, concat('detected by ', " ~ in_words('found_by') ~ ")), coalesce(case when scope <> 'partition' then concat(', while cleaned ', topic_name, '-', partition_id) end, ''))",
                 duration='duration_ms'
             )
         }}

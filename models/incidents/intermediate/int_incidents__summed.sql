@@ -20,7 +20,7 @@ unserved as (
     where event_kind in ('leaderless', 'load_unfinished')
 ),
 
--- A group hangs on its partition of the offsets topic, whether a line says that it hung or not.
+-- A group depends on its partition of the offsets topic, whether or not any record says that it was affected.
 hung as (
     select
         unserved.incident_key,

@@ -39,7 +39,7 @@ beginnings_and_ends as (
     where recovery_sentence is not null and ended_at is not null
 ),
 
--- One row per beginning of an event of an incident, and per end that is told.
+-- One row per beginning of an event of an incident, and per recorded end.
 steps as (
     select
         *,

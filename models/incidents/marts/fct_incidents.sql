@@ -40,10 +40,10 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no fact tells the cause: this is the first thing that was seen':
+                'no fact shows the cause: this is the earliest symptom':
                     "not is_maintenance and root_event_kind in "
                     "('session_expired', 'leader_lost', 'leaderless', 'isr_shrunk', 'stale_node', 'fetch_disconnects')",
-                'partitions are still without leader where the logs end; the time without leader leaves them out': 'leaderless_open > 0'
+                'some partitions still have no leader at the end of the logs; leaderless_ms does not count them': 'leaderless_open > 0'
             })
         }} as warnings
     from summed

@@ -159,7 +159,7 @@ final as (
         cluster_id,
         node_id,
         setting,
-        -- A whole number is told as one.
+        -- Whole numbers are printed without decimals.
         if(
             value = floor(value),
             cast(cast(value as bigint) as string),

@@ -38,7 +38,7 @@ written as (
     {{ with_owner('owned', at='named_at') }}
 ),
 
--- The consumer of ZooKeeper has an id of its own beside its client.id, of its group and either its consumer.id or what it
+-- The consumer of ZooKeeper has an id of its own besides its client.id, of its group and either its consumer.id or what it
 -- finds at its start.
 named as (
     select

@@ -10,7 +10,7 @@ captured as (
     select * from {{ ref('stg_captures__settings') }}
 ),
 
--- Up to 0.8 a process prints what it is given, one line a setting, in the order of their names.
+-- Up to 0.8 a process prints the settings it was given, one per line, sorted by name.
 compared as (
     select
         *,

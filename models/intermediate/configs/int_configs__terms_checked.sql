@@ -85,7 +85,7 @@ final as (
                 when 'is' then lower(left_text) = right_text
                 when 'is not' then lower(coalesce(left_text, '-')) <> coalesce(right_text, '')
                 when 'contains' then locate(right_text, lower(left_text)) > 0
-                -- Nothing is known to be unset where no configuration is.
+                -- Without a configuration no setting is known to be unset.
                 when 'unset' then left_text is null and source_path is not null
                 when 'not given' then configured[left_setting] is null and source_path is not null
                 when 'older'

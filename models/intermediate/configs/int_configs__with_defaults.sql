@@ -30,7 +30,7 @@ releases as (
 
 -- One row per kind of owner and release of int_configs__owned, with the defaults that hold
 -- there (seed config_defaults).
--- Without a release only what was never another default counts.
+-- If the release is unknown, only defaults that never changed count.
 release_defaults as (
     select
         releases.owner_kind,
@@ -63,7 +63,7 @@ release_defaults as (
     group by releases.owner_kind, releases.kafka_version
 ),
 
--- Only settings that a rule speaks of: then most configurations are the same as the one before.
+-- Only settings that a rule mentions, so that most configurations equal the previous one.
 names as (
     select explode(array(left_setting, times_setting, right_setting)) as setting
     from terms

@@ -68,7 +68,7 @@ records as (
         )
 ),
 
--- A record without a time speaks of the last run.
+-- A record without a time counts for the last run.
 in_runs as (
     select
         records.*,

@@ -34,7 +34,7 @@ release_issues as (
     select
         affected.kafka_version,
         affected.mode,
-        collect_set(struct(affected.issue_id, issues.severity)) as issues
+        collect_set(struct(affected.issue_id, issues.impact)) as issues
     from affected
     inner join issues on affected.issue_id = issues.issue_id
     where affected.component <> 'client'

@@ -33,8 +33,8 @@ compared as (
 ),
 
 -- An epoch is never given twice in one life of ZooKeeper's or the quorum's state (a cluster that moves from one to the other
--- counts anew, and lives on). One lower by one is only a clock that runs behind; the same epoch again within a minute is the
--- same election, told twice.
+-- counts again, and lives on). One lower by one is only a clock that runs behind; the same epoch again within a minute is the
+-- same election, logged twice.
 begun as (
     select
         cluster_id,
@@ -51,7 +51,7 @@ begun as (
         )
 ),
 
--- The state was made anew before the first election in it: when the elected node was started, where its log says so.
+-- The state was recreated before the first election in it: when the elected node was started, if its log shows that.
 starts as (
     select
         begun.cluster_id,

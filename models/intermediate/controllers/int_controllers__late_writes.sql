@@ -6,14 +6,14 @@ claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
--- What a controller still ordered, in the words of its own log, after the next one was elected.
+-- Orders in a controller's own log after the next controller was elected.
 final as (
     select
         terms.cluster_id,
         terms.cluster_incarnation,
         terms.epoch_kind,
         terms.controller_epoch,
-        -- The request that carries a state to each broker is no write of its own.
+        -- The request that sends a state to each broker is not counted as a write.
         count(distinct claims.topic_name, claims.partition_id, claims.leader_epoch) as late_writes,
         max(claims.logged_at) as last_write_at
     from terms

@@ -19,7 +19,7 @@ late as (
 ),
 
 -- One row per term with the run of the node that was elected.
--- The run of the elected node that was the last to have begun.
+-- The elected node's latest run that had started by then.
 led as (
     select
         terms.cluster_id,

@@ -29,7 +29,7 @@ expiries as (
         tenures.controller_epoch
 ),
 
--- The first of the things that can end a term. A node that says, or shows by its writes, that it went on after another was
+-- The first of the things that can end a term. A node that says, or shows by its writes, that it continued after another was
 -- elected ended when it stopped acting.
 final as (
     select

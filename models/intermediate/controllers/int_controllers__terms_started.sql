@@ -6,7 +6,7 @@ quorum_events as (
     select * from {{ ref('stg_logs__quorum_events') }}
 ),
 
--- Each line that says that a node has just begun a term.
+-- Each record in which a node says that its term has just begun.
 sentence as (
     select
         cluster_id,

@@ -42,7 +42,7 @@ folders as (
     group by processes.cluster_id, processes.folder_name
 ),
 
--- What is no log, or is called by its folder alone, belongs to the folder's one client.
+-- Files that are not logs, or are named by their folder alone, belong to the only client of the folder.
 placed as (
     select
         processes.cluster_id,

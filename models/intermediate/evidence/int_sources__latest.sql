@@ -16,7 +16,7 @@ versions as (
     group by cluster_id, source_id
 ),
 
--- A file is described as it was last seen. One that was given twice, by overlapping paths, is read, and a copy of itself.
+-- A file is described as it was last seen. A file that was passed twice, by overlapping paths, has outcomes read and copy.
 latest as (
     {{ latest_per(
         'files',

@@ -6,7 +6,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- The same output is often in several bundles. Without a time two outputs with the same words cannot be told apart.
+-- The same output is often in several bundles. Without a time two outputs with the same text cannot be distinguished.
 reported as (
     select
         cluster_id,

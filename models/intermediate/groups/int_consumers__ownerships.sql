@@ -35,7 +35,7 @@ followed as (
     from events
 ),
 
--- A rebalance begins before the partitions are let go; where no line says when they are, it counts from its beginning.
+-- A rebalance begins before its partitions are released; if no record shows the release, the start of the rebalance counts.
 released as (
     select
         *,
@@ -48,7 +48,7 @@ released as (
     from followed
 ),
 
--- A consumer gives up all of its partitions before it divides them anew, and when it stops.
+-- A consumer releases all of its partitions before it redistributes them, and when it stops.
 final as (
     select
         cluster_id,

@@ -47,7 +47,7 @@ compared as (
     from placed_in_windows
 ),
 
--- `now` of a window is when the next sample came; for the last one, when its source last said anything.
+-- `now` of a window is when the next sample came; for the last one, the time of the source's last record.
 final as (
     select
         cluster_id,

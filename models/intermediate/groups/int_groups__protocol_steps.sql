@@ -68,7 +68,7 @@ compared as (
     from placed
 ),
 
--- A group that was removed and made again counts its generations anew; a first rebalance that only begins again does not.
+-- Generations restart when a group was removed and created again; they do not when its first rebalance is merely retried.
 final as (
     select
         *,

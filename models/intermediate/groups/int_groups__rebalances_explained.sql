@@ -10,7 +10,7 @@ reasons as (
     select * from {{ ref('rebalance_reasons') }}
 ),
 
--- The members' own lines witness what no coordinator's log shows.
+-- Members' own records show what no coordinator's log shows.
 grouped as (
     select
         cluster_id,

@@ -22,7 +22,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- In 0.9 a client names no group with its coordinator; where its file is of one group alone, it is that.
+-- In 0.9 a client logs its coordinator without the group; if its file belongs to a single group, it is that group.
 attributed as (
     select
         *,

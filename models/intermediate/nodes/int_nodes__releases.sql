@@ -20,7 +20,7 @@ reported as (
     group by cluster_id, node_id, run_number
 ),
 
--- Logs are often cut before the start of a run: where all runs of a cluster that tell print one release, it is that.
+-- Logs often lack the start of a run: if all other runs of the cluster print the same release, assume that one.
 reported_by_others as (
     select
         cluster_id,

@@ -38,7 +38,7 @@ missed as (
     group by runs.cluster_id, runs.node_id, runs.run_number
 ),
 
--- What a fencing tells is reckoned; it counts where nobody noticed the end itself.
+-- The time derived from a fencing is an estimate, used only if nobody noticed the end itself.
 noticed as (
     select
         runs.*,

@@ -28,7 +28,7 @@ prefaced as (
 ),
 
 -- A process says several times that it starts (server, shared server, broker, controller): once until it has started,
--- stopped, or said nothing of it for a minute.
+-- stopped, or logged nothing about it for a minute.
 marked as (
     select
         *,

@@ -78,7 +78,7 @@ by_session as (
     group by cluster_id, process_name, resumed_at, session_id
 ),
 
--- One client alone may have lost its way to the server; of several, the last to have heard from it tells since when.
+-- A single client may have lost its own connection; if several did, the last one to hear from the server gives the start.
 final as (
     select
         cluster_id,

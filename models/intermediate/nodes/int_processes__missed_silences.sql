@@ -14,7 +14,7 @@ missed as (
     select * from {{ ref('int_nodes__missed_by_peers') }}
 ),
 
--- A process that runs logs what it sends in vain: one that wrote nothing at all for the same time stood still.
+-- A running process logs its failed sends: one that wrote nothing at all during that time had stalled.
 silent as (
     select
         missed.cluster_id,

@@ -20,7 +20,7 @@ collections as (
 
 -- One row per stop of all threads at a safepoint of at least `gc_pause_ms`, with what the
 -- collections within it explain of it.
--- A pause is also a safepoint: of a safepoint only what its collections do not explain is told.
+-- A pause is also a safepoint: a safepoint counts only for the part that its collections do not explain.
 safepoints as (
     select
         safepoints.cluster_id,
@@ -60,7 +60,7 @@ stops as (
     where gc_events.inside_gc_id is null and gc_events.duration_ms >= {{ var('gc_pause_ms') }}
 ),
 
--- A log and its rotated copy say the same pause twice. Without a time, the uptime tells pauses apart.
+-- A log and its rotated copy hold the same pause twice. Without a time, the uptime identifies a pause.
 reported as (
     select
         cluster_id,

@@ -65,7 +65,7 @@ judged as (
                 collected.collected_ms
                 >= (unix_millis(stalls.ended_at) - unix_millis(stalls.started_at)) / 2
                 then 'gc'
-            -- Its GC log goes on before and behind it, and has no such pause.
+            -- Its GC log continues before and after it, and has no such pause.
             when
                 logged.first_at < stalls.started_at and logged.last_at > stalls.ended_at
                 then 'host'

@@ -2,7 +2,7 @@ with noticed as (
     select * from {{ ref('int_processes__stall_signs') }}
 ),
 
--- Several records may show the same stall, of a client those of its log and of its GC log, whose names may differ.
+-- Several records may show the same stall: a client's log and its GC log, for example, whose names may differ.
 followed as (
     select
         *,
@@ -34,7 +34,7 @@ final as (
         max(has_several_clients) as has_several_clients,
         min(started_at) as started_at,
         max(ended_at) as ended_at,
-        -- the GC log is the nearest witness, others' silence the farthest
+        -- the GC log is the most direct evidence, silence that others noticed the least
         max(found_by) as found_by,
         sum(cpu_ms) as cpu_ms,
         {{ evidence() }} as evidence,

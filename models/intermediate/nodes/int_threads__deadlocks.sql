@@ -7,7 +7,7 @@ incarnations as (
 ),
 
 -- Nothing but the end of its process unties a deadlock: in a later dump, the same threads of the same process show the same one.
--- Threads that are known by their names alone may be those of another process.
+-- Threads that are known by name only may belong to another process.
 identified as (
     select
         *,

@@ -8,7 +8,7 @@ offsets_events as (
     where {{ has_role('segment_roll') }} and node_id is not null
 ),
 
--- The process was heard of in these hours, whatever it said.
+-- Hours in which the process logged anything.
 node_events as (
     select
         cluster_id,
@@ -31,7 +31,7 @@ hours as (
 ),
 
 -- One row per sign of a node's cleaner, roll of a segment of __consumer_offsets, and hour in
--- which the node was heard of at all.
+-- which the node logged anything.
 signs_and_rolls as (
     select
         cluster_id,
@@ -67,7 +67,7 @@ signs_and_rolls as (
     from hours
 ),
 
--- Each sign of life begins a stretch; what stands in it before the next is its silence. A stop ends what can be said.
+-- Each sign of life begins a stretch, whose silence lasts until the next one. Nothing is known after a stop.
 numbered as (
     select
         *,

@@ -49,7 +49,7 @@ dumps as (
         )
 ),
 
--- The time since the last run tells when the cleaner was last alive, and when it has been dead for too long.
+-- The time since the last run shows when the cleaner was last alive, and whether it has been dead for too long.
 sampled as (
     select
         cluster_id,

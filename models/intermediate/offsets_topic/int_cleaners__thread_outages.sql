@@ -2,7 +2,7 @@ with signs as (
     select * from {{ ref('int_cleaners__thread_signs') }}
 ),
 
--- A thread that ends while its process stops is no outage, nor is one whose error comes of the stop.
+-- A thread that ends while its process shuts down is not an outage, nor is an error that the shutdown caused.
 outages as (
     select
         cluster_id,
@@ -41,7 +41,7 @@ final as (
         cause,
         if(
             last_words.is_begun,
-            -- The error stands first: it is what the outage is.
+            -- The error comes first: it is the outage itself.
             concat(
                 slice(evidence, 1, 9),
                 array(

@@ -38,7 +38,7 @@ turned as (
         )
 ),
 
--- An error names no partition: what the thread said last is a run over one that it had begun, or nothing was in hand.
+-- An error names no partition: the thread's previous record shows which one it was cleaning, if any.
 final as (
     select
         *,

@@ -72,7 +72,7 @@ turned as (
 final as (
     select
         * except (turn_before),
-        -- What comes after its end is no part of a load.
+        -- Records after the end do not belong to the load.
         step in ('started', 'completed', 'failed')
         or (step in ('cancelled', 'confirmed', 'leaving') and coalesce(turn_before, '') = 'started')
         or (step = 'confirmed' and coalesce(turn_before, '') = 'completed') as is_part,

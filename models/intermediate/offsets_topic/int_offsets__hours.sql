@@ -8,7 +8,7 @@ node_events as (
     select * from {{ ref('stg_logs__node_events') }}
 ),
 
--- Of a partition whose size was never told only the growth is known.
+-- If the size of a partition was never reported, only its growth is known.
 turned as (
     select
         *,
@@ -40,7 +40,7 @@ reckoned as (
     )
 ),
 
--- One row per node, offsets partition and hour of which a record speaks.
+-- One row per node, offsets partition and hour that has a record.
 hours as (
     select
         cluster_id,
@@ -93,7 +93,7 @@ spans as (
     group by cluster_id, cluster_incarnation, node_id, partition_id
 ),
 
--- A partition that falls silent stays in view while its node is heard; of an hour without any record nothing is known.
+-- A partition without records is carried on while its node logs anything; hours without any record of the node are unknown.
 calendar as (
     select
         cluster_id,
@@ -142,7 +142,7 @@ final as (
         last_value(hours.segment_bytes, true) over (so_far) as segment_bytes,
         last_value(hours.is_segment_size_known, true) over (so_far) as is_segment_size_known,
         hours.evidence_count is null as is_carried,
-        -- What an hour without a record holds was said by the last hour that had one.
+        -- An hour without a record takes its values from the last hour that had one.
         last_value(hours.evidence, true) over (so_far) as evidence,
         last_value(hours.evidence_count, true) over (so_far) as evidence_count
     from calendar

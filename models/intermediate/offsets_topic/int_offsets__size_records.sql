@@ -74,7 +74,7 @@ final as (
         -- Kafka's own default where the node's configuration is not in the logs.
         coalesce(settings.segment_bytes, 104857600) as segment_bytes,
         settings.segment_bytes is not null as is_segment_size_known,
-        -- A size that was told holds until the next; segments that were rolled since come on top.
+        -- A reported size holds until the next one; segments that were rolled since are added.
         count(placed_steps.reported_bytes) over (
             partition by
                 placed_steps.cluster_id,

@@ -43,7 +43,7 @@ followed as (
     from placed
 ),
 
--- Every controller that starts reads the old records again: only what is new is a turn.
+-- Every controller that starts replays the old records: only a new value is a change.
 turns as (
     select
         cluster_id,

@@ -20,7 +20,7 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
--- A znode that is read again and again is one word; its time is that of its last change, where the stat is printed.
+-- A znode that is read repeatedly counts once; its time is its last change if the stat is printed.
 first_read as (
     {{
         latest_per(
@@ -108,7 +108,7 @@ placed as (
     {{ placed('claims') }}
 ),
 
--- The second and later lives of a topic name begin where a new id or a new birth is told; all before is the first.
+-- A new incarnation of a topic begins with a record of a new id or of its creation; everything before is the first.
 final as (
     select
         placed.cluster_id,

@@ -49,8 +49,8 @@ followed as (
         )
 ),
 
--- An epoch without a leader is told late, or never: brokers that hold no replica do not log it, and those that do are down
--- or frozen. It begins when the leader before it loses what it leads.
+-- An epoch without a leader is logged late, or never: brokers without a replica do not log it, and those with one are down
+-- or frozen. It begins when the previous leader loses its leadership.
 leaderless as (
     select *
     from followed

@@ -94,7 +94,7 @@ final as (
                 and shutdowns.logged_at <= epochs.elected_at
                 and shutdowns.logged_at >= epochs.elected_at - interval 30 seconds
         ) as is_shutdown_requested,
-        -- The controller speaks of the move just before it writes; where it is silent, the list of replicas changes.
+        -- The controller logs the move just before it writes; if it does not, the list of replicas changes.
         coalesce(epochs.was_moving or epochs.replicas <> epochs.previous_replicas, false)
         or exists (
             select 1

@@ -35,7 +35,7 @@ reported as (
 ),
 
 -- A replica can come back in sync without a new epoch: the leader of the time says so, or a word of that epoch that names
--- the set anew.
+-- the set again.
 final as (
     select
         epochs.cluster_id,

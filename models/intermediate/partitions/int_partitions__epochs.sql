@@ -34,7 +34,7 @@ emptied as (
             and reported.elected_at < eligible_replicas.enabled_until
 ),
 
--- A describe that has no time cannot be laid beside an epoch.
+-- A describe without a time cannot be matched to an epoch.
 dated as (
     select *
     from topic_partitions

@@ -12,7 +12,7 @@ runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
--- Who follows a partition: whoever speaks of it.
+-- A node follows a partition if its log mentions it.
 watchers as (
     select
         cluster_id,
@@ -92,7 +92,7 @@ awaited as (
 
 -- One row per partition, node and leader epoch that the node got more than five seconds late,
 -- or never.
--- Propagation is no staleness: a control request that waits for five seconds does not wait for the network. In its term a
+-- Propagation is not staleness: a control request that waits for five seconds does not wait for the network. In its term a
 -- controller only misses what an older one still writes.
 late as (
     select *

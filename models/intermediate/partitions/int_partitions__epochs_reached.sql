@@ -2,7 +2,7 @@ with claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
--- A broker knows an epoch when it is told of it or begins it; a controller, within its term, when it orders or sends it.
+-- A broker knows an epoch when it receives or begins it; a controller, within its term, when it orders or sends it.
 words as (
     select
         *,

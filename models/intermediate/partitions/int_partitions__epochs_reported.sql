@@ -56,7 +56,7 @@ reported_and_derived as (
     from derived
 ),
 
--- One row per record that speaks of a leader epoch, and per epoch that follows from the end of
+-- One row per record that mentions a leader epoch, and per epoch that follows from the end of
 -- a leader.
 -- A znode may be read long after the election, when its in-sync set is another: it comes after those who were there.
 ranked as (
@@ -73,7 +73,7 @@ ranked as (
     from reported_and_derived
 ),
 
--- Where lines name different leaders, that of the latest controller holds: an older one may still speak after its term is
+-- Where records name different leaders, that of the latest controller holds: an older one may still speak after its term is
 -- over.
 final as (
     select

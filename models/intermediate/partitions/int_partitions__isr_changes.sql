@@ -2,7 +2,7 @@ with states as (
     select * from {{ ref('int_partitions__isr_states') }}
 ),
 
--- The leader's own word for what was before goes before what the last line told; a state told twice is one change.
+-- The previous set as the leader states it takes precedence over the last record; a state reported twice is one change.
 final as (
     select
         cluster_id,

@@ -33,7 +33,7 @@ statements as (
     where isr is not null and leader_id is not null
 ),
 
--- The set as it was when the replica went.
+-- The set at the time the replica was removed.
 based as (
     select
         stops.cluster_id,

@@ -10,7 +10,7 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
--- From 2.7 on a leader logs that the set was stored: what it proposes is then no telling of its own.
+-- From 2.7 on a leader logs that the set was stored, so its proposal is not a statement of its own.
 followed as (
     select
         *,

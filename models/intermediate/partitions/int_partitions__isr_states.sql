@@ -55,7 +55,7 @@ states as (
     }}
 ),
 
--- A state is not younger than those with a higher version, whenever a line first speaks of it.
+-- A state is never later than those with a higher version, whenever it was first logged.
 timed as (
     select
         *,

@@ -42,7 +42,7 @@ windows as (
         cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, window_number
 ),
 
--- A topic that is being deleted loses its leaders too: that is no outage.
+-- A topic that is being deleted loses its leaders too; that is not an outage.
 deletions as (
     select distinct
         windows.cluster_id,

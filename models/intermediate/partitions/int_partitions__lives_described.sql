@@ -24,7 +24,7 @@ lives as (
     from seen
 ),
 
--- A describe speaks of the life that the topic's name had at its time.
+-- A describe belongs to the incarnation that the topic had at that time.
 final as (
     select
         lives.cluster_id,

@@ -2,7 +2,7 @@ with metadata_records as (
     select * from {{ ref('stg_captures__metadata_records') }}
 ),
 
--- A dump that has a hole proves no epoch behind it, for a change says that the epoch rises, not what it is then.
+-- A gap in a dump leaves the epochs after it unknown: a change record says that the epoch rises, not to what.
 followed as (
     select
         *,

@@ -10,7 +10,7 @@ topic_events as (
     select * from {{ ref('stg_logs__topic_events') }}
 ),
 
--- In-sync sets and replica sets in one line of time; of what is told at the same moment the replicas come first.
+-- In-sync sets and replica sets on one timeline; at the same moment replica sets come first.
 reported as (
     select
         cluster_id,
@@ -43,7 +43,7 @@ reported as (
     from replicas
 ),
 
--- Before the first word on the replicas that word holds; where there is none at all, all that were ever in sync.
+-- Before the first record of the replicas that record holds; without any, all replicas that were ever in sync.
 carried as (
     select
         cluster_id,
@@ -187,7 +187,7 @@ ended as (
     left join deletions using (cluster_id, topic_name)
 ),
 
--- Replicas that stop because their topic is being deleted are no outage.
+-- Replicas that stop because their topic is being deleted are not an outage.
 final as (
     select
         * except (deleted_at, back_at),

@@ -30,7 +30,7 @@ compared as (
 ),
 
 -- A broker is fenced more than once in an epoch if it comes back in between, and every controller prints every record, after each of
--- its starts again: lines that follow each other without an unfencing speak of one fencing.
+-- its starts again: lines without an unfencing between them are one fencing.
 numbered as (
     select
         *,

@@ -27,7 +27,7 @@ placed as (
         ], 'registration_events.event_type') }}
 ),
 
--- The broker itself says that it asks, again when it may stop; what it is not granted takes nothing.
+-- The broker logs its request, and again when it may stop; a request that is not granted moves no leaders.
 answered as (
     select
         *,

@@ -16,7 +16,7 @@ placed as (
         {{ has_role(['registration_record', 'unfencing_grant'], 'registration_events.event_type') }}
 ),
 
--- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long past.
+-- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long out of date.
 final as (
     select
         placed.cluster_id,

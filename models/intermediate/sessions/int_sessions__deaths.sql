@@ -10,7 +10,7 @@ stops as (
     select * from {{ ref('int_processes__standstills') }}
 ),
 
--- What stood still when the session ran out, and went on, was not dead.
+-- A process that was stalled when the session expired, and then continued, was not dead.
 waiting as (
     select ended.*
     from ended

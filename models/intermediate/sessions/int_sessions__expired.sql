@@ -6,7 +6,7 @@ reported as (
     select * from {{ ref('int_sessions__zookeeper_expiries') }}
 ),
 
--- Up to 0.10.2 server.log has no line of the ZooKeeper client: that the broker registers anew is then all that it says.
+-- Up to 0.10.2 server.log has no records of the ZooKeeper client: the broker's new registration is the only sign.
 noticed as (
     select
         cluster_id,

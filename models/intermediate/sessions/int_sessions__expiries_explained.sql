@@ -75,8 +75,8 @@ sessions as (
             and ended.expired_at = led.expired_at
 ),
 
--- A cause reaches into the time from the last contact to the expiry; where no last contact is told, into one timeout and a
--- half before the expiry (it is due at the server's next tick), or 15 seconds where no timeout is told.
+-- A cause reaches into the time from the last contact to the expiry; if the last contact is unknown, one timeout and a
+-- half before the expiry (it is due at the server's next tick), or 15 seconds if the timeout is unknown.
 windows as (
     select
         sessions.*,
@@ -121,7 +121,7 @@ stopped as (
             >= windows.min_standstill_ms
             and (
                 (windows.owner = stops.owner and windows.node_id <=> stops.node_id)
-                -- A server that stands still expires sessions of clients that could not reach it.
+                -- A stalled server expires sessions of clients that could not reach it.
                 or (windows.session_id is not null and contains(stops.process_name, 'zookeeper'))
             )
     group by windows.cluster_id, windows.owner, windows.session_id, windows.expired_at

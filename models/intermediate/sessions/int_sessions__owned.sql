@@ -8,7 +8,7 @@ writers as (
     select * from {{ ref('int_sessions__owner_records') }}
 ),
 
--- Of several files of a process, one that says whose it is comes first.
+-- Of several files of a process, one that says who it belongs to comes first.
 owned as (
     select
         cluster_id,

@@ -6,7 +6,7 @@ owners as (
     select * from {{ ref('int_sessions__owned') }}
 ),
 
--- By session: what ZooKeeper said of its end, and what its owner did.
+-- By session: what ZooKeeper and its owner logged about its end.
 by_session as (
     select
         cluster_id,

@@ -20,7 +20,7 @@ final as (
         rules.condition,
         rules.why,
         rules.consequence,
-        rules.severity,
+        rules.impact,
         rules.remedy,
         rules.source_codes,
         cast(coalesce(terms.terms, 0) as int) as terms,

@@ -17,7 +17,7 @@ final as (
         issues.component,
         issues.mode,
         issues.symptom,
-        issues.severity,
+        issues.impact,
         issues.first_affected as affected_from,
         issues.last_affected as affected_until,
         split(issues.fixed_in, ',') as fixed_in,

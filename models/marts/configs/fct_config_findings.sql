@@ -10,7 +10,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- The lines that give what is given; where all is default, the first line of the configuration.
+-- The lines of explicit settings; if all are defaults, the first line of the configuration.
 reported as (
     select
         *,
@@ -79,7 +79,7 @@ findings as (
         map_from_entries(
             transform(placed.latest.settings, setting -> struct(setting.setting, setting.value))
         ) as settings,
-        rules.severity,
+        rules.impact,
         rules.why,
         rules.consequence,
         rules.remedy,
@@ -118,7 +118,7 @@ final as (
         found_at,
         last_found_at,
         cast(found_at as date) as found_date,
-        severity,
+        impact,
         remedy,
         concat(
             replace(owner_kind, '_', ' '),
@@ -129,7 +129,7 @@ final as (
                 transform(
                     map_entries(settings),
                     entry -> concat(
-                        -- Kafka's own names stay; what was measured is said in words.
+                        -- Kafka's setting names stay as they are; measured values are named in words.
                         if(
                             entry.key like '@%',
                             replace(substring(entry.key, 2), '_', ' '),
@@ -150,8 +150,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'release not known': 'kafka_version is null',
-                'time not known': 'found_at is null'
+                'release unknown': 'kafka_version is null',
+                'time unknown': 'found_at is null'
             })
         }} as warnings
     from findings

@@ -72,7 +72,7 @@ exposures as (
             else issues.confidence <> 'verified' or not issues.has_checked_strings
         end as is_suspect,
         issues.title,
-        issues.severity,
+        issues.impact,
         split(issues.fixed_in, ',') as fixed_in,
         issues.fix_requires_setting,
         symptoms.first_seen_at,
@@ -108,7 +108,7 @@ final as (
         issue_id,
         exposure,
         is_suspect,
-        severity,
+        impact,
         fixed_in,
         fix_requires_setting,
         run_at as exposed_at,
@@ -120,19 +120,19 @@ final as (
             ': ',
             title,
             if(exposure = 'evidence_seen', '; seen on ', '; may happen on '),
-            coalesce(kafka_version, 'a release that is not known'),
+            coalesce(kafka_version, 'an unknown release'),
             coalesce(concat('; fixed in ', array_join(fixed_in, ', ')), '; no fixed release known')
         ) as sentence,
         evidence,
         evidence_count,
         {{
             warnings({
-                'release not known': 'kafka_version is null',
+                'release unknown': 'kafka_version is null',
                 'release reported by other runs of the cluster': 'is_reported_by_others',
-                'ZooKeeper or KRaft is not known': 'is_mode_unknown',
-                'nothing verified says that this release has it':
+                'ZooKeeper or KRaft mode unknown': 'is_mode_unknown',
+                'not verified for this release':
                     "is_suspect and exposure = 'version_affected'",
-                'what is seen alone decides nothing': "is_suspect and exposure = 'evidence_seen'"
+                'the symptom alone is no proof': "is_suspect and exposure = 'evidence_seen'"
             })
         }} as warnings
     from exposures

@@ -58,8 +58,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no line of the controller itself': 'evidence_rank > 2',
-                'lines name different controllers': 'controllers_named > 1'
+                'no record from the controller itself': 'evidence_rank > 2',
+                'records name different controllers': 'controllers_named > 1'
             })
         }} as warnings
     from measured

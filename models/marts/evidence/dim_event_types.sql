@@ -6,7 +6,7 @@ final as (
     select
         event_type,
         area,
-        severity,
+        severity as health_signal,
         is_noise,
         means,
         cast(forms as int) as forms

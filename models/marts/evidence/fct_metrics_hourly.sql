@@ -32,8 +32,8 @@ final as (
         samples as evidence_count,
         {{
             warnings({
-                'the sample before is more than an hour older': 'longest_ms > 3600000',
-                'the counter began anew': 'resets > 0',
+                'the previous sample is more than an hour older': 'longest_ms > 3600000',
+                'the counter was reset': 'resets > 0',
                 'no value is a number': 'value_last is null'
             })
         }} as warnings

@@ -31,8 +31,8 @@ final as (
             capture_warnings,
             {{
                 warnings({
-                    'the output does not tell its time': 'captured_at is null',
-                    'nothing tells the tool': 'tool is null'
+                    'the output has no timestamp': 'captured_at is null',
+                    'the tool is unknown': 'tool is null'
                 })
             }}
         ) as warnings

@@ -6,7 +6,7 @@ coordinators as (
     select * from {{ ref('int_groups__coordinators') }}
 ),
 
--- Without a node at the end the group has no coordinator now; the last one that it had is told.
+-- If no node coordinates the group at the end, its last coordinator is shown.
 latest as (
     select
         cluster_id,
@@ -66,9 +66,9 @@ final as (
         mentions,
         {{
             warnings({
-                'the count of partitions is the default': "partitions_known_by = 'default' and offsets_partition_id is not null",
-                'the partition in the logs is not the computed one': 'partition_reported <> partition_computed',
-                'the kind of the group is not known': "group_kind = 'unknown'"
+                'number of partitions assumed to be the default': "partitions_known_by = 'default' and offsets_partition_id is not null",
+                'the partition in the logs differs from the computed one': 'partition_reported <> partition_computed',
+                'group kind unknown': "group_kind = 'unknown'"
             })
         }} as warnings
     from with_coordinators

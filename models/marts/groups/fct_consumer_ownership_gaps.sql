@@ -6,7 +6,7 @@ rebalances as (
     select * from {{ ref('int_consumers__rebalances') }}
 ),
 
--- An owner whose end is not known may own the partition still: nothing is said of the time after it.
+-- An owner without a known end may still own the partition, so the time after it is not a gap.
 ordered as (
     select
         *,
@@ -117,8 +117,8 @@ final as (
         cast(size(evidence) as bigint) as evidence_count,
         {{
             warnings({
-                'nobody is seen to own it again': 'ended_at is null',
-                'the group is taken from the id of the consumer': 'true'
+                'no later owner in the logs': 'ended_at is null',
+                'group derived from the consumer id': 'true'
             })
         }} as warnings
     from gaps

@@ -23,8 +23,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the line names no group': 'group_id is null',
-                'no election is known, it was one at least from when it was named': "known_by <> 'election'"
+                'the record does not name the group': 'group_id is null',
+                'election not in the logs: valid_from is the first record that names the coordinator': "known_by <> 'election'"
             })
         }} as warnings
     from coordinators

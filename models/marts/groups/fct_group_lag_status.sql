@@ -30,8 +30,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'too few samples to judge by': 'status is null',
-                'the window is not full': 'is_incomplete'
+                'too few samples to evaluate': 'status is null',
+                'window not full': 'is_incomplete'
             })
         }} as warnings
     from statuses

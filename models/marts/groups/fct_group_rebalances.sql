@@ -102,12 +102,12 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no coordinator speaks of it': 'is_reported_by_members_only',
-                'it began more than once': 'has_begun_again',
-                'more than one coordinator speaks of it': 'has_several_coordinators',
+                'reported by members only, not by a coordinator': 'is_reported_by_members_only',
+                'it was started more than once': 'has_begun_again',
+                'more than one coordinator reports it': 'has_several_coordinators',
                 'no end in the logs': "outcome = 'open'",
-                'how it ended is not known': "outcome = 'unknown'",
-                'the group is taken from the id of the consumer': 'is_group_derived'
+                'how it ended is unknown': "outcome = 'unknown'",
+                'group derived from the consumer id': 'is_group_derived'
             })
         }} as warnings
     from rebalances

@@ -29,7 +29,7 @@ final as (
             log_warnings,
             {{
                 warnings({
-                    'the log does not tell the time': 'started_at is null',
+                    'the log has no wall-clock time': 'started_at is null',
                     'the process prints several client ids': 'has_several_clients'
                 })
             }}

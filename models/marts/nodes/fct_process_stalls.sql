@@ -21,7 +21,7 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the network to its clients may have failed instead': "found_by = 'hole'",
+                'could also be a network failure': "found_by = 'hole'",
                 'the process prints several client ids': 'has_several_clients'
             })
         }} as warnings

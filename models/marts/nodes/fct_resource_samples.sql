@@ -32,11 +32,11 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the limit is not known': "limit_value is null and resource in ('memory_maps', 'open_files')",
+                'limit unknown': "limit_value is null and resource in ('memory_maps', 'open_files')",
                 'concluded: the maps that the indexes of the segments need': "resource = 'segment_maps'",
-                'the limit is stated by another capture': 'is_limit_elsewhere and limit_value is not null',
-                'the memory of the machine may have run out instead': 'is_doubtful',
-                'the time is not known': 'sampled_at is null'
+                'limit taken from another capture': 'is_limit_elsewhere and limit_value is not null',
+                'the host may have run out of memory instead': 'is_doubtful',
+                'time unknown': 'sampled_at is null'
             })
         }} as warnings
     from samples

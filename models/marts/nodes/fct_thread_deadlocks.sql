@@ -37,7 +37,7 @@ final as (
         evidence_count,
         array_union(
             dump_warnings,
-            {{ warnings({'the dump does not tell its time': 'captured_at is null'}) }}
+            {{ warnings({'the dump has no timestamp': 'captured_at is null'}) }}
         ) as warnings
     from deadlocks
 )

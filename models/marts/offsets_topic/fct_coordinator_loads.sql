@@ -36,7 +36,7 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the start is not in the logs': 'logged_start_at is null',
+                'start not in the logs': 'logged_start_at is null',
                 'no end in the logs': "outcome = 'open'",
                 'concluded: it was being loaded when the process ended': 'is_in_hand',
                 'concluded: it waited behind another load when the process ended':

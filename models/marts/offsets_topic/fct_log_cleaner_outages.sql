@@ -15,7 +15,7 @@ disabled_stretches as (
     select * from {{ ref('int_cleaners__disabled_stretches') }}
 ),
 
--- The cleaner forgets what it gave up when it starts anew, and only then.
+-- The cleaner forgets uncleanable partitions only when it restarts.
 turned as (
     select
         *,
@@ -68,7 +68,7 @@ named as (
     from given_up
 ),
 
--- One row per partition that the cleaner gave up, until it starts anew.
+-- One row per partition that the cleaner marked uncleanable, until it restarts.
 partition_outages as (
     select * except (named_partition_id, turn_number)
     from named
@@ -179,9 +179,9 @@ final as (
         {{
             warnings({
                 'no end in the evidence': 'resumed_at is null',
-                'it stopped between stopped_at, its last sign of life, and noticed_at':
+                'it stopped between stopped_at (last sign of life) and noticed_at':
                     "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
-                'nothing tells since when': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
+                'when it stopped is unknown': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
                     "scope <> 'partition' and partition_id is not null"

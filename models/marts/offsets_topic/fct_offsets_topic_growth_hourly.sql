@@ -104,7 +104,7 @@ compared as (
     from replicas_compared
 ),
 
--- Out of line is what grew by several segments more, and several times as much, as what it is compared with.
+-- Growth is abnormal if it exceeds what it is compared with by several segments and several times over.
 judged as (
     select
         *,
@@ -178,11 +178,11 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the segment size is the default, not read from the configuration':
+                'segment size assumed to be the default':
                     'last_measured_bytes is null and not is_segment_size_known',
-                'the growth is estimated, the size is measured once':
+                'growth is estimated; the size was measured only once':
                     'last_measured_bytes is not null and measured_growth is null',
-                'no record in the hour: the last one before holds': 'is_carried',
+                'no record in this hour; carried over from the last one': 'is_carried',
                 'concluded: the unit of du, from its numbers': 'is_unit_inferred'
             })
         }} as warnings

@@ -112,8 +112,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no line of the node says what it had before': 'cached is null',
-                'the node had an epoch of which no election is known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
+                'the earlier epoch of the node is not in its log': 'cached is null',
+                'the node has an epoch whose election is not known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
             })
         }} as warnings
     from cached_epochs

@@ -56,7 +56,7 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the missing epochs may stand in logs that were not handed over': "gap_kind = 'skipped'"
+                'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'"
             })
         }} as warnings
     from gaps

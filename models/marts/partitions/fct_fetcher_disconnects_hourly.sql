@@ -22,7 +22,7 @@ final as (
         last_at,
         evidence,
         evidence_count,
-        {{ warnings({'the log does not say whose it is': 'node_id is null'}) }} as warnings
+        {{ warnings({'the node that wrote the log is unknown': 'node_id is null'}) }} as warnings
     from hours
 )
 

@@ -31,10 +31,10 @@ final as (
         evidence_count,
         {{
             warnings({
-                'a change before it is not in the logs': 'is_one_missing',
+                'the change before it is not in the logs': 'is_one_missing',
                 'reported after a later change': 'is_logged_late',
                 'derived: without a leader nobody is in sync': 'is_emptied',
-                'replicas left and others came': 'size(removed) > 0 and size(added) > 0'
+                'replicas both left and joined': 'size(removed) > 0 and size(added) > 0'
             })
         }} as warnings
     from changes

@@ -73,9 +73,9 @@ final as (
         evidence_count,
         {{
             warnings({
-                'no line names the leader': 'leader_id is null',
-                'lines name different leaders': 'leaders_named > 1',
-                'derived: the leader was alone in sync when it lost what it led': 'best_rank = 6',
+                'no record names the leader': 'leader_id is null',
+                'records name different leaders': 'leaders_named > 1',
+                'derived: the leader was the only in-sync replica when it lost leadership': 'best_rank = 6',
                 'derived: without a leader nobody is in sync': 'is_isr_emptied',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1'
             })

@@ -26,8 +26,8 @@ final as (
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
-                'the epoch before is missing': 'not coalesce(is_start_known, false)',
-                'derived: the leader was alone in sync when it lost what it led': 'is_derived'
+                'the previous epoch is missing': 'not coalesce(is_start_known, false)',
+                'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived'
             })
         }} as warnings
     from windows

@@ -44,9 +44,9 @@ final as (
         {{
             warnings({
                 'ZooKeeper did not log the expiry: its time is derived': 'not is_end_logged',
-                'the owner is not known': "owner like 'session 0x%'",
+                'owner unknown': "owner like 'session 0x%'",
             'the process prints several client ids': 'has_several_clients',
-                'the process that stood still is ZooKeeper':
+                'the process that stalled is ZooKeeper':
                     'dead_run_number is null and cause_rank = 3'
             })
         }} as warnings

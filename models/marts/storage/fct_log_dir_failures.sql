@@ -29,8 +29,8 @@ final as (
         {{
             warnings({
                 'no record names the directory': 'log_dir is null',
-                'no record says that the directory was given up': 'not is_dir_offline and not is_node_stopped',
-                'the log does not say whose it is': 'node_id is null',
+                'no record shows that the directory went offline': 'not is_dir_offline and not is_node_stopped',
+                'the node that wrote the log is unknown': 'node_id is null',
                 'concluded: the partitions are those that were being recovered when it failed': 'is_in_hand'
             })
         }} as warnings

@@ -42,8 +42,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'where the log ended before is not in the logs': 'from_offset is null',
-                'gave up nothing': 'records_truncated = 0',
+                'the previous end of the log is unknown': 'from_offset is null',
+                'no records truncated': 'records_truncated = 0',
                 'cut below the high watermark': 'to_offset < high_watermark',
                 'concluded: it was under way when the process ended': 'is_in_hand'
             })

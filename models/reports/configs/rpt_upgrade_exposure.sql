@@ -22,7 +22,7 @@ final as (
         transform(fixed_issues, issue -> issue.issue_id) as fixed,
         cast(size(fixed_issues) as bigint) as fixed_count,
         cast(
-            size(filter(fixed_issues, issue -> issue.severity in ('outage', 'data_loss'))) as bigint
+            size(filter(fixed_issues, issue -> issue.impact in ('outage', 'data_loss'))) as bigint
         ) as fixed_outages,
         transform(new_issues, issue -> issue.issue_id) as newly_exposed,
         cast(size(new_issues) as bigint) as newly_exposed_count,

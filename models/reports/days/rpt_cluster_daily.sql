@@ -20,7 +20,7 @@ partitions as (
     group by cluster_id
 ),
 
--- Every day from the first evidence to the last, also those of which nothing was handed over.
+-- Every day from the first evidence to the last, including days without any logs.
 days as (
     select
         *,

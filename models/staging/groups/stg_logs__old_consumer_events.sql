@@ -5,7 +5,7 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        -- Where ZkClient's thread tells that a consumer gave up, only the exception names the consumer.
+        -- When ZkClient's thread logs that a consumer gave up, only the exception names the consumer.
         coalesce(
             {{ field('member_id') }},
             substring_index({{ field('exception_message') }}, ' can', 1)

@@ -2,7 +2,7 @@ with records as (
     select * from {{ source('bronze', 'log_records') }}
 ),
 
--- The words are the JVM's and the system's: they stand in any message, and in the traces below it.
+-- The words are the JVM's and the system's: they are in any message, and in the traces below it.
 final as (
     select
         cluster_id,

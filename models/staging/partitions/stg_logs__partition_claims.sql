@@ -27,7 +27,7 @@ final as (
         end as reported_by,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
-        -- -2 stands where the topic is being deleted, beside the epoch that its leader had.
+        -- -2 means that the topic is being deleted; the epoch is the last leader's.
         nullif(
             coalesce(
                 {{ field('leader', 'int') }},
@@ -39,7 +39,7 @@ final as (
         {{ field('partition_epoch', 'int') }} as partition_epoch,
         {{ field('isr', 'array<int>') }} as isr,
         {{ field('replicas', 'array<int>') }} as replicas,
-        -- KRaft brokers print -1 where the ZooKeeper-mode controller's epoch stood.
+        -- KRaft brokers print -1 in place of the ZooKeeper-mode controller epoch.
         nullif({{ field('controller_epoch', 'int') }}, -1) as controller_epoch,
         case
             when

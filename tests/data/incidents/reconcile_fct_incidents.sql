@@ -1,4 +1,4 @@
--- Each first cause that stands for an incident is one row, and each harm that did not begin an incident of its own is in one.
+-- Each root cause of an incident is one row, and each harmful event that did not begin an incident belongs to one.
 with trees as (
     select * from {{ ref('int_incidents__trees') }}
 ),

@@ -1,4 +1,4 @@
--- Each life of a topic of which an election, an in-sync set or a list of replicas is told is one row.
+-- Each incarnation of a topic with a recorded election, in-sync set or list of replicas is one row.
 with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),

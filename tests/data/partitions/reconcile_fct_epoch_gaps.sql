@@ -91,7 +91,7 @@ two_owners as (
         controller_epoch as found_epoch,
         true as is_certain
     from tenures
-    where array_contains(warnings, 'lines name different controllers')
+    where array_contains(warnings, 'records name different controllers')
 ),
 
 behind as (

@@ -64,7 +64,7 @@ broken_chain as (
     from followed_changes
     where
         previous_isr <> isr_before
-        and not array_contains(warnings, 'a change before it is not in the logs')
+        and not array_contains(warnings, 'the change before it is not in the logs')
 ),
 
 final as (

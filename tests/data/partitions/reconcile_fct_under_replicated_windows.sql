@@ -1,5 +1,5 @@
 -- What the changes of in-sync sets say: no replica comes back inside of its window, and each that leaves the set and comes back later is
--- in a window when it leaves, or within a second: several nodes tell of the same state.
+-- in a window when it leaves, or within a second: several nodes report the same state.
 with changes as (
     select * from {{ ref('fct_isr_changes') }}
 ),

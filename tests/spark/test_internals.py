@@ -1,0 +1,223 @@
+"""Canaries: what `chronicle/spark/internals` and `chronicle/spark/jvm` rely on in Spark, Delta and Hive, asked of a session.
+
+Those that need none are in `tests/python/test_internals.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
+from chronicle.serve import serve
+from chronicle.spark import java, server_classes, session
+from chronicle.spark.internals import error_lines, gateway, hadoop_files, resolver, settings
+from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
+from chronicle.spark.internals.statements import parsed
+from chronicle.spark.internals.view_text import view_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Keys of ours, which only our own classes read.
+OURS = ("spark.chronicle.",)
+# dbt-spark's, or what Spark and Delta read without a list of known keys.
+UNLISTED = {"spark.app.name", "spark.master", "spark.sql.catalog.spark_catalog"}
+
+
+def known(spark: SparkSession, key: str) -> bool:
+    """Whether Spark, Delta or Hive has a setting of this name."""
+    java = java_of(spark)
+    if key.startswith("spark.hadoop.hive."):
+        return java.org.apache.hadoop.hive.conf.HiveConf.getConfVars(key.removeprefix("spark.hadoop.")) is not None
+    settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
+    others = getattr(getattr(java.org.apache.spark.internal.config, "ConfigEntry$"), "MODULE$")
+    return bool(settings_of_sql.containsConfigKey(key)) or others.findEntry(key) is not None
+
+
+def every_setting() -> dict[str, str]:
+    """All settings of Spark, Delta and Hive that are set anywhere, and by what."""
+    given = dict.fromkeys(session.settings("/warehouse"), "chronicle/spark/session.py")
+    given |= dict.fromkeys(serve.settings(serve.Options(password_file=Path("users")), "/work"), "chronicle/serve/serve.py")
+    given |= dict.fromkeys((*WHILE_BUILDING, *CHANGED_BY_DBT), "chronicle/build/dbt_runs.py")
+    given |= dict.fromkeys((*settings.ALWAYS, *settings.WHILE_BUILDING), "chronicle/spark/internals/settings.py")
+    given |= {"spark.sql.legacy.allowNonEmptyLocationInCTAS": "macros/internals/parquet_place.sql"}
+    given |= dict.fromkeys(("spark.sql.cteRecursionLevelLimit", "spark.sql.cteRecursionRowLimit"), "macros/internals/recursion.sql")
+    return {key: where for key, where in given.items() if not key.startswith(OURS) and key not in UNLISTED}
+
+
+@pytest.mark.parametrize("key", every_setting())
+def test_settings_exist(spark: SparkSession, key: str) -> None:
+    # Delta's and the server's are known once their classes are loaded.
+    java_of(spark).org.apache.spark.sql.delta.sources.DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS()
+    assert known(spark, key), f"no setting {key}: {every_setting()[key]} sets it, and Spark ignores what it does not know"
+
+
+# internals/gateway.py
+
+
+def test_the_same_packages_are_opened_as_by_the_launcher(spark: SparkSession) -> None:
+    theirs = java_of(spark).org.apache.spark.launcher.JavaModuleOptions.defaultModuleOptions().split()
+    missing = [option for option in theirs if option.startswith("--") and option not in gateway.JVM_OPTIONS]
+    # The vector module is left out on purpose.
+    assert missing == ["--add-modules=jdk.incubator.vector"], "Spark's launcher opens more to itself: add it in internals/gateway.py"
+
+
+# internals/java_objects.py, hadoop_files.py
+
+
+def test_files_are_listed_and_deleted_by_hadoop(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "marts/fct_a/_delta_log").mkdir(parents=True)
+    (tmp_path / "marts/int_b").mkdir()
+    said = "Hadoop's file systems have another form: warehouses behind a URI (internals/hadoop_files.py)"
+    assert sorted(hadoop_files.delta_tables(spark, f"file://{tmp_path}/marts")) == [("fct_a", True), ("int_b", False)], said
+    assert hadoop_files.delta_tables(spark, f"file://{tmp_path}/reports") == [], said
+    hadoop_files.delete(spark, f"file://{tmp_path}/marts/fct_a")
+    assert not (tmp_path / "marts/fct_a").exists(), said
+
+
+# internals/view_text.py
+
+
+def test_a_view_has_its_text(spark: SparkSession) -> None:
+    text = "select 1 as id, 'it''s' as said"
+    spark.sql(f"create or replace view staging.canary as {text}")
+    assert view_text(spark, "staging", "canary") == text, "the text of a view is another: kept views (internals/view_text.py)"
+    spark.sql("drop view staging.canary")
+
+
+# internals/statements.py
+
+
+@pytest.mark.parametrize(
+    ("text", "looks", "changes"),
+    [
+        ("select 1", False, False),
+        ("with a as (select 1) select * from a", False, False),
+        ("show tables in marts", True, False),
+        ("describe table marts.fct", True, False),
+        ("explain select 1", True, False),
+        ("drop table marts.fct", False, True),
+        ("create table marts.fct as select 1", False, True),
+        ("with a as (select 1) insert into marts.fct select * from a", False, True),
+        ("from marts.fct insert into marts.other select *", False, True),
+        ("delete from marts.fct", False, True),
+        ("merge into marts.fct using marts.other on true when matched then delete", False, True),
+        ("set spark.sql.ansi.enabled = false", False, True),
+        ("use marts", False, True),
+        ("cache table marts.fct", False, True),
+    ],
+)
+def test_a_statement_is_known_by_its_plan(spark: SparkSession, text: str, looks: bool, changes: bool) -> None:
+    found = parsed(spark, text)
+    assert (found.looks, found.changes) == (looks, changes), "plans have other classes: `chronicle sql` (internals/statements.py)"
+
+
+# internals/error_lines.py
+
+
+def test_errors_are_printed_once(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
+    error_lines.silence()
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        spark.sql("select nothing_of_this_name")
+    assert capfd.readouterr().err == "", "pyspark prints errors itself (internals/error_lines.py)"
+
+
+# internals/settings.py: what the settings do, for a name may outlive its meaning.
+
+
+@pytest.fixture
+def building(spark: SparkSession) -> Any:
+    """The session with the settings of a build."""
+    before = {key: spark.conf.get(key, None) for key in WHILE_BUILDING}
+    for key, value in WHILE_BUILDING.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, value in before.items():
+        spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+
+
+def test_views_of_the_session_keep_their_plan(building: SparkSession) -> None:
+    building.sql("create or replace temporary view canary as select id + 1 as id from range(3)")
+    option = session_of(building).sessionState().catalog().getRawTempView("canary").get()
+    said = "views of the session are analysed by each reader: builds become slower (storeAnalyzedPlanForView, internals/settings.py)"
+    assert is_instance(building, option, "org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation") and option.plan().isDefined(), said
+    building.catalog.dropTempView("canary")
+
+
+def test_names_of_a_with_are_written_into_the_plan(building: SparkSession, tmp_path: Path) -> None:
+    query = f"create table canary using parquet location '{tmp_path}/canary' as with a as (select 1 as id) select * from a join a as b using (id)"
+    plan = building.sql(f"explain extended {query}").collect()[0][0]
+    analysed = plan.split("== Analyzed Logical Plan ==")[1].split("== Optimized")[0]
+    assert "CTE" not in analysed, (
+        "names given by `with` are carried along: builds become slower (inlineCTEInCommands, internals/settings.py)"
+    )
+
+
+def test_no_code_is_generated(building: SparkSession) -> None:
+    plan = building.sql("explain select id + 1 as id from range(3) where id > 1").collect()[0][0]
+    assert "*(1)" not in plan, "code is generated for plans: builds become slower (codegen.wholeStage, chronicle/build/dbt_runs.py)"
+    with pytest.raises(Exception, match="factoryMode"):
+        building.conf.set("spark.sql.codegen.factoryMode", "no such mode")
+
+
+def test_delta_writes_no_statistics(building: SparkSession, tmp_path: Path) -> None:
+    building.sql("select 1 as id").write.format("delta").save(str(tmp_path / "canary"))
+    (log,) = (tmp_path / "canary/_delta_log").glob("*0.json")
+    (added,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
+    assert "minValues" not in (added.get("stats") or ""), (
+        "Delta collects statistics: builds become slower (stats.collect, internals/settings.py)"
+    )
+
+
+def test_the_catalog_knows_the_columns_of_a_delta_table(spark: SparkSession) -> None:
+    spark.sql("create or replace table staging.canary using delta as select 1 as id, 'a' as name")
+    table = (
+        session_of(spark)
+        .sessionState()
+        .catalog()
+        .getTableMetadata(
+            java_of(spark).org.apache.spark.sql.catalyst.TableIdentifier("canary", java_of(spark).scala.Option.apply("staging"))
+        )
+    )
+    said = "the catalog holds no columns: BI tools see empty tables (catalog.update.enabled, internals/settings.py)"
+    assert list(table.schema().fieldNames()) == ["id", "name"], said
+    spark.sql("drop table staging.canary")
+
+
+# internals/resolver.py
+
+
+def test_the_resolver_leaves_jars_where_they_are_looked_for(tmp_path: Path) -> None:
+    """A repository of one jar, in a folder: the network is not asked."""
+    place = tmp_path / "repository/com/example/canary/1.0"
+    place.mkdir(parents=True)
+    (place / "canary-1.0.jar").write_bytes(b"PK\x05\x06" + bytes(18))
+    (place / "canary-1.0.pom").write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>com.example</groupId><artifactId>canary</artifactId><version>1.0</version></project>"
+    )
+    said = resolver.resolve(
+        ["com.example:canary:1.0"], (), tmp_path / "ivy", java.find(), "--repositories", (tmp_path / "repository").as_uri()
+    )
+    brought = resolver.brought(tmp_path / "ivy", "com.example", "canary-1.0.jar")
+    assert brought.is_file(), f"jars lie elsewhere: `make setup` cannot fetch Delta's (internals/resolver.py)\n{said}"
+
+
+# chronicle/spark/jvm
+
+
+def test_the_servers_classes_compile(spark: SparkSession) -> None:
+    assert server_classes.ensure().is_file()
+
+
+def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession) -> None:
+    """By reflection, which the compiler does not check."""
+    hive = java_of(spark).java.lang.Class.forName("org.apache.hive.service.server.HiveServer2")
+    fields = {field.getName() for field in hive.getDeclaredFields()}
+    assert {"cliService", "thriftCLIService"} <= fields, (
+        "HiveServer2 has other fields: ChronicleServer.init (chronicle/spark/jvm/Server.scala)"
+    )
