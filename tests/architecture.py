@@ -69,5 +69,5 @@ def page(manifest: Any) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        text = page(parse(Warehouse.at(str(Path(folder))), inline=False))
+        text = page(parse(Warehouse.at(str(Path(folder)))))
     PAGE.write_text(text, encoding="utf-8")

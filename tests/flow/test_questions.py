@@ -293,7 +293,7 @@ def test_dbt_runs_the_same_alerts_and_builds_do_not(lab: Lab) -> None:
     place = Warehouse.at(lab.warehouse)
     period = {"since": LONG_AGO.isoformat(), "until": NOW.isoformat()}
     wanted = ["test", *build.options(place, build.PROJECT), "--select", "tag:alert"]
-    wanted[wanted.index("--vars") + 1] = json.dumps({"inline": True, **period})
+    wanted[wanted.index("--vars") + 1] = json.dumps(period)
     with build.settings_kept(lab.spark):
         done = dbtRunner().invoke(wanted)
     states = {result.node.name: (str(result.status), result.failures) for result in done.result.results}

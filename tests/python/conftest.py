@@ -14,4 +14,4 @@ from ingestion.warehouse import Warehouse
 @pytest.fixture(scope="session")
 def manifest() -> Any:
     """The dbt project as dbt reads it.  It keeps what it parsed, and the next time reads only the files that have changed."""
-    return parse(Warehouse.at(str(PROJECT / ".cache/tests")), inline=False)
+    return parse(Warehouse.at(str(PROJECT / ".cache/tests")))

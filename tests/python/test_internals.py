@@ -14,7 +14,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +22,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
 from chronicle.build import internals
+from chronicle.build.compiled import Model
 from chronicle.build.dbt_runs import prepare
 from chronicle.project import PROJECT
 from chronicle.spark.internals import error_lines, gateway, spark_home
@@ -123,9 +124,7 @@ def test_spark_lies_in_its_package() -> None:
         "bin/spark-submit is gone: internals/resolver.py fetches Delta's jars with it"
     )
     for name in ("spark-core", "spark-hive-thriftserver", "scala-compiler-2", "scala-library-2", "scala-reflect-2"):
-        assert any(jar.startswith(name) for jar in jars), (
-            f"{name} is not among Spark's jars: own_classes.py needs it to compile the server"
-        )
+        assert any(jar.startswith(name) for jar in jars), f"{name} is not among Spark's jars: own_classes.py needs it to compile the server"
 
 
 # chronicle/spark/internals/gateway.py
@@ -193,21 +192,18 @@ def test_files_that_are_there_are_committed_with_statistics_and_transaction(tmp_
 
 
 def test_models_have_what_is_read_of_them(manifest: Any) -> None:
-    def check(thing: Any, kind: Any, path: str) -> None:
-        for name in {*get_type_hints(kind), *(name for name, part in vars(kind).items() if isinstance(part, property))}:
-            assert hasattr(thing, name), f"dbt's {path} has no {name}: chronicle/build reads it (chronicle/build/internals.py)"
-
-    (model,) = (one for one in internals.models_of(manifest) if one.name == "fct_log_dir_failures")
-    check(model, internals.Model, "model")
-    check(model.config, internals.Config, "model.config")
-    check(model.config.contract, internals.Contract, "model.config.contract")
-    check(model.columns["cluster_id"], internals.Column, "model.columns[…]")
-    assert model.config.contract.enforced is True and model.config.materialized == "stable_table"
-    assert (model.schema, model.alias) in internals.places_of(manifest)
-    order = internals.in_order(manifest)
-    read = [(one.schema, one.alias) for one in internals.models_of(manifest) if one.name in {ref.name for ref in model.refs}]
-    said = "depends_on has another form: views are kept in a wrong order (chronicle/build/internals.py)"
-    assert read and all(order.index(one) < order.index((model.schema, model.alias)) for one in read), said
+    where = "chronicle/build/internals.py reads it"
+    try:
+        model = Model(**internals.fields_of(manifest.nodes["model.chronicle.fct_log_dir_failures"]))
+        seed = Model(**internals.fields_of(manifest.nodes["seed.chronicle.event_types"]))
+    except (AttributeError, KeyError) as error:
+        raise AssertionError(f"dbt's models have no {error}: {where}") from error
+    assert model.is_published and model.has_contract and model.table == "marts.`fct_log_dir_failures`", where
+    assert model.columns["cluster_id"][0] == "string" and model.columns["cluster_id"][1], where
+    assert set(model.parents) == {ref.name for ref in manifest.nodes["model.chronicle.fct_log_dir_failures"].refs}, where
+    assert seed.kind == "seed" and seed.types["is_noise"] == "boolean", where
+    events = Model(**internals.fields_of(manifest.nodes["model.chronicle.base_logs__events"]))
+    assert events.is_incremental and events.partition_by == ("event_date",) and events.before and events.after, where
 
 
 def test_dbts_sessions_keep_ansi_mode() -> None:
@@ -295,10 +291,12 @@ def test_the_adapter_calls_what_ours_replace(manifest: Any) -> None:
             raise AssertionError(f"no macro {caller}: macros/internals/spark_overrides.sql is never used")
 
 
-def test_ephemeral_models_are_compiled_as_they_are_taken_apart() -> None:
+def test_models_name_the_views_they_read() -> None:
     from dbt.adapters.base.relation import BaseRelation
-    from dbt.contracts.graph.nodes import InjectedCTE
+    from dbt.cli.main import cli
 
-    where = "macros/internals/session_views.sql takes compiled models apart"
-    assert BaseRelation.add_ephemeral_prefix("a") == internals.EPHEMERAL + "a", f"ephemeral models have another prefix: {where}"
-    assert {"id", "sql"} <= set(get_type_hints(InjectedCTE)), f"a CTE that dbt writes into a model has other fields: {where}"
+    assert BaseRelation.add_ephemeral_prefix("a") == internals.EPHEMERAL + "a", (
+        "ephemeral models have another prefix: chronicle/build/compiled.py"
+    )
+    options = {name for option in cli.commands["compile"].params for name in (*option.opts, *option.secondary_opts)}
+    assert {"--no-inject-ephemeral-ctes", "--no-introspect"} <= options, "dbt compile has other options: chronicle/build/compiled.py"

@@ -17,7 +17,6 @@ from chronicle.spark import java, server_classes, session
 from chronicle.spark.internals import error_lines, gateway, hadoop_files, resolver, settings
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
-from chronicle.spark.internals.view_text import view_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,16 +76,6 @@ def test_files_are_listed_and_deleted_by_hadoop(spark: SparkSession, tmp_path: P
     assert hadoop_files.delta_tables(spark, f"file://{tmp_path}/reports") == [], said
     hadoop_files.delete(spark, f"file://{tmp_path}/marts/fct_a")
     assert not (tmp_path / "marts/fct_a").exists(), said
-
-
-# internals/view_text.py
-
-
-def test_a_view_has_its_text(spark: SparkSession) -> None:
-    text = "select 1 as id, 'it''s' as said"
-    spark.sql(f"create or replace view staging.canary as {text}")
-    assert view_text(spark, "staging", "canary") == text, "the text of a view is another: kept views (internals/view_text.py)"
-    spark.sql("drop view staging.canary")
 
 
 # internals/statements.py

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chronicle.ask import sql
-from chronicle.build.changes import project_hash
 from chronicle.output import formats
 from chronicle.spark import session
 from chronicle.spark.catalog import kept_views, register, register_views, save_views
@@ -83,7 +82,6 @@ def test_views_come_back_with_those_beneath_them_and_no_others(spark: SparkSessi
         ("intermediate", "int_orders__counted", "select count(*) as orders from staging.stg_orders"),
     ]
     save_views(place, views)
-    (place.work / "views-of").write_text(project_hash())
     assert kept_views(place) == views
     assert register_views(spark, place, only="select * from intermediate.int_orders__counted") == [
         "staging.stg_orders",

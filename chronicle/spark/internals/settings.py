@@ -21,7 +21,7 @@ WHILE_BUILDING = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Marts are a file each, and those by day are chosen by their folders: there is nothing that bounds could skip.
     "spark.databricks.delta.stats.collect": "false",
-    # Views of the session keep their plan (`from_session_views`): what is analysed once need not be analysed by each reader.
+    # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
     # holds them is checked and renewed for each of them.
