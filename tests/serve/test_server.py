@@ -124,9 +124,11 @@ def test_a_pattern_that_does_not_end_is_cancelled(server: Served, query: str) ->
     running = [connection.cursor(), connection.cursor()]
     for cursor in running:
         cursor.execute(query, async_=True)
-    time.sleep(5)
+    began = time.monotonic()
     for cursor in running:
+        # Of a statement that runs the server says so after five seconds, if it has not ended before.
         assert cursor.poll().operationState == TOperationState.RUNNING_STATE
+        assert time.monotonic() - began > 4
         cursor.cancel()
     began = time.monotonic()
     assert server.ask("select 1") == [(1,)]
@@ -183,9 +185,10 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
         time.sleep(0.2)
     waiting = connect("127.0.0.1", server.port).cursor()
     waiting.execute("select 1", async_=True)
-    time.sleep(2)
-    # Two statements run, as many as may: the third waits.
+    # Two statements run, as many as may: the third waits, and the server says so after five seconds.
+    began = time.monotonic()
     assert waiting.poll().operationState != TOperationState.FINISHED_STATE
+    assert time.monotonic() - began > 2
     for cursor in running:
         cursor.cancel()
     end = time.monotonic() + 30
