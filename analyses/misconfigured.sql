@@ -3,7 +3,7 @@ select
     node_id,
     owner,
     rule_id,
-    impact,
+    severity,
     settings,
     sentence,
     remedy,
@@ -12,7 +12,7 @@ select
 from {{ ref('fct_config_findings') }}
 where {{ question_filter(node='node_id', release='kafka_version') }}
 order by
-    case impact when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end,
+    case severity when 'outage' then 0 when 'data_loss' then 1 when 'degraded' then 2 else 3 end,
     cluster_id,
     rule_id,
     node_id,

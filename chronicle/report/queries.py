@@ -345,7 +345,7 @@ group by exposures.issue_id, issues.impact, issues.title, issues.fixed_in""",
         KNOWN,
         "Findings in the configuration",
         """
-select rule_id as rule, impact, node_id as node, settings, remedy, found_at
+select rule_id as rule, severity as impact, node_id as node, settings, remedy, found_at
 from marts.fct_config_findings
 where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         f"{HARM}, rule, node, found_at",

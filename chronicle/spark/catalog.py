@@ -69,12 +69,15 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
             spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")
     names = []
     wanted = None if only is None else set(only)
+    registered = {
+        (schema, row.tableName) for schema in SCHEMAS if schema in known for row in spark.sql(f"show tables in {schema}").collect()
+    }
     for schema, name, is_delta in folders(spark, warehouse):
         if (is_delta or schema in STEPS) and (wanted is None or (schema, name) in wanted):
-            provider = "delta" if is_delta else "parquet"
-            spark.sql(
-                f"create table if not exists {schema}.`{name}` using {provider} location {spark_literal(warehouse.table(schema, name))}"
-            )
+            if (schema, name) not in registered:
+                provider = "delta" if is_delta else "parquet"
+                place = spark_literal(warehouse.table(schema, name))
+                spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location {place}")
             names.append(f"{schema}.{name}")
     return names
 

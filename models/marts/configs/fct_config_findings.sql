@@ -118,7 +118,7 @@ final as (
         found_at,
         last_found_at,
         cast(found_at as date) as found_date,
-        impact,
+        impact as severity,
         remedy,
         concat(
             replace(owner_kind, '_', ' '),
