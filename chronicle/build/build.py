@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronicle.build.changes import built_from, loses_others, made_alike, touched_clusters
+from chronicle.build.changes import Arrivals, arrivals, built_from, loses_others, made_alike
 from chronicle.build.compiled import VIEW, Model, Project, compiled, project_hash
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
 from chronicle.build.publish import BrokenContract, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
+from chronicle.build.unchanged import Unchanged
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import register, register_views, save_views, sweep, tables
 from ingestion.warehouse import Warehouse, only_writer
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 @dataclass
 class Outcome:
     """What a build did: seconds by model, in order; rows by mart; days by model that have become others than
-    they were (None: all); the clusters that were built (None: all); tests that passed; names of what warned."""
+    they were (None: all); the clusters that were built (None: all); by model what it reads that is not as it was (nothing: it was left as it is;
+    None: everything was made); tests that passed; names of what warned."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     days: dict[str, int | None] = field(default_factory=dict)
     clusters: list[str] | None = None
+    because: dict[str, list[str] | None] = field(default_factory=dict)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -68,16 +71,21 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build makes.  `project`: the models; `taken`: names of those that are made; `clusters`: of these alone (None: of all);
+    """What a build makes.  `project`: the models; `taken`: names of those that are made; `arrived`: what they are made of (None: of all);
     `is_anew`: tables by day are made again whole; `state`: what the marts are made from; `manifest`: dbt's, where dbt has something to do."""
 
     wanted: Wanted
     project: Project
     taken: set[str]
-    clusters: list[str] | None
+    arrived: Arrivals | None
     is_anew: bool
     state: str
     manifest: Manifest | None
+
+    @property
+    def clusters(self) -> list[str] | None:
+        """Those that are built; None: all."""
+        return self.arrived.clusters if self.arrived else None
 
     @property
     def marts(self) -> list[Model]:
@@ -127,15 +135,15 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     """What is to be built."""
     state = built_from(place, project.folder)
     manifest = parse(place, project.folder) if wanted.tests or wanted.select or wanted.exclude else None
-    clusters = touched_clusters(place, state) if wanted.is_all else None
-    if clusters is not None and loses_others(place, project):
-        clusters = None
+    arrived = arrivals(place, state) if wanted.is_all else None
+    if arrived and loses_others(place, project):
+        arrived = None
     stored = {model.name for model in project.models.values() if not model.is_view}
     if manifest and (wanted.select or wanted.exclude):
         stored &= selected(manifest, place, project.folder, wanted.selection)
     by_days = {model.name for model in project.of_kind("incremental")}
     is_anew = bool(by_days & stored) and (wanted.full_refresh or not made_alike(place, project.folder))
-    return Plan(wanted, project, stored, clusters, is_anew, state, manifest)
+    return Plan(wanted, project, stored, arrived, is_anew, state, manifest)
 
 
 def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
@@ -160,11 +168,12 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
 
 def run(spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None) -> tuple[Outcome, list[str]]:
     """Make the models.  Returns what was done, and what failed."""
-    runner = Runner(spark, place, plan.project, clusters=plan.clusters, is_anew=plan.is_anew, progress=progress)
+    unchanged = Unchanged(spark, place, plan.project, plan.arrived.clusters, plan.arrived.tables) if plan.arrived else None
+    runner = Runner(spark, place, plan.project, clusters=plan.clusters, unchanged=unchanged, is_anew=plan.is_anew, progress=progress)
     results = runner.run(plan.taken)
-    outcome = Outcome(clusters=plan.clusters)
+    outcome = Outcome(clusters=plan.clusters, because={result.model.name: result.because for result in results if not result.failure})
     for result in results:
-        if not result.failure:
+        if result.is_made:
             outcome.models[result.model.name] = result.seconds
             if result.model.is_incremental:
                 outcome.days[result.model.name] = result.days

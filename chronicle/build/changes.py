@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
     from chronicle.build.compiled import Project
 
 
-def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
-    """Clusters of what has arrived in bronze since the last build of all models; None if all must be built.
+@dataclass(frozen=True)
+class Arrivals:
+    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows."""
+
+    clusters: list[str]
+    tables: frozenset[str]
+
+
+def arrivals(place: Warehouse, state: str) -> Arrivals | None:
+    """What has arrived in bronze since the last build of all models; None if all must be built.
 
     All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
     `state`: what `built_from` says now.
@@ -29,6 +38,7 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
     if before["project"] != now["project"] or set(before["bronze"]) - set(now["bronze"]):
         return None
     clusters: set[str] = set()
+    tables: set[str] = set()
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
@@ -38,9 +48,11 @@ def touched_clusters(place: Warehouse, state: str) -> list[str] | None:
         if known - held:
             return None
         for file in held - known:
-            clusters |= set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
+            found = set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
+            clusters |= found
+            tables |= {name} if found else set()
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
-    return None if None in clusters else sorted(clusters) or [""]
+    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables))
 
 
 def loses_others(place: Warehouse, project: Project) -> bool:

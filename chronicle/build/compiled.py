@@ -53,7 +53,7 @@ TYPES = {
 @dataclass(frozen=True)
 class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
-    names of the models and seeds it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
+    names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `types`: of a seed's columns that are no texts; `path`: its file."""
 
     name: str
@@ -62,6 +62,7 @@ class Model:
     kind: str
     sql: str
     parents: tuple[str, ...]
+    sources: tuple[str, ...]
     path: str
     description: str = ""
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -220,7 +221,7 @@ def compile_by_dbt(project: Path) -> Project:
 
 
 def _read(kept: dict[str, Any]) -> Model:
-    tuples = ("parents", "before", "after", "partition_by")
+    tuples = ("parents", "sources", "before", "after", "partition_by")
     return Model(
         **{**kept, **{name: tuple(kept[name]) for name in tuples}, "columns": {name: tuple(of) for name, of in kept["columns"].items()}}
     )

@@ -30,6 +30,7 @@ def fields_of(node: Any) -> dict[str, Any]:
         "kind": "seed" if is_seed else config.materialized,
         "sql": "" if is_seed else node.compiled_code,
         "parents": tuple(dict.fromkeys(parents)),
+        "sources": tuple(key.split(".")[-1] for key in getattr(node.depends_on, "nodes", []) if key.startswith("source.")),
         "path": node.original_file_path,
         "description": node.description,
         "columns": {name: ((column.data_type or "").lower().replace(" ", ""), column.description) for name, column in node.columns.items()},

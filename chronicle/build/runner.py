@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 
 from chronicle.build.compiled import DAYS, OF_ALL, VIEW, Model, Project, query, seed_rows
 from chronicle.build.dbt_runs import one_line
+from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
 
@@ -34,26 +36,29 @@ Progress = Callable[[int, int, str], None]
 
 # As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
 THREADS = 2
-# Settings that `KnownRows` reads, and what it reads of a table without rows.
-KNOWN = "chronicle.rows."
-NO_ROWS = "none"
 # A column with more values than these is not noted.
 MOST_VALUES = 5000
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a model: seconds it took; days that were replaced of an incremental table (None: all); why it could not be made."""
+    """What became of a model: seconds it took; days that were replaced of an incremental table (None: all); why it could not be made; what it
+    reads that is not as it was (None: everything is made)."""
 
     model: Model
-    seconds: float
+    seconds: float = 0.0
     days: int | None = None
     failure: str | None = None
+    because: list[str] | None = None
+
+    @property
+    def is_made(self) -> bool:
+        return not self.failure and self.because != []
 
 
 class Runner:
-    """Makes models.  `clusters`: of these alone (None: of all); `is_anew`: incremental tables are made whole; `progress(number, all, what)`
-    is called when one that is stored is begun."""
+    """Makes models.  `clusters`: of these alone (None: of all); `unchanged`: what the build before left of them (None: all is made);
+    `is_anew`: incremental tables are made whole; `progress(number, all, what)` is called when one that is stored is begun."""
 
     def __init__(
         self,
@@ -62,16 +67,21 @@ class Runner:
         project: Project,
         *,
         clusters: Sequence[str] | None = None,
+        unchanged: Unchanged | None = None,
         is_anew: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.spark, self.place, self.project = spark, place, project
-        self.clusters, self.is_anew, self.progress = clusters, is_anew, progress
+        self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
         self._numbers, self._stored = count(1), 0
+        # Tables that stay as they were; and what the session knows of them and of views, for these are made when something reads them.
+        self._left: set[str] = set()
+        self._at_hand: set[str] = set()
+        self._locks = {name: Lock() for name in project.models}
 
     def run(self, wanted: set[str]) -> list[Result]:
-        """Make the models of these names, and the views they read.  What reads one that failed is not tried.  One result per stored model
-        that was tried, and per view that failed, in the order of the project."""
+        """Make the models of these names.  What reads one that failed is not tried.  One result per stored model that was looked at, in the
+        order of the project."""
         due = self.project.with_views(wanted)
         self._numbers, self._stored = count(1), sum(not self.project.models[name].is_view for name in due)
         order = TopologicalSorter({name: due.intersection(self.project.models[name].parents) for name in due})
@@ -101,31 +111,59 @@ class Runner:
                     self.spark.sparkContext.cancelAllJobs()
                     raise
         finally:
-            for model in self.project.models.values():
-                self.spark.conf.unset(_setting(model))
-        told = (results[name] for name in self.project.models if name in results)
-        return [result for result in told if result.failure or not result.model.is_view]
+            self._forget()
+        return [results[name] for name, model in self.project.models.items() if name in results and not model.is_view]
+
+    def _forget(self) -> None:
+        """Take out of the session what is of no use after the build."""
+        for model in self.project.models.values():
+            self.spark.conf.unset(_setting(model))
+            if model.name in self._at_hand:
+                self.spark.sql(f"drop view if exists {VIEW + model.name if model.is_view else model.table}")
 
     def _result(self, model: Model) -> Result:
-        began, days, failure = time.monotonic(), None, None
-        if self.progress and not model.is_view:
-            self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
+        """Make a model, if need be."""
+        began, days, failure, because = time.monotonic(), None, None, None
         try:
-            days = self._make(model)
+            if self.unchanged:
+                # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
+                because = None if model.kind == "seed" else self.unchanged.reasons(model)
+                self.unchanged.differs[model.name] = bool(because)
+            if because == [] and (model.is_step or model.is_published):
+                self._left.add(model.name)
+            elif not model.is_view and because != []:
+                if self.progress:
+                    self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
+                for parent in model.parents:
+                    self._bring(self.project.models[parent])
+                days = self._make(model)
         except Exception as error:
             failure = one_line(str(error)) or type(error).__name__
-        return Result(model, round(time.monotonic() - began, 2), days, failure)
+        return Result(model, round(time.monotonic() - began, 2), days, failure, because)
+
+    def _bring(self, model: Model) -> None:
+        """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""
+        if not model.is_view and model.name not in self._left:
+            return
+        for parent in model.parents if model.is_view else ():
+            self._bring(self.project.models[parent])
+        with self._locks[model.name]:
+            if model.name not in self._at_hand:
+                if model.is_view:
+                    self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self._query(model)}")
+                else:
+                    assert self.unchanged is not None
+                    self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
+                self._at_hand.add(model.name)
 
     def _make(self, model: Model) -> int | None:
-        """Make one.  Returns the days that were replaced of an incremental table (None: all)."""
+        """Make a stored model.  Returns the days that were replaced of an incremental table (None: all)."""
         for statement in model.before:
             self.spark.sql(statement)
         try:
-            if model.is_view:
-                self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self._query(model)}")
-            elif model.is_incremental:
+            if model.is_incremental:
                 return self._replace_days(model)
-            elif model.kind == "seed":
+            if model.kind == "seed":
                 self._seed(model)
             else:
                 self._write(model)
@@ -158,6 +196,8 @@ class Runner:
         self._clear(model, folder)
         self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {asked}")
         self._note(model, folder)
+        if self.unchanged:
+            self.unchanged.compare(model, folder)
 
     def _seed(self, model: Model) -> None:
         """The rows of a file, as a Parquet table in its place."""
@@ -202,6 +242,8 @@ class Runner:
             self.spark.sql(
                 f"insert into table {model.table} replace where event_date in ({touched}) select {columns} from ({self._query(model, days)})"
             )
+        if self.unchanged:
+            self.unchanged.differs[model.name] = bool(days)
         return len(days)
 
     def _days(self, model: Model) -> list[str]:

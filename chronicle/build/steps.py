@@ -25,16 +25,24 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) ->
     for step in steps:
         folder = Path(place.table(step.schema, step.alias))
         if folder.is_dir():
-            (place.kept_steps / step.schema).mkdir(parents=True, exist_ok=True)
-            folder.rename(place.kept_steps / step.schema / step.alias)
+            kept_step(place, step).parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(kept_step(place, step))
             spark.sql(f"drop table if exists {step.table}")
 
 
+def kept_step(place: Warehouse, step: Model) -> Path:
+    """Where a step is put aside."""
+    return place.kept_steps / step.schema / step.alias
+
+
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
-    """Add to the Parquet steps of a build of some clusters what the build before it held of all others."""
+    """Add to the Parquet steps of a build of some clusters what the build before it held of all others; and put back what was not made again."""
     for step in steps:
-        kept, folder = place.kept_steps / step.schema / step.alias, Path(place.table(step.schema, step.alias))
-        if kept.is_dir() and folder.is_dir():
+        kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
+        if kept.is_dir() and not folder.exists():
+            # Not made again, for nothing that it reads has changed.
+            kept.rename(folder)
+        elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
                 scanner = held.scanner(filter=~pc.field("cluster_id").isin(list(clusters)))
