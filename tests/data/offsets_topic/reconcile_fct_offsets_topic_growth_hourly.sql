@@ -43,7 +43,7 @@ found as (
         sum(cleaner_runs) as cleaner_runs,
         sum(
             case
-                when not exists(warnings, warning -> warning like 'no record in the hour%')
+                when not exists(warnings, warning -> warning like 'no record in this hour%')
                     then evidence_count
             end
         ) as evidence_count
