@@ -34,14 +34,13 @@ if TYPE_CHECKING:
 @dataclass
 class Outcome:
     """What a build did: seconds by model, in order; rows by mart; days by model that have become others than
-    they were (None: all); the clusters that were built (None: all); by model what it reads that is not as it was (nothing: it was left as it is;
-    None: everything was made); tests that passed; names of what warned."""
+    they were (None: all); the clusters that were built (None: all); what became of each stored model; tests that passed; names of what warned."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     days: dict[str, int | None] = field(default_factory=dict)
     clusters: list[str] | None = None
-    because: dict[str, list[str] | None] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -171,7 +170,7 @@ def run(spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | 
     unchanged = Unchanged(spark, place, plan.project, plan.arrived.clusters, plan.arrived.tables) if plan.arrived else None
     runner = Runner(spark, place, plan.project, clusters=plan.clusters, unchanged=unchanged, is_anew=plan.is_anew, progress=progress)
     results = runner.run(plan.taken)
-    outcome = Outcome(clusters=plan.clusters, because={result.model.name: result.because for result in results if not result.failure})
+    outcome = Outcome(clusters=plan.clusters, results=results)
     for result in results:
         if result.is_made:
             outcome.models[result.model.name] = result.seconds

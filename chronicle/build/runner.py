@@ -42,11 +42,14 @@ MOST_VALUES = 5000
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a model: seconds it took; days that were replaced of an incremental table (None: all); why it could not be made; what it
-    reads that is not as it was (None: everything is made)."""
+    """What became of a model: seconds it took, and of these for the views that it was the first to read; rows it has (None: days were replaced);
+    days that were replaced of an incremental table (None: all); why it could not be made; what it reads that is not as it was (None: everything
+    is made)."""
 
     model: Model
     seconds: float = 0.0
+    view_seconds: float = 0.0
+    rows: int | None = None
     days: int | None = None
     failure: str | None = None
     because: list[str] | None = None
@@ -77,6 +80,7 @@ class Runner:
         # Tables that stay as they were; and what the session knows of them and of views, for these are made when something reads them.
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
+        self._rows: dict[str, int] = {}
         self._locks = {name: Lock() for name in project.models}
 
     def run(self, wanted: set[str]) -> list[Result]:
@@ -123,7 +127,8 @@ class Runner:
 
     def _result(self, model: Model) -> Result:
         """Make a model, if need be."""
-        began, days, failure, because = time.monotonic(), None, None, None
+        began = viewed = time.monotonic()
+        days, failure, because = None, None, None
         try:
             if self.unchanged:
                 # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
@@ -136,10 +141,12 @@ class Runner:
                     self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
+                viewed = time.monotonic()
                 days = self._make(model)
         except Exception as error:
             failure = one_line(str(error)) or type(error).__name__
-        return Result(model, round(time.monotonic() - began, 2), days, failure, because)
+        seconds = round(time.monotonic() - began, 2)
+        return Result(model, seconds, round(max(viewed - began, 0), 2), self._rows.get(model.name), days, failure, because)
 
     def _bring(self, model: Model) -> None:
         """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""
@@ -206,6 +213,7 @@ class Runner:
         folder.mkdir(parents=True)
         rows = seed_rows(model, self.project.folder)
         pq.write_table(rows, folder / "rows.parquet")
+        self._rows[model.name] = rows.num_rows
         columns = ", ".join(f"`{name}` {model.types.get(name, 'string')}" for name in rows.column_names)
         self.spark.sql(f"create table {model.table} ({columns}) using parquet location {spark_literal(str(folder))}")
 
@@ -216,7 +224,8 @@ class Runner:
     def _note(self, model: Model, folder: Path) -> None:
         """Tell Spark what is known of the rows of a table."""
         rows = ds.dataset(folder, format="parquet")
-        if not rows.count_rows():
+        self._rows[model.name] = rows.count_rows()
+        if not self._rows[model.name]:
             self.spark.conf.set(_setting(model), NO_ROWS)
         elif model.known:
             values = pc.unique(rows.to_table([model.known])[model.known]).to_pylist()

@@ -285,13 +285,17 @@ def build(
     ] = None,
     full_refresh: Annotated[bool, typer.Option("--full-refresh", help="Rebuild every table completely.")] = False,
     tests: Annotated[bool, typer.Option("--tests", help="Also run data and unit tests.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print which models were made, and what changed that they read.")] = False,
+    profile: Annotated[bool, typer.Option("--profile", help="Print how long each model took, the slowest first.")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
-    """Build the marts from bronze with dbt."""
+    """Build the marts from bronze with dbt's models."""
     from chronicle.build import build as building
+    from chronicle.build import profiles
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.output.table import write
     from chronicle.spark.session import start
 
     if not (select or full_refresh or tests) and is_current(warehouse):
@@ -308,7 +312,13 @@ def build(
     if outcome.clusters is not None:
         tell(f"rebuilt the clusters with new data: {', '.join(outcome.clusters)}; all others are unchanged")
     tested = f", {outcome.tests} tests passed" if tests else ""
-    tell(f"built {len(outcome.models)} models{tested} in {outcome.seconds:.1f} s")
+    unchanged = len(outcome.results) - len(outcome.models)
+    left = f" and left {unchanged} that nothing new feeds" if unchanged else ""
+    tell(f"built {len(outcome.models)} models{left}{tested} in {outcome.seconds:.1f} s")
+    if explain:
+        write(profiles.explained(outcome.results), sys.stdout, pager=False)
+    if profile:
+        write(profiles.profiled(outcome.results), sys.stdout, pager=False)
 
 
 def counted(outcome: Built, name: str) -> list[str]:

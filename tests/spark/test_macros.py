@@ -263,3 +263,43 @@ def test_a_failing_model_is_named_with_the_databases_words(project: Project) -> 
 def test_another_writer_is_refused_at_once(project: Project) -> None:
     with only_writer(Warehouse.at(project.warehouse)), pytest.raises(Busy, match="another chronicle is writing"):
         project.build()
+
+
+def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
+    """Events are read by type: an arrival of one type makes again what reads that type, and what changes with it, and nothing else."""
+    steps, marts = project.folder / "models/intermediate", project.folder / "models/marts"
+    steps.mkdir(exist_ok=True)
+    (steps / "int_lines.sql").write_text(
+        "{{ config(materialized='table', file_format='parquet', meta={'known_values': 'isr'}) }}\n"
+        "select id, cluster_id, isr from {{ source('bronze', 'lines') }} where {{ in_built_clusters() }}"
+    )
+    (steps / "int_few.sql").write_text("select cluster_id, id from {{ ref('int_lines') }} where isr in ('few', 'none')")
+    (steps / "int_pairs.sql").write_text(
+        "select a.cluster_id, a.id from {{ ref('int_lines') }} as a join {{ ref('int_lines') }} as b on a.id = b.id and b.isr = 'many'\n"
+        "where a.isr = 'few'"
+    )
+    for name, query in {
+        "fct_few": "select cluster_id, count(*) as lines from {{ ref('int_few') }} group by cluster_id",
+        "fct_many": "select cluster_id, max(id) > 0 as is_there from {{ ref('int_lines') }} where isr = 'many' group by cluster_id",
+        "fct_of_many": "select cluster_id, count(*) as lines from {{ ref('fct_many') }} group by cluster_id",
+        "fct_pairs": "select cluster_id, count(*) as lines from {{ ref('int_pairs') }} group by cluster_id",
+    }.items():
+        (marts / f"{name}.sql").write_text(query)
+    project.arrive(8, (30, "few", THIRD), (31, "many", THIRD), cluster="fed")
+    project.arrive(8, (30, "few", THIRD), cluster="other")
+    project.build()
+    made = {"stg_events", "kinds", "fct_lines", "int_lines", "fct_clusters"}
+    project.arrive(9, (32, "many", THIRD), cluster="fed")
+    project.build()
+    # What is read of fct_many is as it was: there are many.
+    assert set(project.outcome.models) == made | {"fct_many", "fct_pairs"}
+    assert project.rows("select cluster_id, lines from marts.fct_few order by 1") == [("fed", 1), ("other", 1)]
+    project.arrive(10, (31, "few", THIRD), cluster="fed")
+    project.build()
+    assert set(project.outcome.models) == made | {"fct_few", "fct_pairs"}
+    because = {result.model.name: result.because for result in project.outcome.results}
+    assert because["fct_few"] == ["int_few"] and because["fct_of_many"] == []
+    assert project.rows("select cluster_id, lines from marts.fct_few order by 1") == [("fed", 2), ("other", 1)]
+    assert project.rows("select cluster_id, lines from marts.fct_pairs") == [("fed", 1)]
+    left = project.rows("select cluster_id, id, isr from intermediate.int_lines where cluster_id in ('fed', 'other') order by 1, 2, 3")
+    assert left == [("fed", 30, "few"), ("fed", 31, "few"), ("fed", 31, "many"), ("fed", 32, "many"), ("other", 30, "few")]
