@@ -285,6 +285,8 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
         "fct_pairs": "select cluster_id, count(*) as lines from {{ ref('int_pairs') }} group by cluster_id",
     }.items():
         (marts / f"{name}.sql").write_text(query)
+        other = "{name: is_there, data_type: boolean}" if name == "fct_many" else "{name: lines, data_type: bigint}"
+        (marts / f"{name}.yml").write_text(f"models: [{{name: {name}, columns: [{{name: cluster_id, data_type: string}}, {other}]}}]\n")
     project.arrive(8, (30, "few", THIRD), (31, "many", THIRD), cluster="fed")
     project.arrive(8, (30, "few", THIRD), cluster="other")
     project.build()
