@@ -3,6 +3,8 @@
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
 of an incremental table the days are replaced that arrivals touch.  Where a table has no rows, or a column only some values, Spark is told
 so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).
+
+A door that is not as its contract says fails as a model that cannot be made: nothing reads it.  Marts are held to theirs by `publish`.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import pyarrow.parquet as pq
 
 from chronicle.build.compiled import DAYS, OF_ALL, VIEW, Model, Project, query, seed_rows
 from chronicle.build.dbt_runs import one_line
+from chronicle.build.publish import BrokenContract, faults
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
 
@@ -129,10 +132,19 @@ class Runner:
                 self._seed(model)
             else:
                 self._write(model)
+            self._hold_to_contract(model)
         finally:
             for statement in model.after:
                 self.spark.sql(statement)
         return None
+
+    def _hold_to_contract(self, model: Model) -> None:
+        """Raises BrokenContract where a view or step is not as its contract says."""
+        if model.has_contract and not model.is_published:
+            made = self.spark.table(f"{VIEW}{model.name}" if model.is_view else model.table)
+            broken = [f"{model.name}.{fault}" for fault in faults(model, made.schema)]
+            if broken:
+                raise BrokenContract("; ".join(broken))
 
     def _query(self, model: Model, days: Sequence[str] | None = None) -> str:
         """What a model asks in this build."""

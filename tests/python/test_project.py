@@ -96,6 +96,13 @@ def test_a_door_says_its_grain_and_what_it_gives(manifest: Any) -> None:
     assert [node.name for node in doors if not set(node.config.meta["grain"]) <= set(node.columns)] == []
 
 
+def test_a_door_has_a_contract(manifest: Any) -> None:
+    """The runner holds views and steps to it."""
+    doors = [node for node in models(manifest) if node.access.value == "protected"]
+    assert [node.name for node in doors if not node.config.contract.enforced] == []
+    assert [f"{node.name}.{column.name}" for node in doors for column in node.columns.values() if not column.data_type] == []
+
+
 def test_the_page_of_the_architecture_is_what_the_manifest_says(manifest: Any) -> None:
     """`python -m tests.architecture` writes it."""
     assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(manifest)
