@@ -176,7 +176,8 @@ def run(spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | 
             outcome.models[result.model.name] = result.seconds
             if result.model.is_incremental:
                 outcome.days[result.model.name] = result.days
-    return outcome, [failure(result) for result in results if result.failure]
+    # A view that cannot be made fails for each of its readers.
+    return outcome, list(dict.fromkeys(failure(result) for result in results if result.failure))
 
 
 def failure(result: Result) -> str:

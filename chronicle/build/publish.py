@@ -125,13 +125,15 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
 
 
 def faults(model: Model, schema: StructType) -> Iterator[str]:
-    """What a table's columns lack of the model's contract: column, type found, type wanted."""
+    """Where a table's or view's columns are not as the model's contract says: column, type found, type wanted."""
     if not model.has_contract:
         return
     found = {field.name: field.dataType.simpleString() for field in schema.fields}
     for name, (wanted, _) in model.columns.items():
         if found.get(name) != wanted:
             yield f"{name}: {found.get(name, 'missing')} where the contract says {wanted}"
+    for name in found.keys() - model.columns.keys():
+        yield f"{name}: {found[name]} where the contract has no such column"
 
 
 def fits(model: Model, table: str) -> bool:

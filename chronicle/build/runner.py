@@ -3,6 +3,8 @@
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
 of an incremental table the days are replaced that arrivals touch.  Where a table has no rows, or a column only some values, Spark is told
 so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).
+
+A door that is not as its contract says fails as a model that cannot be made: nothing reads it.  Marts are held to theirs by `publish`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import pyarrow.parquet as pq
 
 from chronicle.build.compiled import DAYS, OF_ALL, VIEW, Model, Project, query, seed_rows
 from chronicle.build.dbt_runs import one_line
+from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
@@ -59,6 +62,14 @@ class Result:
         return not self.failure and self.because != []
 
 
+class ViewFailed(RuntimeError):
+    """A view that a model reads cannot be made; the text says why."""
+
+    def __init__(self, model: Model, why: str) -> None:
+        super().__init__(why)
+        self.model = model
+
+
 class Runner:
     """Makes models.  `clusters`: of these alone (None: of all); `unchanged`: what the build before left of them (None: all is made);
     `is_anew`: incremental tables are made whole; `progress(number, all, what)` is called when one that is stored is begun."""
@@ -85,7 +96,7 @@ class Runner:
 
     def run(self, wanted: set[str]) -> list[Result]:
         """Make the models of these names.  What reads one that failed is not tried.  One result per stored model that was looked at, in the
-        order of the project."""
+        order of the project; where a view cannot be made, the result is the view's."""
         due = self.project.with_views(wanted)
         self._numbers, self._stored = count(1), sum(not self.project.models[name].is_view for name in due)
         order = TopologicalSorter({name: due.intersection(self.project.models[name].parents) for name in due})
@@ -143,8 +154,10 @@ class Runner:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
                 days = self._make(model)
+        except ViewFailed as failed:
+            return Result(failed.model, failure=str(failed))
         except Exception as error:
-            failure = one_line(str(error)) or type(error).__name__
+            failure = told(error)
         seconds = round(time.monotonic() - began, 2)
         return Result(model, seconds, round(max(viewed - began, 0), 2), self._rows.get(model.name), days, failure, because)
 
@@ -155,13 +168,18 @@ class Runner:
         for parent in model.parents if model.is_view else ():
             self._bring(self.project.models[parent])
         with self._locks[model.name]:
-            if model.name not in self._at_hand:
-                if model.is_view:
+            if model.name in self._at_hand:
+                return
+            if model.is_view:
+                try:
                     self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self._query(model)}")
-                else:
-                    assert self.unchanged is not None
-                    self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
-                self._at_hand.add(model.name)
+                    self._hold_to_contract(model)
+                except Exception as error:
+                    raise ViewFailed(model, told(error)) from error
+            else:
+                assert self.unchanged is not None
+                self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
+            self._at_hand.add(model.name)
 
     def _make(self, model: Model) -> int | None:
         """Make a stored model.  Returns the days that were replaced of an incremental table (None: all)."""
@@ -174,10 +192,19 @@ class Runner:
                 self._seed(model)
             else:
                 self._write(model)
+            self._hold_to_contract(model)
         finally:
             for statement in model.after:
                 self.spark.sql(statement)
         return None
+
+    def _hold_to_contract(self, model: Model) -> None:
+        """Raises BrokenContract where a view or step is not as its contract says."""
+        if model.has_contract and not model.is_published:
+            made = self.spark.table(f"{VIEW}{model.name}" if model.is_view else model.table)
+            broken = [f"{model.name}.{fault}" for fault in faults(model, made.schema)]
+            if broken:
+                raise BrokenContract("; ".join(broken))
 
     def _query(self, model: Model, days: Sequence[str] | None = None) -> str:
         """What a model asks in this build."""
@@ -263,6 +290,11 @@ class Runner:
         later = f"and batch_id > {int(newest[0])}" if newest and newest[0] is not None else ""
         found = self.spark.sql(f"select distinct cast(event_date as string) from {source} where event_date is not null {later}").collect()
         return sorted(row[0] for row in found)
+
+
+def told(error: Exception) -> str:
+    """What went wrong, on one line."""
+    return one_line(str(error)) or type(error).__name__
 
 
 def _setting(model: Model) -> str:

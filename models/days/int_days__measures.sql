@@ -1,15 +1,89 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with counts as (
-    select * from {{ ref('int_days__counts') }}
-),
-
-windows as (
-    select * from {{ ref('int_days__windows') }}
-),
-
-coverage as (
+with coverage as (
     select * from {{ ref('fct_parse_coverage_daily') }}
+),
+
+clusters as (
+    select
+        cluster_id,
+        max(last_seen_at) as last_seen_at
+    from {{ ref('dim_clusters') }}
+    group by cluster_id
+),
+
+-- What lasts counts on each day that it reaches into, with its milliseconds there.
+lasting as (
+    {%- for measure in daily_measures() if measure.started_at %}
+        {%- if not loop.first %}
+            union all
+        {%- endif %}
+        select
+            cluster_id,
+            cast({{ measure.node or 'node_id' }} as int) as node_id,
+            '{{ measure.name }}' as measure,
+            cast({{ measure.started_at }} as timestamp) as started_at,
+            cast({{ measure.ended_at }} as timestamp) as ended_at
+        from {{ ref(measure.fact) }}
+        {%- if measure.where %}
+            where {{ measure.where }}
+        {%- endif %}
+    {%- endfor %}
+),
+
+-- A stretch without an end lasts as far as there is evidence.
+closed as (
+    select
+        lasting.cluster_id,
+        lasting.node_id,
+        lasting.measure,
+        lasting.started_at,
+        greatest(lasting.started_at, coalesce(lasting.ended_at, clusters.last_seen_at)) as ended_at
+    from lasting
+    inner join clusters on lasting.cluster_id = clusters.cluster_id
+    where lasting.started_at is not null
+),
+
+by_day as (
+    select
+        *,
+        explode(
+            sequence(cast(started_at as date), cast(ended_at as date), interval 1 day)
+        ) as event_date
+    from closed
+),
+
+durations as (
+    select
+        cluster_id,
+        node_id,
+        measure,
+        event_date,
+        sum(
+            unix_millis(least(ended_at, cast(date_add(event_date, 1) as timestamp)))
+            - unix_millis(greatest(started_at, cast(event_date as timestamp)))
+        ) as value
+    from by_day
+    group by cluster_id, node_id, measure, event_date
+),
+
+-- What happened on a day.
+counts as (
+    {%- for measure in daily_measures() if measure.day %}
+        {%- if not loop.first %}
+            union all
+        {%- endif %}
+        select
+            cluster_id,
+            cast({{ measure.node or 'node_id' }} as int) as node_id,
+            '{{ measure.name }}' as measure,
+            {{ measure.day }} as event_date,
+            cast({{ measure.value or 1 }} as bigint) as value
+        from {{ ref(measure.fact) }}
+        {%- if measure.where %}
+            where {{ measure.where }}
+        {%- endif %}
+    {%- endfor %}
 ),
 
 gathered as (
@@ -27,7 +101,7 @@ gathered as (
         measure,
         event_date,
         cast(value as bigint) as value
-    from windows
+    from durations
     union all
     select
         cluster_id,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import Any
 
 from chronicle.project import PROJECT
@@ -19,6 +21,8 @@ READS = {
     "days": {"marts", "incidents/marts", "days"},
     "reports": {"intermediate", "marts", "days", "reports"},
 }
+# Models on the longest way from bronze to a report, and to the model in the middle. To be lowered where steps are joined.
+DEEPEST, MEDIAN_DEPTH = 26, 6
 # The days of coverage are those that arrivals touch: they are asked of bronze when the model is compiled.
 TOUCHED_DAYS = {"int_logs__coverage"}
 
@@ -94,6 +98,23 @@ def test_a_door_says_its_grain_and_what_it_gives(manifest: Any) -> None:
     assert len(doors) > 20
     assert [node.name for node in doors if not node.config.meta.get("gives")] == []
     assert [node.name for node in doors if not set(node.config.meta["grain"]) <= set(node.columns)] == []
+
+
+def test_the_graph_is_no_deeper_than_it_has_to_be(manifest: Any) -> None:
+    """Each step more is one more to read for who asks where a number comes from."""
+    known = {node.unique_id: node for node in models(manifest)}
+    depth: dict[str, int] = {}
+    for key in TopologicalSorter({key: set(node.depends_on.nodes) & set(known) for key, node in known.items()}).static_order():
+        depth[key] = 1 + max((depth[parent] for parent in known[key].depends_on.nodes if parent in known), default=0)
+    assert max(depth.values()) <= DEEPEST
+    assert statistics.median(depth.values()) <= MEDIAN_DEPTH
+
+
+def test_a_door_has_a_contract(manifest: Any) -> None:
+    """The runner holds views and steps to it."""
+    doors = [node for node in models(manifest) if node.access.value == "protected"]
+    assert [node.name for node in doors if not node.config.contract.enforced] == []
+    assert [f"{node.name}.{column.name}" for node in doors for column in node.columns.values() if not column.data_type] == []
 
 
 def test_the_page_of_the_architecture_is_what_the_manifest_says(manifest: Any) -> None:

@@ -142,6 +142,33 @@ def test_a_mart_that_is_not_as_its_contract_says_is_not_published(project: Proje
     assert project.commits("marts.fct_lines") == ["CREATE TABLE", "WRITE"]
 
 
+@pytest.mark.parametrize("kind", ["view", "table"])
+def test_a_door_that_is_not_as_its_contract_says_is_named_and_not_read(project: Project, kind: str) -> None:
+    door = project.folder / "models/intermediate/int_door.sql"
+    door.parent.mkdir(exist_ok=True)
+    text = "select id, isr from {{ ref('stg_lines') }}"
+    if kind == "table":
+        text = "{{ config(materialized='table', file_format='parquet') }} " + text
+    door.write_text(text)
+    door.with_suffix(".yml").write_text(
+        "models: [{name: int_door, config: {contract: {enforced: true}},"
+        " columns: [{name: id, data_type: bigint}, {name: isr, data_type: array<int>}]}]\n"
+    )
+    reader = project.folder / "models/marts/fct_read.sql"
+    reader.write_text("select id from {{ ref('int_door') }}")
+    reader.with_suffix(".yml").write_text("models: [{name: fct_read, columns: [{name: id, data_type: bigint}]}]\n")
+    project.build(select="int_door fct_read")
+    assert "fct_read" in project.outcome.rows
+    door.write_text(text.replace("id, isr", "string(id) as id, isr, 1 as more" if kind == "view" else "string(id) as id, isr"))
+    with pytest.raises(BuildFailed, match=r"^model int_door: .*int_door\.id: string where the contract says bigint") as caught:
+        project.build(select="int_door fct_read")
+    assert "fct_read" not in str(caught.value)
+    assert ("int_door.more: int where the contract has no such column" in str(caught.value)) == (kind == "view")
+    for path in (door, reader):
+        path.unlink()
+        path.with_suffix(".yml").unlink()
+
+
 def test_settings_of_the_session_are_as_before(project: Project) -> None:
     assert project.spark.conf.get("spark.sql.ansi.enabled") == "true"
     assert project.spark.conf.get("spark.sql.sources.partitionOverwriteMode") == "STATIC"

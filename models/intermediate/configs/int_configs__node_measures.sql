@@ -5,15 +5,34 @@ with samples as (
 
 topic_partitions as (
     select
-        *,
-        explode(replicas) as replica_id
-    from {{ ref('stg_captures__topic_partitions') }}
-    where topic_name is not null and partition_id is not null
+        cluster_id,
+        captured_at,
+        source_id,
+        source_path,
+        byte_offset,
+        {{ field('topic_name') }} as topic_name,
+        {{ field('partition_id', 'int') }} as partition_id,
+        explode({{ field('replicas', 'array<int>') }}) as replica_id
+    from {{ ref('base_captures__rows') }}
+    where
+        row_kind = 'topic_partition'
+        and {{ field('topic_name') }} is not null
+        and {{ field('partition_id', 'int') }} is not null
 ),
 
 recovery_events as (
-    select * from {{ ref('stg_logs__recovery_events') }}
-    where {{ has_role('logs_loading_end') }} and logs is not null
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        {{ field('logs', 'bigint') }} as logs
+    from {{ ref('base_logs__distinct_events') }}
+    where
+        {{ has_role('logs_loading_end') }}
+        and node_id is not null
+        and {{ field('logs', 'bigint') }} is not null
 ),
 
 segments as (

@@ -1,7 +1,7 @@
 {{ config(materialized='table', file_format='parquet') }}
 
 with terms as (
-    select * from {{ ref('int_controllers__terms_started') }}
+    select * from {{ ref('stg_logs__terms_started') }}
 ),
 
 lifecycle_events as (

@@ -8,7 +8,8 @@
 }}
 
 with node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+    select * from {{ ref('base_logs__distinct_events') }}
+    where node_id is not null
 ),
 
 starts as (

@@ -7,7 +7,7 @@ fencings as (
 ),
 
 timed as (
-    select * from {{ ref('int_configs__heartbeat_timeouts') }}
+    select * from {{ ref('int_nodes__heartbeat_timeouts') }}
 ),
 
 -- A broker is fenced when nothing has come from it for the time of its session: it died between its last heartbeat and the

@@ -14,7 +14,8 @@ node_events as (
         cluster_id,
         node_id,
         max(logged_at) as logged_at
-    from {{ ref('stg_logs__node_events') }}
+    from {{ ref('base_logs__distinct_events') }}
+    where node_id is not null
     group by cluster_id, node_id, date_trunc('hour', logged_at)
 ),
 

@@ -5,7 +5,8 @@ with steps as (
 ),
 
 node_events as (
-    select * from {{ ref('stg_logs__node_events') }}
+    select * from {{ ref('base_logs__distinct_events') }}
+    where node_id is not null
 ),
 
 -- If the size of a partition was never reported, only its growth is known.

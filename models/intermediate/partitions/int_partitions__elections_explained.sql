@@ -12,10 +12,6 @@ causes as (
     select * from {{ ref('stg_logs__election_causes') }}
 ),
 
-membership_events as (
-    select * from {{ ref('stg_logs__membership_events') }}
-),
-
 in_sync as (
     select * from {{ ref('int_partitions__elections_in_sync') }}
 ),
@@ -60,7 +56,7 @@ shutdowns as (
         cluster_id,
         broker_id,
         logged_at
-    from membership_events
+    from causes
     where {{ has_role('shutdown_request') }}
 ),
 

@@ -9,7 +9,8 @@ final as (
         partition_id,
         {{ field('topic_id') }} as topic_id,
         upper({{ field('election_type') }}) as election_type,
-        {{ field('leader', 'int') }} as leader_id
+        {{ field('leader', 'int') }} as leader_id,
+        {{ field('broker', 'int') }} as broker_id
     from events
     where
         {{ has_role([
@@ -19,6 +20,7 @@ final as (
             'unclean_election',
             'eligible_election',
             'reassignment',
+            'shutdown_request',
         ]) }}
 )
 

@@ -19,10 +19,6 @@ final as (
             'registration_grant',
             'fencing_claim',
             'unfencing_grant',
-            'kraft_shutdown_request',
-            'kraft_shutdown_grant',
-            'own_shutdown_request',
-            'own_shutdown_grant',
         ]) }}
 )
 

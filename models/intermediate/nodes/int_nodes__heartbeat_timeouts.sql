@@ -1,7 +1,9 @@
 with configs as (
-    select *
-    from {{ ref('stg_logs__configs') }}
-    where config_class = 'KafkaConfig' and node_id is not null
+    select * from {{ ref('base_logs__distinct_events') }}
+    where
+        {{ has_role(['node_config', 'client_config']) }}
+        and coalesce({{ field('config_class') }}, 'KafkaConfig') = 'KafkaConfig'
+        and node_id is not null
 ),
 
 -- As they are printed (3.0 and later).
@@ -10,15 +12,15 @@ final as (
         cluster_id,
         node_id,
         max_by(
-            try_cast(settings['broker.session.timeout.ms'] as bigint),
+            {{ field('broker.session.timeout.ms', 'bigint') }},
             struct(logged_at, source_path, byte_offset)
         ) as session_ms,
         max_by(
-            try_cast(settings['broker.heartbeat.interval.ms'] as bigint),
+            {{ field('broker.heartbeat.interval.ms', 'bigint') }},
             struct(logged_at, source_path, byte_offset)
         ) as heartbeat_ms,
         max_by(
-            try_cast(settings['controller.quorum.fetch.timeout.ms'] as bigint),
+            {{ field('controller.quorum.fetch.timeout.ms', 'bigint') }},
             struct(logged_at, source_path, byte_offset)
         ) as fetch_timeout_ms
     from configs

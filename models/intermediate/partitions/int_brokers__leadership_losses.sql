@@ -1,5 +1,5 @@
-with registration_events as (
-    select * from {{ ref('stg_logs__registration_events') }}
+with shutdown_events as (
+    select * from {{ ref('stg_logs__shutdown_events') }}
 ),
 
 fencings as (
@@ -17,14 +17,7 @@ incarnations as (
 ),
 
 placed as (
-    {{ placed('registration_events') }}
-    where
-        {{ has_role([
-            'kraft_shutdown_request',
-            'kraft_shutdown_grant',
-            'own_shutdown_request',
-            'own_shutdown_grant',
-        ], 'registration_events.event_type') }}
+    {{ placed('shutdown_events') }}
 ),
 
 -- The broker logs its request, and again when it may stop; a request that is not granted moves no leaders.
