@@ -119,6 +119,14 @@ class Project:
             due += [parent for parent in self.models[name].parents if parent not in found and self.models[parent].is_view]
         return found
 
+    def fed(self) -> set[str]:
+        """Models that bronze feeds, by whatever way; the others are the same in every warehouse."""
+        found: set[str] = set()
+        for model in self.models.values():
+            if model.sources or found.intersection(model.parents):
+                found.add(model.name)
+        return found
+
     def readers_beneath(self) -> dict[str, int]:
         """By model the longest way down to one that nothing reads, in models: what is high holds up most."""
         found = dict.fromkeys(self.models, 0)

@@ -50,11 +50,14 @@ class Unchanged:
 
     def __post_init__(self) -> None:
         # The same catalog with settings of its own.
+        self._fed = self.project.fed()
         self._probe = self.spark.newSession()
         self._probe.conf.set(FILTERS_ALONE, "true")
 
     def reasons(self, model: Model) -> list[str]:
         """What a model reads that is not as it was; nothing if it need not be made."""
+        if not self._can_be_left(model):
+            return ["rows of no cluster"]
         found = [f"bronze.{name}" for name in model.sources if name in self.arrived]
         parents = [self.project.models[name] for name in model.parents if self.differs[name]]
         chosen = [parent for parent in parents if isinstance(self.differs[parent.name], set)]
@@ -64,21 +67,32 @@ class Unchanged:
     def compare(self, model: Model, folder: Path) -> None:
         """Compare a table that was made again, whose rows are in a folder, with what it was."""
         old, new = self.before(model), ds.dataset(folder, format="parquet").to_table()
-        if old is None or set(old.column_names) != set(new.column_names):
+        if old is None or not self._can_be_left(model) or set(old.column_names) != set(new.column_names):
             self.differs[model.name] = True
         elif model.known:
             self.differs[model.name] = values_that_differ(old, new, model.known)
         else:
             self.differs[model.name] = not same(ordered(old.select(new.column_names)), ordered(new))
 
-    def before(self, model: Model) -> pa.Table | None:
-        """The rows of the clusters that the build before left; None if there is no such table."""
+    def _can_be_left(self, model: Model) -> bool:
+        """Whether its rows of these clusters can be told from those of others: without their name, the build before may have left those of
+        others alone.  What nothing feeds is the same for all."""
+        if model.is_view or model.is_incremental or model.name not in self._fed:
+            return True
+        rows = self._stored(model)
+        return rows is not None and "cluster_id" in rows.schema.names
+
+    def _stored(self, model: Model) -> ds.Dataset | None:
+        """The table that the build before left, of all clusters; None if there is none."""
         if model.is_published:
             table = self.place.table(model.schema, model.alias)
-            rows = DeltaTable(table).to_pyarrow_dataset() if DeltaTable.is_deltatable(table) else None
-        else:
-            folder = kept_step(self.place, model)
-            rows = ds.dataset(folder, format="parquet") if folder.is_dir() else None
+            return DeltaTable(table).to_pyarrow_dataset() if DeltaTable.is_deltatable(table) else None
+        folder = kept_step(self.place, model)
+        return ds.dataset(folder, format="parquet") if folder.is_dir() else None
+
+    def before(self, model: Model) -> pa.Table | None:
+        """The rows of the clusters that the build before left; None if there is no such table."""
+        rows = self._stored(model)
         if rows is None:
             return None
         return rows.to_table(filter=pc.field("cluster_id").isin(list(self.clusters)) if "cluster_id" in rows.schema.names else None)
