@@ -39,6 +39,8 @@ VIEW = EPHEMERAL
 CLUSTERS = "cluster_id in (/* built clusters */)"
 DAYS = re.compile(r"event_date in \(/\* days of (\S+) \*/\)")
 OF_ALL = "__of_all_clusters__"
+# Compiled projects that are kept: those of other branches and of tests.
+KEPT = 8
 # Types of seeds' columns.
 TYPES = {
     "string": pa.string(),
@@ -185,6 +187,8 @@ def compiled(project: Path = PROJECT) -> Project:
     with tempfile.NamedTemporaryFile("w", dir=kept.parent, encoding="utf-8", delete=False) as file:
         json.dump({name: asdict(model) for name, model in found.models.items()}, file)
     Path(file.name).replace(kept)
+    for old in sorted(kept.parent.glob("project-*.json"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        old.unlink(missing_ok=True)
     return found
 
 
