@@ -5,7 +5,6 @@ Those that need none are in `tests/python/test_internals.py`.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,15 +150,6 @@ def test_no_code_is_generated(building: SparkSession) -> None:
     assert "*(1)" not in plan, "code is generated for plans: builds become slower (codegen.wholeStage, chronicle/build/dbt_runs.py)"
     with pytest.raises(Exception, match="factoryMode"):
         building.conf.set("spark.sql.codegen.factoryMode", "no such mode")
-
-
-def test_delta_writes_no_statistics(building: SparkSession, tmp_path: Path) -> None:
-    building.sql("select 1 as id").write.format("delta").save(str(tmp_path / "canary"))
-    (log,) = (tmp_path / "canary/_delta_log").glob("*0.json")
-    (added,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
-    assert "minValues" not in (added.get("stats") or ""), (
-        "Delta collects statistics: builds become slower (stats.collect, internals/settings.py)"
-    )
 
 
 def test_the_catalog_knows_the_columns_of_a_delta_table(spark: SparkSession) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 ALWAYS = {
     # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
     "spark.databricks.delta.catalog.update.enabled": "true",
+    # Delta takes 50 tasks to read the log of a table.
     "spark.databricks.delta.snapshotPartitions": "1",
 }
 
@@ -19,8 +20,6 @@ WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `generate_code` is for the few
     # models that read many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Marts are a file each, and those by day are chosen by their folders: there is nothing that bounds could skip.
-    "spark.databricks.delta.stats.collect": "false",
     # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
