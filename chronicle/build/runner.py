@@ -127,7 +127,8 @@ class Runner:
                     raise
         finally:
             self._forget()
-        return [results[name] for name, model in self.project.models.items() if name in results and not model.is_view]
+        found = (results[name] for name in self.project.models if name in results)
+        return [result for result in found if result.failure or not result.model.is_view]
 
     def _forget(self) -> None:
         """Take out of the session what is of no use after the build."""

@@ -99,8 +99,8 @@ class Unchanged:
 
     def query(self, model: Model) -> str:
         """The rows of the clusters that the build before left of a table, as a query."""
-        table = self.place.table(model.schema, model.alias)
-        place = f"delta.`{table}`" if model.is_published else f"parquet.`{kept_step(self.place, model)}`"
+        folder = self.place.table(model.schema, model.alias) if model.is_published else str(kept_step(self.place, model))
+        place = f"{'delta' if model.is_published else 'parquet'}.`{folder.replace('`', '``')}`"
         rows = self.before(model)
         if rows is None or not rows.num_rows:
             return f"select * from {place} where false"
