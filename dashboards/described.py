@@ -259,9 +259,13 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
             ),
         }
     if "columns" in said:
+        if unknown := [column for column in said["columns"] if column not in columns]:
+            raise Misdescribed(f"{place}: `columns` names {', '.join(unknown)}; {based_on} has {', '.join(columns)}")
         columns = {column: columns[column] for column in said["columns"]}
     for column, more in said.get("computed", {}).items():
         columns = {**columns, column: Column(column, more["type"], more["description"], None if "sql" in said else more["sql"])}
+    if said.get("time", next(iter(columns))) not in columns:
+        raise Misdescribed(f"{place}: `time` names {said['time']}, which is not a column of {name}")
     metrics: dict[str, Metric] = {}
     if "count" in said:
         metrics["rows"] = Metric("rows", "count(*)", said["count"], COUNT, f"Number of rows. {description}")
@@ -288,6 +292,9 @@ def _dashboard(path: Path, datasets: dict[str, Dataset], filters: dict[str, Filt
     said = _yaml(path)
     place = f"dashboards/boards/{path.name}"
     _known(said, {"title", "description", "filters", "rows"}, place)
+    for name in said["filters"]:
+        if name not in filters:
+            raise Misdescribed(f"{place}: there is no filter {name}; dashboards/filters.yml has {', '.join(filters)}")
     rows = [[_chart(chart, datasets, place) for chart in row] for row in said["rows"]]
     return Dashboard(re.sub(r"^\d+_", "", path.stem), said["title"], said["description"], [filters[name] for name in said["filters"]], rows)
 
@@ -301,13 +308,13 @@ def _chart(said: dict[str, Any], datasets: dict[str, Dataset], place: str) -> Ch
     for key in ({"title", "asks", "of"} | must) - said.keys():
         raise Misdescribed(f"{place}: `{key}` is missing")
     if said["of"] not in datasets:
-        raise Misdescribed(f"{place}: there is no dataset {said['of']} in datasets.yml")
+        raise Misdescribed(f"{place}: there is no dataset {said['of']} in dashboards/datasets.yml; add it there")
     if re.fullmatch(r"\w+", said.get("where", "").strip()):
         raise Misdescribed(f"{place}: Spark takes `where ({said['where']})` for a name of the table; write `{said['where']} = true`")
-    if said["as"] == "heatmap" and datasets[said["of"]].columns[said["x"]].is_time:
-        raise Misdescribed(f"{place}: x is a time, by which Superset cannot order a heatmap on Spark; compute a text of it")
     chart = Chart(said["title"], said["asks"], datasets[said["of"]], said["as"], said)
     _check_names(chart, place)
+    if chart.kind == "heatmap" and chart.dataset.columns[said["x"]].is_time:
+        raise Misdescribed(f"{place}: x is a time, by which Superset cannot order a heatmap on Spark; compute a text of it")
     return chart
 
 

@@ -4,7 +4,7 @@ bring rows in are bounded by this condition, in which the build fills in the clu
 builds all.
 -#}
 {% macro in_built_clusters() -%}
-    {{ return('cluster_id in (/* built clusters */)' if var('compiled', false) else 'true') }}
+    {{ return("cluster_id in ('/* built clusters */')" if var('compiled', false) else 'true') }}
 {%- endmacro %}
 
 

@@ -28,7 +28,7 @@ days in itself (`chronicle/build/compiled.py`).
 -#}
 {% macro in_touched_days(relation) -%}
     {%- if var('compiled', false) -%}
-        event_date in (/* days of {{ relation }} */)
+        event_date in ('/* days of {{ relation }} */')
     {%- elif is_incremental() -%}
         event_date in ({{ touched_days(relation) }})
     {%- else -%}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jinja2
+import yaml
 
 from chronicle.project import PROJECT
 
@@ -15,6 +17,8 @@ PLACES = {
     "rpt_node_daily": ("unclean_shutdowns", ". Null if the day is unknown."),
     "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
 }
+# Words of SQL that measures use.
+WORDS = {"and", "as", "cast", "date", "is", "not", "null", "or"}
 
 
 def daily_measures() -> list[dict[str, Any]]:
@@ -23,6 +27,14 @@ def daily_measures() -> list[dict[str, Any]]:
     macro = jinja2.Environment().from_string((PROJECT / "macros/daily_measures.sql").read_text(encoding="utf-8"), {"return": found.extend})
     macro.module.daily_measures()  # type: ignore[attr-defined]
     return found
+
+
+def unknown_names(row: dict[str, Any]) -> set[str]:
+    """What the expressions of a measure name that its fact, by its .yml, does not have."""
+    (place,) = (PROJECT / "models").rglob(f"{row['fact']}.yml")
+    columns = {column["name"] for column in yaml.safe_load(place.read_text(encoding="utf-8"))["models"][0]["columns"]}
+    said = " ".join(str(row[key]) for key in ("day", "started_at", "ended_at", "value", "where", "node") if key in row)
+    return set(re.findall(r"\b[a-z_]\w*", re.sub(r"'[^']*'", "", said))) - columns - WORDS
 
 
 def measures_of(report: str) -> list[dict[str, Any]]:

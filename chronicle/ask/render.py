@@ -43,7 +43,7 @@ def render(path: Path, given: Mapping[str, Any]) -> Rendered:
 
     def var(name: str, *default: Any) -> Any:
         if name not in values and not default:
-            raise KeyError(f"{path}: no var '{name}'")
+            raise KeyError(f"{path}: no var '{name}'; add it to `vars` in dbt_project.yml")
         return values.get(name, default[0] if default else None)
 
     def config(**settings: Any) -> str:

@@ -31,14 +31,13 @@ from chronicle.project import PROJECT
 from ingestion import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
 VIEW = EPHEMERAL
 # What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`).
-CLUSTERS = "cluster_id in (/* built clusters */)"
-DAYS = re.compile(r"event_date in \(/\* days of (\S+) \*/\)")
-OF_ALL = "__of_all_clusters__"
+CLUSTERS = "cluster_id in ('/* built clusters */')"
+MARKS = re.compile(re.escape(CLUSTERS) + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)")
 # Compiled projects that are kept: those of other branches and of tests.
 KEPT = 8
 # Types of seeds' columns.
@@ -143,16 +142,35 @@ class Project:
 
     def whole(self, sql: str) -> str:
         """A query of all clusters and days, which reads views by their full names."""
+        whole = filled(sql, "true", "true", lambda mart: self.models[mart].table)
+        return re.sub(rf"{VIEW}(\w+)", lambda match: self.models[match[1]].table, whole)
 
-        sql = re.sub(rf"{OF_ALL}(\w+)|{VIEW}(\w+)", lambda match: self.models[match[1] or match[2]].table, sql)
-        return DAYS.sub("true", sql.replace(CLUSTERS, "true"))
+
+def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str]) -> str:
+    """A query with conditions for its clusters and days in the place of their marks; `of_all`: by name of a mart its rows of all clusters.
+    All in one go: a name of a cluster may look like a mark."""
+
+    def text(mark: re.Match[str]) -> str:
+        return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
+
+    return MARKS.sub(text, sql)
 
 
-def query(model: Model, clusters: Sequence[str] | None, days: Sequence[str] | None = None) -> str:
-    """A model's query in a build of `clusters` and `days` (None: of all)."""
+def query(
+    model: Model,
+    clusters: Sequence[str] | None,
+    days: Sequence[str] | None = None,
+    of_all: Callable[[str], str] = lambda mart: f"nowhere.{mart}",
+) -> str:
+    """A model's query in a build of `clusters` and `days` (None: of all); `of_all`: as in `filled`."""
     built = "true" if clusters is None else f"cluster_id in ({', '.join(map(spark_literal, clusters))})"
     touched = "true" if days is None else f"event_date in ({', '.join(f'date{spark_literal(day)}' for day in days) or 'null'})"
-    return DAYS.sub(touched, model.sql.replace(CLUSTERS, built))
+    return filled(model.sql, built, touched, of_all)
+
+
+def source_of_days(model: Model) -> str:
+    """The table of bronze whose arrivals say which days of an incremental model are replaced."""
+    return next(mark["source"] for mark in MARKS.finditer(model.sql) if mark["source"])
 
 
 def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:

@@ -9,7 +9,6 @@ A door that is not as its contract says fails as a model that cannot be made: no
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from chronicle.build.compiled import DAYS, OF_ALL, VIEW, Model, Project, query, seed_rows
+from chronicle.build.compiled import VIEW, Model, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
 from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged
@@ -209,16 +208,16 @@ class Runner:
 
     def _query(self, model: Model, days: Sequence[str] | None = None) -> str:
         """What a model asks in this build."""
-        return re.sub(
-            rf"{OF_ALL}(\w+)", lambda match: self._of_all_clusters(self.project.models[match[1]]), query(model, self.clusters, days)
-        )
+        return query(model, self.clusters, days, self._of_all_clusters)
 
-    def _of_all_clusters(self, model: Model) -> str:
+    def _of_all_clusters(self, name: str) -> str:
+        """A mart's rows of all clusters: those that are built, and those that were published before of the others."""
+        mart = self.project.models[name]
         if self.clusters is None:
-            return model.table
-        held = f"delta.`{self.place.table(model.schema, model.alias).replace('`', '``')}`"
+            return mart.table
+        held = f"delta.`{self.place.table(mart.schema, mart.alias).replace('`', '``')}`"
         others = f"cluster_id not in ({', '.join(map(spark_literal, self.clusters))})"
-        return f"(select * from {model.table} union all select * from {held} where {others})"
+        return f"(select * from {mart.table} union all select * from {held} where {others})"
 
     def _write(self, model: Model) -> None:
         """A Parquet table: a mart aside, a step in its place."""
@@ -285,7 +284,7 @@ class Runner:
 
     def _days(self, model: Model) -> list[str]:
         """Event days of rows that arrived in later batches than the last that the table has seen: the clock of an arrival may be set back."""
-        source = next(iter(DAYS.findall(model.sql)))
+        source = source_of_days(model)
         newest = self.spark.sql(f"select max(batch_id) from {model.table}").first()
         # Two queries: only a literal lets Delta leave out the files that are older.
         later = f"and batch_id > {int(newest[0])}" if newest and newest[0] is not None else ""

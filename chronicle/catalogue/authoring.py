@@ -16,15 +16,17 @@ import pyarrow as pa
 
 from chronicle.catalogue.check import reach
 from chronicle.project import PROJECT
+from ingestion.bronze.capture_rows import Text, read_guarded
 from ingestion.bronze.log_records import read_tasks
 from ingestion.bronze.tasks import task_of
+from ingestion.captures import Row
 from ingestion.recognition.forms import Form, release_order, short_name
 from ingestion.recognition.recognise import Catalogue
 from ingestion.sources.discover import find_files
 from ingestion.sources.identify import identify
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
-from ingestion.sources.stages import Found
+from ingestion.sources.stages import Found, Identified
 
 SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = PROJECT / "docs" / "messages.md"
@@ -108,12 +110,34 @@ def made_files(catalogue: Catalogue) -> dict[Path, str]:
     return {SEED: seed_text(catalogue), MACRO: macro_text(catalogue), PAGE: page_text(catalogue)}
 
 
-def read_records(path: str, cluster: str = "match") -> Iterator[pa.RecordBatch]:
-    """All records of one file, recognised as ingestion would.  Raises ValueError if the file is none that it reads."""
+def source_at(path: str, cluster: str = "match") -> Identified:
+    """One file, inspected as ingestion would."""
     (source,) = identify(place([inspect(Found.at(path, cluster))]))
+    return source
+
+
+def read_records(source: Identified) -> Iterator[pa.RecordBatch]:
+    """All records of a log, recognised as ingestion would.  Raises ValueError if the file is none."""
     if source.envelope is None:
-        raise ValueError(f"{path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper")
+        raise ValueError(f"{source.path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper, or a capture")
     return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])
+
+
+def captured_lines(source: Identified) -> Iterator[str]:
+    """What each item of a capture becomes: offset, kind of row or metric, fields or value with labels, and warnings."""
+    yield f"{source.capture}:"
+    text = Text(task_of(source, False, 0, dt.datetime.now(dt.UTC)))
+    for found in read_guarded(text):
+        if isinstance(found, Row):
+            name = found.kind
+            values: dict[str, object] = dict(found.fields) or {"raw_text": found.raw_text[:160]}
+        else:
+            name = f"sample {found.metric}"
+            values = {"value": found.value, "unit": found.unit, **found.labels}
+        shown = ", ".join(f"{key}={value!r}" for key, value in itertools.islice(values.items(), 12))
+        yield f"{found.offset:>10} {name}: {shown}" + (f" ({'; '.join(found.warnings)})" if found.warnings else "")
+    if text.failed:
+        yield f"the reader failed: {text.failed}"
 
 
 def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:
@@ -124,8 +148,12 @@ def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, 
 
 
 def match_lines(path: str, catalogue: Catalogue) -> Iterator[str]:
-    """What each record of a file becomes: offset, event and fields, or the nearest form and where it stopped."""
-    for batch in read_records(path):
+    """What each record of a log becomes: offset, event and fields, or the nearest form and where it stopped; of a capture, its rows."""
+    source = source_at(path)
+    if source.capture is not None:
+        yield from captured_lines(source)
+        return
+    for batch in read_records(source):
         for row in batch.select(["byte_offset", "event_type", "fields", "logger", "body", "outcome"]).to_pylist():
             if row["event_type"]:
                 fields = ", ".join(f"{key}={value!r}" for key, value in row["fields"][:12])
@@ -179,7 +207,7 @@ def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:
     logs = 0
     for file in (file for path in paths for file in find_files(path)):
         try:
-            batches = read_records(file)
+            batches = read_records(source_at(file))
         except ValueError:
             continue
         logs += 1

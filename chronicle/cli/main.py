@@ -207,8 +207,8 @@ def check() -> None:
 
 
 @catalogue_app.command()
-def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper.", metavar="FILE")]) -> None:
-    """Show the event and fields of each record of a file, or the nearest form and where it stopped matching."""
+def match(file: Annotated[str, typer.Argument(help="A log of Kafka or ZooKeeper, or a capture.", metavar="FILE")]) -> None:
+    """Show the event and fields of each record of a log, or the nearest form and where it stopped matching; of a capture, its rows."""
     from chronicle.catalogue.authoring import match_lines
     from ingestion.recognition.recognise import catalogue
 

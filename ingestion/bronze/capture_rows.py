@@ -69,11 +69,10 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
     """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is reported there; after a
     fault of ours the rest of the lines are kept as `unread`.
     """
-    about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     text = Text(task)
     waiting: dict[str, list[dict[str, Any]]] = {"capture_rows": [], "metric_samples": []}
     held_from: int | None = None
-    for number, found in enumerate(read_guarded(task.capture or "", text, about), 1):
+    for number, found in enumerate(read_guarded(text), 1):
         if found.offset < task.start:
             continue
         if task.holds_last and found.offset >= task.end - HELD_BYTES:
@@ -95,9 +94,11 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
     count.last_node = task.node_id
 
 
-def read_guarded(kind: str, text: Text, about: About) -> Iterator[Row | Sample]:
-    """What a module makes of a text; after a fault of its own, the lines behind the last row that it gave, as they are."""
-    last = -1
+def read_guarded(text: Text) -> Iterator[Row | Sample]:
+    """What the module of its kind makes of a text; after a fault of its own, the lines behind the last row that it gave, as they are."""
+    last, task = -1, text.task
+    kind = task.capture or ""
+    about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     try:
         for found in module_of(kind).read(kind, text.lines(), about):
             yield found

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import yaml
 
 from ingestion import captures
 from ingestion.sources.inspect import inspect
 from ingestion.sources.stages import Found
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+UNITS = Path(captures.__file__).parents[1] / "catalogue" / "units.yml"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
 
 
@@ -18,7 +21,8 @@ FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
 def test_one_module_knows_a_fixture(path: Path) -> None:
     sample = path.read_bytes()[: 64 * 1024].decode("utf-8", "replace")
     knowing = [module.__name__.rsplit(".", 1)[-1] for module in captures.modules() if module.kind_of(sample, path.name) is not None]
-    assert knowing == [path.relative_to(FIXTURES).parts[0]]
+    folder = path.relative_to(FIXTURES).parts[0]
+    assert knowing == [folder], f"{path.name} is to be known by {folder} alone: look at kind_of of {', '.join(knowing) or folder}"
 
 
 @pytest.mark.long
@@ -83,6 +87,31 @@ def test_the_output_of_a_tool_with_warnings_of_its_log_is_no_log(name: str) -> N
     source = inspect(Found.at(str(path), "c"))
     assert source.capture is not None
     assert captures.module_of(source.capture).__name__.endswith("." + path.parent.name)
+
+
+@pytest.mark.parametrize("module", captures.modules(), ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+def test_a_module_is_complete(module: ModuleType) -> None:
+    name = module.__name__.rsplit(".", 1)[-1]
+    lacking = [part for part in ("KINDS", "kind_of", "read") if not hasattr(module, part)]
+    assert lacking == [], "the docstring of ingestion/captures/__init__.py says what a module has"
+    assert all(means.endswith(".") for means in module.KINDS.values()), "each kind has one sentence"
+    assert {kind for part in ("OF_NODE", "OF_OTHERS") for kind in getattr(module, part, ())} <= set(module.KINDS)
+    assert [path for path in FILES if path.relative_to(FIXTURES).parts[0] == name], f"put its fixtures into tests/fixtures/captures/{name}/"
+
+
+def test_units_of_samples_are_in_the_catalogue() -> None:
+    """Those that a module gives itself; metrics with a canonical name have theirs from `metrics.yml`."""
+    measures, counted = (yaml.safe_load(UNITS.read_text(encoding="utf-8"))[part] for part in ("measures", "counted"))
+    known = {*measures, *counted, *(f"{unit}_per_second" for unit in counted), "", None}
+    unknown = {}
+    for path in FILES:
+        text = path.read_bytes().decode("utf-8", "replace")
+        found = captures.detect(text[: 64 * 1024], path.name)
+        assert found is not None
+        for row in found[0].read(found[1], captures.lines_of(text), captures.About(path.name)):
+            if isinstance(row, captures.Sample) and row.unit not in known:
+                unknown[f"{path.parent.name}/{path.name}: {row.metric}"] = row.unit
+    assert unknown == {}, "use a unit of ingestion/catalogue/units.yml, or add it there"
 
 
 def test_kinds_are_named_once() -> None:

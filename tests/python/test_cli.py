@@ -13,6 +13,7 @@ import pytest
 from chronicle.cli import main
 from chronicle.spark import jars
 from ingestion import cache
+from ingestion.captures.system import open_files
 from ingestion.warehouse import Warehouse, only_writer
 
 
@@ -98,7 +99,36 @@ def test_suggest_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pyt
 
 def test_match_says_where_there_is_nothing_to_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.execute(["catalogue", "match", str(tmp_path / "nowhere")]) == 1
-    assert capsys.readouterr().err == f"chronicle: {tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper\n"
+    assert (
+        capsys.readouterr().err
+        == f"chronicle: {tmp_path}/nowhere: no such file or folder; give a log of Kafka or ZooKeeper, or a capture\n"
+    )
+
+
+def test_match_shows_what_a_capture_is_read_as(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = tmp_path / "20261121T100000Z-fd-counts.txt"
+    counts.write_text("4711 164\n")
+    assert main.execute(["catalogue", "match", str(counts)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "open_file_counts:",
+        "         0 open_file_count: process_id='4711', count='164'",
+        "         0 sample process_open_files: value=164.0, unit='files', process_id='4711'",
+    ]
+
+
+def test_match_says_why_the_reader_of_a_capture_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*given: object) -> None:
+        raise ValueError("no such field")
+
+    monkeypatch.setattr(open_files, "read", read)
+    counts = tmp_path / "20261121T100000Z-fd-counts.txt"
+    counts.write_text("4711 164\n")
+    assert main.execute(["catalogue", "match", str(counts)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert "the reader of this kind of capture failed here" in told[1]
+    assert told[2].startswith("the reader failed: ValueError: no such field")
 
 
 @pytest.mark.parametrize("command", [["ask", "split-brain"], ["check"], ["report", "-o", "-"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -115,7 +116,8 @@ def test_a_limit_can_be_left_out(found: Described) -> None:
     [
         ({"as": "cake"}, "`as` is cake"),
         ({"metric": "elections_sum"}, "`metric` names elections_sum"),
-        ({"of": "fct_nothing"}, "there is no dataset fct_nothing"),
+        ({"of": "fct_nothing"}, "there is no dataset fct_nothing in dashboards/datasets.yml; add it there"),
+        ({"as": "heatmap", "x": "leader", "y": "leader_id", "metric": "rows"}, "`x` names leader, which is not a column of"),
         ({"colour": "red"}, "unknown key `colour`"),
         ({"where": "is_unclean"}, "is_unclean = true"),
         ({"asks": None}, "`asks` is missing"),
@@ -126,6 +128,26 @@ def test_a_wrong_description_is_told_in_one_line(found: Described, wrong: dict[s
     with pytest.raises(Misdescribed) as error:
         described._chart({key: value for key, value in chart.items() if value is not None}, found.datasets, "boards/x.yml")
     assert said in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"time": "elected"}, "`time` names elected, which is not a column of fct_leader_elections"),
+        ({"columns": ["elected_at", "cluster"]}, "`columns` names cluster; fct_leader_elections has leader_election_key, cluster_id"),
+    ],
+)
+def test_a_wrong_dataset_is_told_in_one_line(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(Misdescribed) as error:
+        described._dataset("fct_leader_elections", wrong, dbt_models())
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def test_an_unknown_filter_is_told_in_one_line(tmp_path: Path) -> None:
+    board = tmp_path / "9_more.yml"
+    board.write_text("{title: More, description: More., filters: [tim], rows: []}")
+    with pytest.raises(Misdescribed, match=r"there is no filter tim; dashboards/filters\.yml has time"):
+        described._dashboard(board, {}, {"time": described.Filter("time", "time", "Time", "Time.")})
 
 
 @pytest.mark.parametrize(

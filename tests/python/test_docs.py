@@ -49,10 +49,11 @@ def test_tables_that_are_named_exist(page: Path) -> None:
 def test_all_marts_reports_and_questions_have_their_place() -> None:
     text = (PROJECT / "docs/questions.md").read_text(encoding="utf-8")
     asked = {name for row in text.splitlines() if row.startswith("|") for name in re.findall(r"`([a-z-]+)`", row.split("|")[2])}
-    assert asked == QUESTIONS
+    assert asked == QUESTIONS, "docs/questions.md lists each saved question, and none that does not exist"
     tables = {name for name in MODELS if name.startswith(("fct_", "rpt_"))}
     told = "".join(page.read_text(encoding="utf-8") for page in (PROJECT / "docs").glob("subjects/*.md")) + text
-    assert {name for name in tables if f"`{name}`" not in told} == set()
+    unnamed = {name for name in tables if f"`{name}`" not in told}
+    assert unnamed == set(), "name the table in docs/questions.md and on its subject's page in docs/subjects"
 
 
 def test_questions_below_a_subject_exist() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from chronicle.catalogue import authoring
 from chronicle.project import PROJECT
@@ -21,6 +22,8 @@ ROLES = re.compile(r"has_role\(\s*(\[[^]]*\]|'\w+')")
 COMPARED = {"not", "in", "like", "any", "all", "=", "<", ">", "<>", "!="}
 # What steps add to the events: from captures, measurements and what follows from other events.
 MADE_BY_STEPS = {"size_measured", "partition_state_read", "leader_loss_derived"}
+# Noise, in the unit test that says what becomes of noise.
+IN_NO_CATALOGUE = {"chatter"}
 
 
 def asked(sql: str) -> Iterator[str]:
@@ -103,6 +106,17 @@ def test_evidence_of_known_issues_has_their_role() -> None:
     with Path(PROJECT, "dbt_project/seeds/known_issue_evidence.csv").open(encoding="utf-8") as file:
         expected = {row["event_type"] for row in csv.DictReader(file) if row["event_type"]}
     assert set(authoring.events_of_roles(catalogue())["known_issue_symptom"]) == expected
+
+
+def test_every_event_id_in_unit_tests_is_in_the_catalogue() -> None:
+    """A unit test with another would test nothing: no role has it."""
+    known = {form.event for form in catalogue().forms} | MADE_BY_STEPS | IN_NO_CATALOGUE
+    unknown = {}
+    for path in (PROJECT / "models").rglob("_unit_tests.yml"):
+        for test in yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["unit_tests"]:
+            rows = [row for given in test["given"] for row in given["rows"] if isinstance(row, dict)]
+            unknown[test["name"]] = {row["event_type"] for row in rows if row.get("event_type")} - known
+    assert {name: ids for name, ids in unknown.items() if ids} == {}
 
 
 def test_every_event_id_in_seeds_is_in_the_catalogue() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import yaml
 
@@ -27,6 +29,21 @@ def test_a_new_measure_is_one_row(report: str, monkeypatch: pytest.MonkeyPatch) 
     assert set(columns) == set(before) - {rows[-1]["name"]} | {"stalls"}
     monkeypatch.setattr(measures, "daily_measures", lambda: rows)
     assert measures.with_columns(report, measures.with_columns(report, text)) == text
+
+
+def test_measures_are_named_once() -> None:
+    names = [row["name"] for row in measures.daily_measures()]
+    assert [name for name in names if names.count(name) > 1] == []
+
+
+@pytest.mark.parametrize("row", measures.daily_measures(), ids=lambda row: row["name"])
+def test_a_measure_reads_columns_of_its_fact(row: dict[str, Any]) -> None:
+    assert measures.unknown_names(row) == set(), f"no columns of {row['fact']}"
+
+
+def test_a_name_that_is_no_column_is_found() -> None:
+    row = {"name": "failures", "fact": "fct_log_dir_failures", "day": "failed_day", "where": "not is_full and disk_operation <> 'a read'"}
+    assert measures.unknown_names(row) == {"failed_day", "is_full"}
 
 
 def test_a_measure_says_where_it_comes_from() -> None:

@@ -25,14 +25,13 @@ from rich.cells import cell_len
 
 from chronicle.ask import alerts, questions, run_summary
 from chronicle.ask.render import MACROS, compiled, render
-from chronicle.build import build
+from chronicle.build.compiled import CLUSTERS, Model, query
 from chronicle.build.publish import same
 from chronicle.cli import main as cli
 from chronicle.output import formats, table
 from chronicle.output.console import as_json, line
 from chronicle.output.sql_text import literal
 from chronicle.output.values import shown as shown_value
-from chronicle.project import PROJECT
 from chronicle.report import report
 from dashboards import bundle, described, forms
 from ingestion import ingest as ingesting
@@ -158,11 +157,11 @@ def test_a_layout_reads_folders_with_newlines() -> None:
     assert found.read("x" * 10_000 + "/1/c\nd/server.log") == ("x" * 10_000, 1)
 
 
-def test_dbt_is_given_the_clusters_as_they_are_called(tmp_path: Path) -> None:
-    from dbt.config.utils import parse_cli_vars
-
-    given = build.options(Warehouse.at(str(tmp_path)), PROJECT, clusters=list(NAMES.values()))
-    assert parse_cli_vars(given[given.index("--vars") + 1])["clusters"] == list(NAMES.values())
+def test_a_build_asks_for_clusters_as_they_are_called() -> None:
+    names = [*NAMES.values(), CLUSTERS, "event_date in ('/* days of bronze.log_records */')", "__of_all_clusters__dim_nodes"]
+    model = Model("steps", "intermediate", "steps", "table", f"select 1 where {CLUSTERS}", (), (), "steps.sql")
+    literals = re.findall(r"(?s)'((?:[^'\\]|\\.)*)'", query(model, names))
+    assert [re.sub(r"(?s)\\(.)", r"\1", literal) for literal in literals] == names
 
 
 def test_a_literal_of_spark_keeps_blanks_and_escapes_the_rest() -> None:

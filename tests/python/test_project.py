@@ -119,7 +119,7 @@ def test_a_door_has_a_contract(manifest: Any) -> None:
 
 def test_the_page_of_the_architecture_is_what_the_manifest_says(manifest: Any) -> None:
     """`python -m tests.architecture` writes it."""
-    assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(manifest)
+    assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(manifest), "run: python -m tests.architecture"
 
 
 def test_staging_that_staging_reads_is_called_base(manifest: Any) -> None:
@@ -279,7 +279,8 @@ def counted(manifest: Any) -> Iterator[tuple[Any, set[str]]]:
 def test_every_mart_is_reconciled(manifest: Any) -> None:
     singular = {node.name.removeprefix("reconcile_") for node in manifest.nodes.values() if node.name.startswith("reconcile_")}
     found = singular | {model.name for model, _ in counted(manifest)}
-    assert [node.name for node in marts(manifest) if node.name not in found] == []
+    lacking = [node.name for node in marts(manifest) if node.name not in found]
+    assert lacking == [], "add `reconciles_with` to the mart's .yml, or tests/data/<subject>/reconcile_<mart>.sql"
 
 
 def test_no_mart_is_counted_against_its_own_parent(manifest: Any) -> None:
