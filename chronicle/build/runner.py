@@ -178,6 +178,8 @@ class Runner:
                     raise ViewFailed(model, told(error)) from error
             else:
                 assert self.unchanged is not None
+                # The table of all clusters, if the session knows it.
+                self.spark.sql(f"drop table if exists {model.table}")
                 self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
             self._at_hand.add(model.name)
 

@@ -12,7 +12,7 @@ import pytest
 
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
 from chronicle.serve import serve
-from chronicle.spark import java, server_classes, session
+from chronicle.spark import java, own_classes, session
 from chronicle.spark.internals import error_lines, gateway, hadoop_files, resolver, settings
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
@@ -190,7 +190,7 @@ def test_the_resolver_leaves_jars_where_they_are_looked_for(tmp_path: Path) -> N
 
 
 def test_the_servers_classes_compile(spark: SparkSession) -> None:
-    assert server_classes.ensure().is_file()
+    assert own_classes.ensure().is_file()
 
 
 def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession) -> None:

@@ -43,7 +43,7 @@ final as (
                 'no fact shows the cause: this is the earliest symptom':
                     "not is_maintenance and root_event_kind in "
                     "('session_expired', 'leader_lost', 'leaderless', 'isr_shrunk', 'stale_node', 'fetch_disconnects')",
-                'some partitions still have no leader at the end of the logs; leaderless_ms does not count them': 'leaderless_open > 0'
+                'some partitions still have no leader at the end of the logs; the leaderless time does not count them': 'leaderless_open > 0'
             })
         }} as warnings
     from summed
