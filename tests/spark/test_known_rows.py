@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chronicle.spark.internals.plans import analysed
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -51,9 +53,9 @@ def test_rows_that_cannot_be_are_not_read(known: SparkSession, query: str, reads
         known.conf.set(key, value)
     try:
         found = known.sql(query)
-        analysed = found._jdf.queryExecution().analyzed().toString()
         assert sorted(map(tuple, found.collect()), key=str) == wanted
-        assert ("Relation spark_catalog.known" in analysed) is reads, analysed
+        plan = analysed(found)
+        assert ("Relation spark_catalog.known" in plan) is reads, f"{plan}\n(internals/plans.py)"
     finally:
         for key in SETTINGS:
             known.conf.unset(key)
