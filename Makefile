@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-keys test-wheel test-python test-spark lint fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-spark lint fuzz rotations hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -41,7 +41,7 @@ lint: style
 measures: setup
 	$(BIN)/python -m tests.measures
 
-# Two things at a time, the longest first. CHRONICLE_KEYS=1 make test also has dbt test the keys of all steps.
+# Two things at a time, the longest first.
 test: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-python
 
@@ -54,10 +54,6 @@ test-facts: test-lab
 
 test-serve: test-lab
 	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
-
-# The keys of all steps, on the lab that `make test-lab` has made.
-test-keys: setup
-	$(BIN)/python -m tests.keys $(LAB)
 
 # `chronicle run` from an installed wheel: 200 s of CPU, nearly all of them a build like any other, so it is not part of `make test`.
 test-wheel: setup

@@ -1,14 +1,11 @@
-"""The keys of all steps between bronze and marts, tested on the lab: `python -m tests.keys LAB`.
+"""The keys of all steps between bronze and marts (`tests/flow/test_keys.py`).
 
-Steps are views: a query of one asks all beneath it once more, and a test of each took four minutes of two cores. Here each is written
+Most steps are views: a query of one asks all beneath it once more, and a test of each took four minutes of two cores. Here each is written
 once, from what was written of those it reads, and DuckDB looks for keys that are there twice.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from chronicle.build.compiled import VIEW, Model, Project, compiled
+from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.runner import Runner
 from chronicle.project import PROJECT
+from ingestion.warehouse import Warehouse
 from tests import duck
-from tests.lab import STEPS, Lab
+from tests.lab import STEPS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,20 +57,32 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
             yield Key(model["name"], tuple(given["arguments"]["columns"]), given.get("config", {}).get("where"))
 
 
-def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, Path]:
-    """Every view as a Parquet folder, in the order in which they read each other; with the steps that are Parquet already."""
-    from chronicle.spark.catalog import kept_views, register_views
-    from ingestion.warehouse import Warehouse
+class Storing(Runner):
+    """Writes each view once, as Parquet, and lets its readers read that."""
 
-    place = Warehouse.at(warehouse)
-    register_views(spark, place)
-    written = {path.name: path for layer in ("staging", "intermediate") for path in Path(warehouse, layer).iterdir()}
-    for schema, name, sql in kept_views(place):
-        written[name] = folder / name
-        storable(spark.sql(sql)).write.parquet(str(folder / name))
-        spark.sql(f"drop view {schema}.`{name}`")
-        spark.sql(f"create table {schema}.`{name}` using parquet location '{folder / name}'")
-    return written
+    def __init__(self, spark: SparkSession, place: Warehouse, project: Project, folder: Path) -> None:
+        super().__init__(spark, place, project)
+        self.folder = folder
+
+    def make_view(self, model: Model) -> None:
+        rows = storable(self.spark.sql(self.asked(model)))
+        rows.write.parquet(str(self.folder / model.name))
+        self.spark.read.schema(rows.schema).parquet(str(self.folder / model.name)).createOrReplaceTempView(VIEW + model.name)
+
+
+def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, Path]:
+    """Every step of a warehouse that was ingested, as a folder of Parquet or Delta; views go below `folder`.  Nothing is published."""
+    from chronicle.spark.catalog import register
+
+    place, project = Warehouse.at(warehouse), compiled()
+    with settings_kept(spark):
+        for key, value in WHILE_BUILDING.items():
+            spark.conf.set(key, value)
+        register(spark, place)
+        results = Storing(spark, place, project, folder).run({model.name for model in project.models.values() if not model.is_view})
+    assert [result.failure for result in results if result.failure] == []
+    stored = {model.name: Path(place.table(model.schema, model.alias)) for model in project.models.values() if not model.is_view}
+    return stored | {path.name: path for path in folder.iterdir()}
 
 
 def storable(rows: DataFrame) -> DataFrame:
@@ -91,24 +104,3 @@ def doubled(steps: dict[str, Path]) -> dict[str, list[tuple[Any, ...]]]:
         if rows := session.execute(key.query).fetchmany(3):
             found[f"{key.model} {', '.join(key.columns)}"] = rows
     return found
-
-
-def main(lab: Lab) -> int:
-    began = time.monotonic()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            steps = write_steps(lab.spark, lab.warehouse, Path(folder))
-            wrote = time.monotonic()
-            found = doubled(steps)
-    finally:
-        lab.stop()
-    for key, rows in found.items():
-        print(f"{key}: not unique, as {', '.join(map(str, rows))}", file=sys.stderr)
-    print(
-        f"{len(list(keys()))} keys of {len(steps)} steps: {len(found)} are not unique ({wrote - began:.0f} s, {time.monotonic() - wrote:.0f} s)"
-    )
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(Lab.of(Path(sys.argv[1]).resolve())))

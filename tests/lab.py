@@ -23,10 +23,9 @@ CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*
 INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 SAID = "said.pickle"
-# dbt asks each step, and so all that lies beneath it, once more for its key: four minutes of two cores. CHRONICLE_KEYS=1 has it do so;
-# `make test-keys` writes each step once instead and looks for its keys there.
+# dbt would ask each step, and so all that lies beneath it, once more for its key: four minutes of two cores. tests/flow/test_keys.py writes each
+# step of some clusters once instead, and looks for its keys there.
 STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
-WITH_KEYS = os.environ.get("CHRONICLE_KEYS") == "1"
 KEYS_OF_STEPS = " ".join(f"test_name:unique_key,path:models/{folder}" for folder in STEPS)
 
 
@@ -107,7 +106,7 @@ def made(folder: Path) -> Lab:
     """All of it ingested and built, with dbt's tests, in a folder: `files/`, `warehouse/`, and what was said."""
     (folder / "files").mkdir(parents=True)
     lab = filled(folder / "files", str(folder / "warehouse"))
-    lab.built = lab.build(tests=True, exclude=None if WITH_KEYS else KEYS_OF_STEPS)
+    lab.built = lab.build(tests=True, exclude=KEYS_OF_STEPS)
     (folder / SAID).write_bytes(pickle.dumps(lab))
     return lab
 

@@ -172,7 +172,7 @@ class Runner:
                 return
             if model.is_view:
                 try:
-                    self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self._query(model)}")
+                    self.make_view(model)
                     self._hold_to_contract(model)
                 except Exception as error:
                     raise ViewFailed(model, told(error)) from error
@@ -182,6 +182,10 @@ class Runner:
                 self.spark.sql(f"drop table if exists {model.table}")
                 self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
             self._at_hand.add(model.name)
+
+    def make_view(self, model: Model) -> None:
+        """Make a view known to the session."""
+        self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self.asked(model)}")
 
     def _make(self, model: Model) -> int | None:
         """Make a stored model.  Returns the days that were replaced of an incremental table (None: all)."""
@@ -208,7 +212,7 @@ class Runner:
             if broken:
                 raise BrokenContract("; ".join(broken))
 
-    def _query(self, model: Model, days: Sequence[str] | None = None) -> str:
+    def asked(self, model: Model, days: Sequence[str] | None = None) -> str:
         """What a model asks in this build."""
         return query(model, self.clusters, days, self._of_all_clusters)
 
@@ -226,11 +230,11 @@ class Runner:
         folder = (
             self.place.building / model.schema / model.alias if model.is_published else Path(self.place.table(model.schema, model.alias))
         )
-        asked = self._query(model)
+        rows = self.asked(model)
         if model.has_contract:
-            asked = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({asked})"
+            rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
-        self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {asked}")
+        self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {rows}")
         self._note(model, folder)
         if self.unchanged:
             self.unchanged.compare(model, folder)
@@ -271,14 +275,14 @@ class Runner:
             place = spark_literal(self.place.table(model.schema, model.alias))
             parts = f"partitioned by ({', '.join(model.partition_by)})" if model.partition_by else ""
             comment = f"comment {spark_literal(model.description)}"
-            self.spark.sql(f"create or replace table {model.table} using delta {parts} location {place} {comment} as {self._query(model)}")
+            self.spark.sql(f"create or replace table {model.table} using delta {parts} location {place} {comment} as {self.asked(model)}")
             return None
         days = self._days(model)
         if days:
             columns = ", ".join(f"`{name}`" for name in self.spark.table(model.table).columns)
             touched = ", ".join(f"date{spark_literal(day)}" for day in days)
             self.spark.sql(
-                f"insert into table {model.table} replace where event_date in ({touched}) select {columns} from ({self._query(model, days)})"
+                f"insert into table {model.table} replace where event_date in ({touched}) select {columns} from ({self.asked(model, days)})"
             )
         if self.unchanged:
             self.unchanged.differs[model.name] = bool(days)

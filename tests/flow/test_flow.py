@@ -16,7 +16,7 @@ from chronicle.ask.evidence import evidence
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests.keys import keys
-from tests.lab import INCIDENTS, SECRET, WITH_KEYS, Lab
+from tests.lab import INCIDENTS, SECRET, Lab
 
 # Which files and batches brought it, and where in them it is, is another matter than what happened.
 NOT_COMPARED = {"evidence", "ingested_at"}
@@ -37,8 +37,8 @@ def facts(lab: Lab, cluster: str) -> dict[str, list[str]]:
 
 
 def tests_of_dbt() -> int:
-    """Data and unit tests of the project, except for the keys of steps where the lab leaves them out, and alerts, which only `check` runs."""
-    count = sum(1 for _ in (PROJECT / "tests/data").rglob("*.sql")) - (0 if WITH_KEYS else sum(1 for _ in keys()))
+    """Data and unit tests of the project, except for the keys of steps, which the lab leaves out, and alerts, which only `check` runs."""
+    count = sum(1 for _ in (PROJECT / "tests/data").rglob("*.sql")) - sum(1 for _ in keys())
     for path in [*(PROJECT / "models").rglob("*.yml"), *(PROJECT / "dbt_project").rglob("*.yml")]:
         content = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         tables = [table for source in content.get("sources", []) for table in source["tables"]]
