@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.build.changes import Arrivals, arrivals, built_from, loses_others, made_alike
-from chronicle.build.compiled import VIEW, Model, Project, compiled, project_hash
+from chronicle.build.compiled import Model, Project, compiled, project_hash
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
 from chronicle.build.publish import BrokenContract, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
@@ -119,10 +119,12 @@ def build(
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
         outcome, failed = run(spark, place, plan, progress)
+        save_views(place, plan.project.views())
         if tests and not failed:
             failed += test(spark, place, plan, outcome, progress)
         failed += publish_made(spark, place, plan, outcome, is_whole=not failed)
-        keep(spark, place, plan, is_done=not failed)
+        if not failed:
+            keep(place, plan)
     outcome.seconds = time.monotonic() - began
     if failed:
         more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
@@ -190,7 +192,6 @@ def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, pr
     """Let dbt test the data that were made, and run its unit tests.  Returns what failed."""
     from dbt.cli.main import dbtRunner
 
-    save_views(place, plan.project.views())
     register_views(spark, place)
     listeners = [teller(progress)] if progress else []
     given = options(place, plan.project.folder)
@@ -227,12 +228,8 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
     return []
 
 
-def keep(spark: SparkSession, place: Warehouse, plan: Plan, *, is_done: bool) -> None:
-    """Keep the views' SQL, and what the tables were made from where the build of all models is done."""
-    save_views(place, plan.project.views())
-    for model in plan.project.models.values():
-        if model.is_view:
-            spark.catalog.dropTempView(f"{VIEW}{model.name}")
-    if is_done and not plan.wanted.select:
+def keep(place: Warehouse, plan: Plan) -> None:
+    """Keep what the tables were made from, if all models were built."""
+    if not plan.wanted.select:
         place.incremental.write_text(project_hash(plan.project.folder))
         place.built.write_text(plan.state)

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from chronicle.build.compiled import VIEW, Model, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
 from chronicle.build.publish import BrokenContract, faults
-from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged
+from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
 
@@ -132,7 +132,7 @@ class Runner:
     def _forget(self) -> None:
         """Take out of the session what is of no use after the build."""
         for model in self.project.models.values():
-            self.spark.conf.unset(_setting(model))
+            self.spark.conf.unset(setting(model))
             if model.name in self._at_hand:
                 self.spark.sql(f"drop view if exists {VIEW + model.name if model.is_view else model.table}")
 
@@ -259,13 +259,13 @@ class Runner:
         rows = ds.dataset(folder, format="parquet")
         self._rows[model.name] = rows.count_rows()
         if not self._rows[model.name]:
-            self.spark.conf.set(_setting(model), NO_ROWS)
+            self.spark.conf.set(setting(model), NO_ROWS)
         elif model.known:
             values = pc.unique(rows.to_table([model.known])[model.known]).to_pylist()
             # A null matches no value.
             texts = [value for value in values if value is not None]
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
-                self.spark.conf.set(_setting(model), f"{model.known}={','.join(texts)}")
+                self.spark.conf.set(setting(model), f"{model.known}={','.join(texts)}")
 
     def _replace_days(self, model: Model) -> int | None:
         """The days of an incremental table that arrivals touch, or all of it."""
@@ -301,8 +301,3 @@ class Runner:
 def told(error: Exception) -> str:
     """What went wrong, on one line."""
     return one_line(str(error)) or type(error).__name__
-
-
-def _setting(model: Model) -> str:
-    """The setting that says what is known of a model's rows."""
-    return f"{KNOWN}{model.schema}.{model.alias}"

@@ -49,8 +49,8 @@ class Unchanged:
     _probing: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        # The same catalog with settings of its own.
         self._fed = self.project.fed()
+        # The same catalog with settings of its own.
         self._probe = self.spark.newSession()
         self._probe.conf.set(FILTERS_ALONE, "true")
 
@@ -116,13 +116,18 @@ class Unchanged:
         if any("," in value for value in values):
             return True
         with self._probing:
-            self._probe.conf.set(f"{KNOWN}{parent.schema}.{parent.alias}", f"{parent.known}={','.join(sorted(values))}")
+            self._probe.conf.set(setting(parent), f"{parent.known}={','.join(sorted(values))}")
             try:
                 plan = analysed(self._probe.sql(query(model, self.clusters)))
             except AnalysisException:
                 # It reads views of the session, too.
                 return True
         return f"{parent.schema}.{parent.alias}" in plan
+
+
+def setting(model: Model) -> str:
+    """The setting that says what is known of a model's rows."""
+    return f"{KNOWN}{model.schema}.{model.alias}"
 
 
 def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
