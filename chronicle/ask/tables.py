@@ -53,7 +53,7 @@ class Tables:
                 raise NotBuilt(f"{schema}.{name}")
         flat = NAMES.sub(lambda found: f"{found[1]}__{found[2]}" if found[1] else found[0], query)
         try:
-            found = pa.table(self.builder.execute(flat).read_all())
+            found = pa.RecordBatchReader.from_stream(self.builder.execute(flat)).read_all()
         except DeltaError as error:
             lacking = re.search(r"No field named (\S+?)\.?(?:\s|$)", str(error))
             if lacking is None:

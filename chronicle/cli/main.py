@@ -18,6 +18,7 @@ from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_
 from chronicle.output.console import NEW_LINE, show_step, tell, visible
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from click import UsageError
     from pyspark.sql import SparkSession
 
@@ -347,6 +348,9 @@ def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, 
 @app.command()
 def sql(
     question: Annotated[str, typer.Argument(help="SQL query; '-' reads it from standard input.", metavar="SELECT")],
+    engine: Annotated[
+        str, typer.Option(help="datafusion (at once, for what it answers as Spark does), spark, or auto: the first that can.", metavar="ENGINE")
+    ] = "auto",
     form: FormatOption = "table",
     no_pager: PagerOption = False,
     wide: WideOption = False,
@@ -354,18 +358,37 @@ def sql(
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Run an SQL query. Only the result goes to standard output; names without a schema are looked up in marts."""
-    from chronicle.ask import sql as asking
-    from chronicle.spark.session import start
+    from chronicle.ask import without_java
     from ingestion.warehouse import Warehouse
 
     must_be_form(form)
+    if engine not in ("auto", "datafusion", "spark"):
+        raise typer.BadParameter(f"unknown engine '{engine}'; use auto, datafusion or spark", param_hint="--engine")
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise typer.BadParameter("the query is empty", param_hint="SELECT")
-    Warehouse.at(warehouse).must_exist()
+    place = Warehouse.at(warehouse)
+    place.must_exist()
     began = time.monotonic()
-    answer = asking.ask(start(warehouse, memory=memory), warehouse, text)
+    answer = None
+    if engine != "spark":
+        try:
+            answer = without_java.answer(place, text)
+        except without_java.NotAlike as reason:
+            if engine == "datafusion":
+                raise ValueError(f"DataFusion is not asked this: {reason}; use --engine spark") from None
+            tell(f"asking Spark: {reason}")
+    if answer is None:
+        answer = by_spark(warehouse, text, memory)
     show(answer, form, began, not no_pager, wide)
+
+
+def by_spark(warehouse: str, question: str, memory: str) -> pa.Table:
+    """Spark's answer to a query."""
+    from chronicle.ask import sql as asking
+    from chronicle.spark.session import start
+
+    return asking.ask(start(warehouse, memory=memory), warehouse, question)
 
 
 @app.command()
