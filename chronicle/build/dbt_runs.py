@@ -101,7 +101,7 @@ def settings_kept(spark: SparkSession) -> Iterator[None]:
 def one_line(text: str) -> str:
     """A message of dbt or Spark without headings, plans and line breaks."""
     text = re.sub(r"(Runtime|Database|Compilation|Parsing) Error( in [^\n]*)?\n|\x1b\[[0-9;]*m", "", text)
-    text = re.split(r"\n\s*== SQL|;\n\s*'|\n\s*JVM stacktrace|\n\s*>? in macro|\n\s*\n", text.strip())[0]
+    text = re.split(r"\n\s*== SQL|;\n\s*'|\n\s*JVM stacktrace|\n\s+at |\n\s*>? in macro|\n\s*\n", text.strip())[0]
     return " ".join(text.split())
 
 

@@ -6,23 +6,41 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
 from chronicle.cli import interrupts
-from chronicle.cli.options import DEFAULT_MEMORY, DEFAULT_WAREHOUSE, MemoryOption, WarehouseOption
+from chronicle.cli.following import follow
+from chronicle.cli.options import (
+    DEFAULT_MEMORY,
+    DEFAULT_WAREHOUSE,
+    ClusterOption,
+    LayoutOption,
+    MemoryOption,
+    NodeOption,
+    PathsArgument,
+    PatternOption,
+    SettledOption,
+    TimezoneOption,
+    WarehouseOption,
+)
 from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
-from chronicle.output.console import NEW_LINE, show_step, tell, visible
+from chronicle.output.console import NEW_LINE, in_one_line, show_step, tell, visible
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import pyarrow as pa
     from click import UsageError
     from pyspark.sql import SparkSession
 
     from chronicle.build.build import Outcome as Built
+    from chronicle.build.compiled import Project
+    from ingestion.bronze.shares import Progress
     from ingestion.outcome import Outcome
     from ingestion.sources.discover import Options
 
@@ -34,22 +52,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-PathsArgument = Annotated[list[str], typer.Argument(help="Folders, files or archives; gzip is fine.", metavar="PATH…")]
-ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; default: from --layout, else the folder's name.")]
-NodeOption = Annotated[int | None, typer.Option(help="Id of the node that wrote the files, if their content does not say.")]
-LayoutOption = Annotated[
-    str | None, typer.Option(help="Meaning of the parts of a path: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
-]
-TimezoneOption = Annotated[
-    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; default: from evidence in the logs, else UTC.")
-]
-PatternOption = Annotated[
-    str | None, typer.Option(help="log4j pattern of the logs, if their layout is not recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
-]
-SettledOption = Annotated[
-    float, typer.Option("--settled-after", help="Seconds without change after which a file counts as complete.", metavar="SECONDS")
-]
 
 
 @app.command()
@@ -66,9 +68,10 @@ def run(
 ) -> None:
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
-    from chronicle.build import build as building
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.cli import following
+    from chronicle.follow.requests import staying
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
@@ -76,27 +79,29 @@ def run(
 
     began = time.monotonic()
     must_exist(paths)
-    session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory)
-    ahead = None
-    if not is_current(warehouse):
-        # There will be something to do: the JVM and dbt take their seconds while files are looked at.
-        session, ahead = start_ahead(warehouse, memory=memory).result, compiled_ahead()
-    outcome = read_in(Options(paths, cluster, node, layout, timezone, settled_after, pattern), warehouse, session)
-    place = Warehouse.at(warehouse)
-    if not is_current(warehouse):
-        interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
-        built = building.build(session(), warehouse, ahead=ahead, progress=show_step)
-        tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
+    options, place = Options(paths, cluster, node, layout, timezone, settled_after, pattern), Warehouse.at(warehouse)
+    if there := staying(place, "run"):
+        done = there.ask("run", **following.asked(options))
+        clusters, failed = set(done["clusters"]), done["failed"]
     else:
-        tell("nothing new: tables unchanged")
-    print("", *map(visible, report(place, outcome.clusters)), "", sep="\n")
+        session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory)
+        ahead = None
+        if not is_current(warehouse):
+            # There will be something to do: the JVM and dbt take their seconds while files are looked at.
+            session, ahead = start_ahead(warehouse, memory=memory).result, compiled_ahead()
+        interrupts.keeps("committed data is kept; the next run continues from there")
+        outcome = read_in(options, warehouse, session, tell, show_bytes)
+        interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
+        build_new(session, warehouse, tell, show_step, ahead)
+        clusters, failed = outcome.clusters, outcome.failed
+    print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     peak = peak_memory_bytes()
     tell(
         f"done in {time.monotonic() - began:.1f} s"
         + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
     )
-    must_be_whole(outcome)
+    must_be_whole(failed)
 
 
 @app.command()
@@ -112,20 +117,28 @@ def ingest(
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Read raw logs, captures and metrics into bronze, exactly once."""
+    from chronicle.cli import following
+    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
     from ingestion.sources.discover import Options
+    from ingestion.warehouse import Warehouse
 
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
-    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory)))
+    if there := staying(Warehouse.at(warehouse), "ingest"):
+        must_be_whole(there.ask("ingest", **following.asked(options))["failed"])
+        return
+    interrupts.keeps("committed data is kept; the next run continues from there")
+    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory), tell, show_bytes).failed)
 
 
-def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession]) -> Outcome:
+def read_in(
+    options: Options, warehouse: str, session: Callable[[], SparkSession], tell: Callable[[str], None], progress: Progress | None = None
+) -> Outcome:
     """Ingest, and tell what became of the files."""
     from ingestion import ingest as ingesting
     from ingestion.outcome import nodeless_said
 
-    interrupts.keeps("committed data is kept; the next run continues from there")
-    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=show_bytes)
+    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
     tell(f"{known:,} files: {kinds}")
@@ -143,11 +156,29 @@ def read_in(options: Options, warehouse: str, session: Callable[[], SparkSession
     return outcome
 
 
-def must_be_whole(outcome: Outcome) -> None:
+def build_new(
+    session: Callable[[], SparkSession],
+    warehouse: str,
+    tell: Callable[[str], None],
+    progress: Callable[[int, int, str], None] | None = None,
+    ahead: Future[Project] | None = None,
+) -> None:
+    """Build what is new, if anything is, and tell so."""
+    from chronicle.build import build as building
+    from chronicle.build.changes import is_current
+
+    if is_current(warehouse):
+        tell("nothing new: tables unchanged")
+        return
+    built = building.build(session(), warehouse, ahead=ahead, progress=progress)
+    tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
+
+
+def must_be_whole(failed: list[str]) -> None:
     """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
-    if outcome.failed:
+    if failed:
         tell(
-            f"chronicle: {len(outcome.failed)} files hit a bug in chronicle itself, for example {outcome.failed[0]} (see above);"
+            f"chronicle: {len(failed)} files hit a bug in chronicle itself, for example {failed[0]} (see above);"
             " all other files are loaded, and the reasons are in marts.fct_sources"
         )
         raise typer.Exit(1)
@@ -292,34 +323,66 @@ def build(
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
-    from chronicle.build import build as building
-    from chronicle.build import profiles
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
-    from chronicle.output.table import write
+    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
+    from ingestion.warehouse import Warehouse
 
+    wanted = Wanted(select, full_refresh, tests, explain, profile)
     if not (select or full_refresh or tests) and is_current(warehouse):
         tell("nothing new: tables unchanged")
         return
+    if there := staying(Warehouse.at(warehouse), "build"):
+        there.ask("build", **vars(wanted))
+        return
     interrupts.keeps("tables remain those of the last complete build")
     ahead = compiled_ahead()
-    spark = start(warehouse, memory=memory)
-    outcome = building.build(spark, warehouse, select=select, full_refresh=full_refresh, tests=tests, ahead=ahead, progress=show_step)
+    build_wanted(start(warehouse, memory=memory), warehouse, wanted, tell, sys.stdout, show_step, ahead)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What `chronicle build` was asked for."""
+
+    select: str | None = None
+    full_refresh: bool = False
+    tests: bool = False
+    explain: bool = False
+    profile: bool = False
+
+
+def build_wanted(
+    spark: SparkSession,
+    warehouse: str,
+    wanted: Wanted,
+    tell: Callable[[str], None],
+    out: TextIO,
+    progress: Callable[[int, int, str], None] | None = None,
+    ahead: Future[Project] | None = None,
+) -> None:
+    """Build, and tell what was built."""
+    from chronicle.build import build as building
+    from chronicle.build import profiles
+    from chronicle.output.table import write
+
+    outcome = building.build(
+        spark, warehouse, select=wanted.select, full_refresh=wanted.full_refresh, tests=wanted.tests, ahead=ahead, progress=progress
+    )
     for warning in outcome.warnings:
         tell(f"warning: {warning}")
     for name in sorted(outcome.rows | outcome.days):
         tell(f"  {name}: {', '.join(counted(outcome, name))}")
     if outcome.clusters is not None:
         tell(f"rebuilt the clusters with new data: {', '.join(outcome.clusters)}; all others are unchanged")
-    tested = f", {outcome.tests} tests passed" if tests else ""
+    tested = f", {outcome.tests} tests passed" if wanted.tests else ""
     unchanged = len(outcome.results) - len(outcome.models)
     left = f" and left {unchanged} that nothing new feeds" if unchanged else ""
     tell(f"built {len(outcome.models)} models{left}{tested} in {outcome.seconds:.1f} s")
-    if explain:
-        write(profiles.explained(outcome.results), sys.stdout, pager=False)
-    if profile:
-        write(profiles.profiled(outcome.results), sys.stdout, pager=False)
+    if wanted.explain:
+        write(profiles.explained(outcome.results), out, pager=False)
+    if wanted.profile:
+        write(profiles.profiled(outcome.results), out, pager=False)
 
 
 def counted(outcome: Built, name: str) -> list[str]:
@@ -349,7 +412,8 @@ def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, 
 def sql(
     question: Annotated[str, typer.Argument(help="SQL query; '-' reads it from standard input.", metavar="SELECT")],
     engine: Annotated[
-        str, typer.Option(help="datafusion (at once, for what it answers as Spark does), spark, or auto: the first that can.", metavar="ENGINE")
+        str,
+        typer.Option(help="datafusion (at once, for what it answers as Spark does), spark, or auto: the first that can.", metavar="ENGINE"),
     ] = "auto",
     form: FormatOption = "table",
     no_pager: PagerOption = False,
@@ -386,8 +450,12 @@ def sql(
 def by_spark(warehouse: str, question: str, memory: str) -> pa.Table:
     """Spark's answer to a query."""
     from chronicle.ask import sql as asking
+    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
+    from ingestion.warehouse import Warehouse
 
+    if there := staying(Warehouse.at(warehouse), "sql"):
+        return cast("pa.Table", there.ask("sql", question=question))
     return asking.ask(start(warehouse, memory=memory), warehouse, question)
 
 
@@ -526,6 +594,7 @@ def password(user: Annotated[str, typer.Argument(help="Name of a user of `chroni
 
 
 app.add_typer(questions_app)
+app.command()(follow)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -561,20 +630,6 @@ def execute(arguments: list[str] | None) -> int:
         return interrupts.exit_code() or 1
     # dbt makes a failed build of an interrupt.
     return interrupts.exit_code() or (code if isinstance(code, int) else 0)
-
-
-def in_one_line(error: BaseException) -> str:
-    """An error as one line.  Our own speak for themselves; of others the kind is named, too."""
-    import re
-
-    text = re.split(r"\n\s*\n|\nJVM stacktrace|\n\s+at |\n== SQL", str(error).strip())[0]
-    text = " ".join(text.split())
-    ours = type(error).__module__.startswith(("chronicle.", "ingestion.")) or isinstance(
-        error, ValueError | FileNotFoundError | ConnectionError
-    )
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return text if ours and text else f"{type(error).__name__}: {text}" + (" (CHRONICLE_DEBUG=1 shows where)" if not ours else "")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,23 @@ WarehouseOption = Annotated[
     str, typer.Option("--warehouse", "-w", envvar="CHRONICLE_WAREHOUSE", help="Folder or URI of the warehouse.", metavar="DIR|URI")
 ]
 
-
 MemoryOption = Annotated[str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap size of the JVM, such as 2g.", metavar="SIZE")]
 
 
 DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"
+
+PathsArgument = Annotated[list[str], typer.Argument(help="Folders, files or archives; gzip is fine.", metavar="PATH…")]
+ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; default: from --layout, else the folder's name.")]
+NodeOption = Annotated[int | None, typer.Option(help="Id of the node that wrote the files, if their content does not say.")]
+LayoutOption = Annotated[
+    str | None, typer.Option(help="Meaning of the parts of a path: '{cluster}/{node}/**', '**/{kind}-broker-{node}.txt'.")
+]
+TimezoneOption = Annotated[
+    str | None, typer.Option(help="Time zone of the logs, a name or +05:30; default: from evidence in the logs, else UTC.")
+]
+PatternOption = Annotated[
+    str | None, typer.Option(help="log4j pattern of the logs, if their layout is not recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
+]
+SettledOption = Annotated[
+    float, typer.Option("--settled-after", help="Seconds without change after which a file counts as complete.", metavar="SECONDS")
+]

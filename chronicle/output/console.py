@@ -51,3 +51,15 @@ def show_step(number: int, total: int, what: str) -> None:
         print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
     else:
         print(f"{number}/{total} {what}", file=sys.stderr, flush=True)
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error as one line.  Our own speak for themselves; of others the kind is named, too."""
+    text = re.split(r"\n\s*\n|\nJVM stacktrace|\n\s+at |\n== SQL", str(error).strip())[0]
+    text = " ".join(text.split())
+    ours = type(error).__module__.startswith(("chronicle.", "ingestion.")) or isinstance(
+        error, ValueError | FileNotFoundError | ConnectionError
+    )
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return text if ours and text else f"{type(error).__name__}: {text}" + (" (CHRONICLE_DEBUG=1 shows where)" if not ours else "")

@@ -20,6 +20,7 @@ from deltalake.exceptions import DeltaError
 from chronicle.serve import passwords
 from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views
+from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.internals.java_objects import java_of, session_of
 from ingestion.warehouse import Warehouse
 
@@ -212,6 +213,46 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             with session.killed_after(STOP_SECONDS):
                 session.stop()
     tell("stopped")
+
+
+def is_of_session(setting: str) -> bool:
+    """Whether a setting holds for the session of clients alone, where others are in the same JVM: builds read files by their paths."""
+    return setting.startswith("spark.sql.")
+
+
+class Beside:
+    """A server in the JVM of a process that does other things, with a session, a catalog and rules of its own."""
+
+    def __init__(self, place: Warehouse, options: Options) -> None:
+        must_be_free(options.host, options.port)
+        own_classes.ensure()
+        self.place, self.options = place, options
+        self.folder = tempfile.TemporaryDirectory(prefix="chronicle-serve-")
+        self.url = f"jdbc:hive2://{options.host}:{options.port}/marts"
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.folder.cleanup()
+
+    @property
+    def server(self) -> session.Server:
+        """What the JVM needs for it, without the rules that hold for clients alone."""
+        shared = {key: value for key, value in settings(self.options, self.folder.name).items() if not is_of_session(key)}
+        return session.Server(shared, JAVA_OPTIONS)
+
+    def listen(self, spark: SparkSession) -> None:
+        """Start to serve.  Raises CannotServe."""
+        rules = {key: value for key, value in settings(self.options, self.folder.name).items() if is_of_session(key)}
+        clients = session_beside(spark, rules)
+        self.shown = Shown(clients, self.place, self.folder.name)
+        self.renew()
+        listen(clients, self.options)
+
+    def renew(self) -> None:
+        """Show the tables as they are on disk."""
+        self.shown.renew()
 
 
 def must_be_free(host: str, port: int) -> None:

@@ -52,6 +52,15 @@ COMMAND_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
 )
 
+# What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
+FORGETFUL = {
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "500",
+    "spark.ui.retainedDeadExecutors": "1",
+}
+
 # Delta's, and our own, which builds do without where it is not compiled yet.
 EXTENSIONS = ("io.delta.sql.DeltaSparkSessionExtension", "org.apache.spark.sql.chronicle.KnownRowsExtension")
 
@@ -61,7 +70,7 @@ _jvm: subprocess.Popen[bytes] | None = None
 
 @dataclass(frozen=True)
 class Server:
-    """What a session that serves for long has besides: settings of Spark, options of Java."""
+    """What a session that stays for long has besides: settings of Spark, options of Java."""
 
     settings: dict[str, str]
     java_options: tuple[str, ...]
@@ -117,7 +126,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         _connect(memory, server)
     builder = SparkSession.builder
-    for key, value in (settings(root) | (server.settings if server else {})).items():
+    for key, value in (settings(root) | (FORGETFUL | server.settings if server else {})).items():
         builder = builder.config(key, value)
     # pyspark takes Ctrl-C for itself, and prints the stacks of what it broke off.
     on_interrupt = signal.getsignal(signal.SIGINT)

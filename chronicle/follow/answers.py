@@ -1,0 +1,55 @@
+"""SQL for other commands, from the JVM of a process that stays: in a session of its own, so that a build that runs meanwhile neither waits nor is
+seen."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from chronicle.ask import sql
+from chronicle.output.console import in_one_line
+from chronicle.spark.internals.beside import EXTENSIONS, session_beside
+from ingestion.warehouse import SCHEMAS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from chronicle.follow.requests import Request
+    from ingestion.warehouse import Warehouse
+
+DOES = ("sql",)
+
+
+class Answers:
+    """Answers requests for SQL, one after the other."""
+
+    def __init__(self, spark: SparkSession, place: Warehouse) -> None:
+        self.spark, self.place, self.lock = spark, place, Lock()
+        self.session: SparkSession | None = None
+
+    def take(self, request: Request) -> bool:
+        """Answer a request, if it is one for SQL."""
+        if request.asked not in DOES:
+            return False
+        try:
+            with self.lock:
+                if self.session is None:
+                    rules = {EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension", "spark.sql.warehouse.dir": self.place.root}
+                    self.session = session_beside(self.spark, rules)
+                self._forget(self.session)
+                request.answer(sql.ask(self.session, self.place.root, request.values["question"]))
+            request.end()
+        except Exception as error:
+            request.end(failed=in_one_line(error))
+        return True
+
+    @staticmethod
+    def _forget(session: SparkSession) -> None:
+        """Tables and views may be others than they were at the last question."""
+        for row in session.sql("show schemas").collect():
+            schema = row[0]
+            if schema in SCHEMAS:
+                # Never the schemas themselves: they take their folders along.
+                views = {view.viewName for view in session.sql(f"show views in {schema}").collect()}
+                for table in session.sql(f"show tables in {schema}").collect():
+                    session.sql(f"drop {'view' if table.tableName in views else 'table'} {schema}.`{table.tableName}`")

@@ -1,0 +1,225 @@
+"""`chronicle follow`: ingests what is appended and builds what it feeds, again and again, in one process with one JVM.
+
+The state is in the warehouse, as it is for every command, so a process that was killed continues where it was.  What fails is told in one line
+and tried again.  All work is done in one thread; what other commands ask comes between two rounds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import queue
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from chronicle.build import build as building
+from chronicle.build.changes import is_current
+from chronicle.build.versions import Record
+from chronicle.follow.answers import DOES as ANSWERS
+from chronicle.follow.answers import Answers
+from chronicle.follow.requests import Listener, Request, held, hello
+from chronicle.output.console import in_one_line
+from chronicle.serve import serve as serving
+from chronicle.spark import session
+from ingestion import ingest as ingesting
+from ingestion.sources.discover import find_files
+from ingestion.warehouse import Busy, Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ingestion.outcome import Outcome
+    from ingestion.sources.discover import Options
+
+# What failed is tried again after one round, then after twice as many, up to this.
+MOST_SECONDS = 300.0
+# Files that no version of a table needs any more are deleted after this time: who reads an old version has had time to end.
+KEPT_HOURS = 1
+TIDY_SECONDS = 600.0
+
+# A request, with what it says and writes: what is done for it, in the thread of the rounds.
+Work = Callable[["SparkSession", Request], Any]
+# (device, inode, size, time of change) of each file.
+Marks = dict[str, tuple[int, int, int, int]]
+
+
+class CannotFollow(RuntimeError):
+    """The process cannot start or go on; the text says why."""
+
+
+@dataclass
+class Follower:
+    """What is known from round to round.  `due`: when to look again at what is unchanged on disk; `said`: lines of the last look, which are not
+    said again."""
+
+    warehouse: str
+    options: Options
+    every: float
+    spark: SparkSession
+    tell: Callable[[str], None]
+    marks: Marks | None = None
+    due: float | None = None
+    failures: int = 0
+    failed: str = ""
+    wait_until: float = 0.0
+    said: set[str] = field(default_factory=set)
+    tidied: float = field(default_factory=time.monotonic)
+
+    def round(self) -> None:
+        """Take in and build what is new; what fails is told, and tried again later."""
+        if time.monotonic() < self.wait_until:
+            return
+        try:
+            self._work()
+            self.failures, self.failed = 0, ""
+        except Exception as error:
+            if not session.is_up():
+                raise CannotFollow("Java has ended; see the error above") from error
+            self.marks = None
+            self.failures += 1
+            self.wait_until = time.monotonic() + min(self.every * 2 ** (self.failures - 1), MOST_SECONDS)
+            # Another command at work is nothing to tell.
+            if (text := in_one_line(error)) != self.failed and not isinstance(error, Busy):
+                self.tell(f"{clock()} {text}; trying again")
+            self.failed = text
+
+    def _work(self) -> None:
+        began = time.monotonic()
+        marks = marks_of(self.options.paths, self.warehouse)
+        records = 0
+        if marks != self.marks or (self.due is not None and time.monotonic() >= self.due):
+            outcome = self._take_in() if marks else None
+            records = outcome.records if outcome else 0
+            # What was held back, or could not be read, is not written to for that.
+            again = outcome and (outcome.waiting or outcome.failed or outcome.changed)
+            self.marks, self.due = marks, time.monotonic() + max(self.every, self.options.settled_after) if again else None
+        ingested = time.monotonic() - began
+        place = Warehouse.at(self.warehouse)
+        if not is_current(self.warehouse) and any(Path(place.root, "bronze").glob("log_records/*.parquet")):
+            built = building.build(self.spark, self.warehouse)
+            self.tell(
+                f"{clock()} {records:,} records, {len(built.models)} models in {time.monotonic() - began:.1f} s (ingest {ingested:.1f} s)"
+            )
+        elif records:
+            self.tell(f"{clock()} {records:,} records in {ingested:.1f} s")
+        if time.monotonic() - self.tidied > TIDY_SECONDS:
+            tidy(place)
+            self.tidied = time.monotonic()
+
+    def _take_in(self) -> Outcome | None:
+        lines: set[str] = set()
+
+        def once(text: str) -> None:
+            lines.add(text)
+            if text not in self.said:
+                self.tell(text)
+
+        try:
+            return ingesting.ingest(lambda: self.spark, self.warehouse, self.options, tell=once)
+        except FileNotFoundError as error:
+            # Folders come and go.
+            once(str(error))
+            return None
+        finally:
+            self.said = lines
+
+
+def follow(
+    warehouse: str,
+    options: Options,
+    every: float,
+    *,
+    memory: str,
+    served: serving.Options | None,
+    work: Mapping[str, Work],
+    tell: Callable[[str], None],
+) -> None:
+    """Follow the files of `options` until a signal ends the process.  `served`: how SQL is served from the same JVM (None: not); `work`: what other
+    commands may ask for.  Raises CannotFollow, or what `serve` and `session.start` raise."""
+    ingesting.must_exist(options.paths)
+    place, began = Warehouse.at(warehouse), time.monotonic()
+    if not place.is_local:
+        raise CannotFollow(f"{place.root}: only a warehouse in a folder can be followed")
+    with ExitStack() as stack:
+        lock = held(place)
+        if lock is None:
+            raise CannotFollow(f"{place.root}: another chronicle already stays with this warehouse")
+        stack.callback(lock.close)
+        beside = stack.enter_context(serving.Beside(place, served)) if served else None
+        spark = session.start(warehouse, memory=memory, server=beside.server if beside else session.Server({}, serving.JAVA_OPTIONS))
+        requests: queue.Queue[Request] = queue.Queue()
+        answers = Answers(spark, place)
+
+        def take(request: Request) -> None:
+            if request.asked == "hello":
+                request.end(hello("follow", (*work, *ANSWERS)))
+            elif not answers.take(request):
+                requests.put(request)
+
+        stack.callback(Listener(place, take).close)
+        if beside:
+            beside.listen(spark)
+        where = f", serving {beside.url}" if beside else ""
+        tell(f"following {', '.join(options.paths)} every {every:g} s into {place.root}{where} (up in {time.monotonic() - began:.1f} s)")
+        follower = Follower(warehouse, options, every, spark, tell)
+        following = time.monotonic()
+        while True:
+            follower.round()
+            if beside:
+                beside.renew()
+            following = max(following + every, time.monotonic())
+            while (left := following - time.monotonic()) > 0:
+                try:
+                    request = requests.get(timeout=left)
+                except queue.Empty:
+                    break
+                do(request, work, spark)
+                if beside:
+                    beside.renew()
+
+
+def do(request: Request, work: Mapping[str, Work], spark: SparkSession) -> None:
+    """Do what another command asks for."""
+    if request.asked not in work:
+        request.end(failed=f"unknown request '{request.asked}'")
+        return
+    try:
+        request.end(work[request.asked](spark, request))
+    except Exception as error:
+        request.end(failed=in_one_line(error))
+
+
+def marks_of(paths: list[str], warehouse: str) -> Marks:
+    """The files below the paths as they are on disk, without opening any."""
+    found: Marks = {}
+    for given in paths:
+        for path in find_files(given, warehouse):
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue
+            found[path] = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return found
+
+
+def tidy(place: Warehouse) -> None:
+    """Delete files of published tables that only versions before need, and keep the tables' logs short."""
+    for name in Record.of(place).versions:
+        try:
+            table = DeltaTable(place.table(*name.split(".", 1)))
+            table.vacuum(KEPT_HOURS, dry_run=False, enforce_retention_duration=False)
+            table.create_checkpoint()
+        except (DeltaError, OSError):
+            # Somebody else is at it; there is another time.
+            continue
+
+
+def clock() -> str:
+    return f"{dt.datetime.now(dt.UTC):%H:%M:%S}"

@@ -1,0 +1,73 @@
+"""`chronicle follow`: what is appended becomes a fact, exactly once, also after a kill; signals end it and leave nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chronicle.project import PROJECT
+from tests.following import Brokers, Following, children
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+
+
+def reached(what: Callable[[], bool], following: Following, seconds: float = 150) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert following.process.poll() is None, following.said.read_text()
+        assert time.monotonic() < end, following.said.read_text()
+        time.sleep(0.2)
+
+
+def command(*arguments: str) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-m", "chronicle", *arguments], capture_output=True, text=True, cwd=PROJECT, check=True)
+    return done.stdout, done.stderr
+
+
+def test_appended_lines_become_facts_exactly_once(tmp_path: Path) -> None:
+    brokers = Brokers(tmp_path / "logs")
+    warehouse = tmp_path / "warehouse"
+    brokers.change()
+    options = ("--every", "1", "--settled-after", "1")
+    following = Following(tmp_path / "logs", warehouse, tmp_path / "first", *options)
+    try:
+        reached(lambda: following.changes() == brokers.changes, following)
+        time.sleep(0.01)
+        brokers.change()
+        # It may be at any point of a round.
+        time.sleep(3)
+        java = children(following.process.pid)
+        following.process.kill()
+        following.process.wait()
+        time.sleep(0.01)
+        brokers.change()
+        following = Following(tmp_path / "logs", warehouse, tmp_path / "second", *options)
+        reached(lambda: following.changes() == brokers.changes, following)
+        # Asked of the process that follows, whose JVM is warm.
+        out, said = command("sql", "select count(*) / 1 as n from bronze.log_records", "-f", "csv", "-w", str(warehouse))
+        assert out == f"n\n{len(brokers.changes) + len(brokers.logs)}.0\n"
+        assert f"using `chronicle follow` (process {following.process.pid})" in said
+        _, said = command("ingest", str(tmp_path / "logs"), "--cluster", "followed", "-w", str(warehouse))
+        assert f"using `chronicle follow` (process {following.process.pid})\n3 files: 3 unchanged\n0 new records" in said
+        java += children(following.process.pid)
+        assert following.stop() == 143
+        last = following.said.read_text().splitlines()[-1]
+        assert last.startswith("chronicle: terminated; ingested data is kept, tables are those of the last complete build")
+        end = time.monotonic() + 10
+        while any(alive(process) for process in java) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert [process for process in java if alive(process)] == []
+    finally:
+        following.process.kill()
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
