@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from chronicle.ask import sql
 from chronicle.output.console import in_one_line
-from chronicle.spark.internals.beside import EXTENSIONS, session_beside
+from chronicle.spark.internals.beside import session_beside
+from chronicle.spark.session import settings
 from ingestion.warehouse import SCHEMAS
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ingestion.warehouse import Warehouse
 
 DOES = ("sql",)
+# What a server has otherwise than a command.
+OF_A_COMMAND = {"spark.sql.runSQLOnFiles": "true", "spark.sql.adaptive.enabled": "true"}
 
 
 class Answers:
@@ -34,8 +37,7 @@ class Answers:
         try:
             with self.lock:
                 if self.session is None:
-                    rules = {EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension", "spark.sql.warehouse.dir": self.place.root}
-                    self.session = session_beside(self.spark, rules)
+                    self.session = session_beside(self.spark, settings(self.place.root) | OF_A_COMMAND)
                 self._forget(self.session)
                 request.answer(sql.ask(self.session, self.place.root, request.values["question"]))
             request.end()

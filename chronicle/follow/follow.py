@@ -148,10 +148,8 @@ def follow(
     if not place.is_local:
         raise CannotFollow(f"{place.root}: only a warehouse in a folder can be followed")
     with ExitStack() as stack:
-        lock = held(place)
-        if lock is None:
+        if not held(place):
             raise CannotFollow(f"{place.root}: another chronicle already stays with this warehouse")
-        stack.callback(lock.close)
         beside = stack.enter_context(serving.Beside(place, served)) if served else None
         spark = session.start(warehouse, memory=memory, server=beside.server if beside else session.Server({}, serving.JAVA_OPTIONS))
         requests: queue.Queue[Request] = queue.Queue()

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronicle.output.console import tell
@@ -193,13 +192,13 @@ def hello(what: str, does: tuple[str, ...]) -> dict[str, Any]:
     return {"what": what, "process": os.getpid(), "does": list(does)}
 
 
-def held(place: Warehouse) -> Any:
-    """Hold the place of the one process that listens.  Returns what holds it, or None where another does."""
+def held(place: Warehouse) -> bool:
+    """Take the place of the one process that listens, for as long as this one lives; False where another has it."""
     place.work.mkdir(parents=True, exist_ok=True)
-    file = Path(place.work, "staying").open("w")  # noqa: SIM115 - it is held as long as the process lives
+    file = os.open(place.work / "staying", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        file.close()
-        return None
-    return file
+        os.close(file)
+        return False
+    return True

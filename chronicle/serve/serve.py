@@ -17,6 +17,9 @@ import yaml
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
+from chronicle.follow.answers import DOES as ANSWERS
+from chronicle.follow.answers import Answers
+from chronicle.follow.requests import Listener, Request, held, hello
 from chronicle.serve import passwords
 from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views
@@ -198,6 +201,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             # Only now: Spark takes Ctrl-C for itself when it starts.
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: asked_to_stop.set())
+            others = answering(place, spark)
             tell(
                 f"serving {tables} tables of {place.root} at jdbc:hive2://{options.host}:{options.port}/marts"
                 f" ({'READ AND WRITE' if options.read_write else 'read-only'}; up in {time.monotonic() - began:.1f} s; Ctrl-C stops)"
@@ -207,12 +211,29 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
                     raise CannotServe("Java has ended; see the error above")
                 if shown:
                     shown.renew()
+            if others:
+                others.close()
             with session.killed_after(STOP_SECONDS):
                 server.stop()
         finally:
             with session.killed_after(STOP_SECONDS):
                 session.stop()
     tell("stopped")
+
+
+def answering(place: Warehouse, spark: SparkSession) -> Listener | None:
+    """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and does."""
+    if not place.is_local or not held(place):
+        return None
+    answers = Answers(spark, place)
+
+    def take(request: Request) -> None:
+        if request.asked == "hello":
+            request.end(hello("serve", ANSWERS))
+        elif not answers.take(request):
+            request.end(failed=f"unknown request '{request.asked}'")
+
+    return Listener(place, take)
 
 
 def is_of_session(setting: str) -> bool:
