@@ -43,6 +43,8 @@ MOST_SECONDS = 300.0
 # Files that no version of a table needs any more are deleted after this time: who reads an old version has had time to end.
 KEPT_HOURS = 1
 TIDY_SECONDS = 600.0
+# As many may stay: to delete files takes two commits.
+MOST_LEFT = 50
 
 # A request, with what it says and writes: what is done for it, in the thread of the rounds.
 Work = Callable[["SparkSession", Request], Any]
@@ -208,12 +210,17 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
 
 
 def tidy(place: Warehouse) -> None:
-    """Delete files of published tables that only versions before need, and keep the tables' logs short."""
-    for name in Record.of(place).versions:
+    """Delete files of published tables that only versions before need: each build that changes a table leaves those that it replaced."""
+    record = Record.of(place)
+    for name in record.versions:
+        schema, table_name = name.split(".", 1)
         try:
-            table = DeltaTable(place.table(*name.split(".", 1)))
-            table.vacuum(KEPT_HOURS, dry_run=False, enforce_retention_duration=False)
-            table.create_checkpoint()
+            known, newest = record.table(place, schema, table_name), DeltaTable(place.table(schema, table_name))
+            # Of a build that was killed while it published, versions before are what is read.
+            if known and known.version() == newest.version():
+                files = sum(1 for _ in Path(place.table(schema, table_name)).glob("*.parquet"))
+                if files - len(newest.file_uris()) > MOST_LEFT:
+                    newest.vacuum(KEPT_HOURS, dry_run=False, enforce_retention_duration=False)
         except (DeltaError, OSError):
             # Somebody else is at it; there is another time.
             continue

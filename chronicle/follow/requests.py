@@ -118,7 +118,7 @@ class Listener:
                 values = json.loads(lines.readline(MOST_BYTES))
             connection.settimeout(None)
             request.values, request.asked = values, values.pop("ask")
-        except (OSError, ValueError, AttributeError, KeyError):
+        except (OSError, ValueError, AttributeError, TypeError, KeyError):
             request.end(failed="the request was not understood")
             return
         self.take(request)

@@ -14,6 +14,7 @@ from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
 from chronicle.spark.internals import error_lines, gateway, hadoop_files, resolver, settings
+from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
 
@@ -75,6 +76,22 @@ def test_files_are_listed_and_deleted_by_hadoop(spark: SparkSession, tmp_path: P
     assert hadoop_files.delta_tables(spark, f"file://{tmp_path}/reports") == [], said
     hadoop_files.delete(spark, f"file://{tmp_path}/marts/fct_a")
     assert not (tmp_path / "marts/fct_a").exists(), said
+
+
+# internals/beside.py
+
+
+def test_a_session_beside_has_a_catalog_and_rules_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    said = "sessions of one JVM share more than before: `chronicle follow` (internals/beside.py)"
+    rules = spark.sparkContext._jsc.sc().conf().get(EXTENSIONS)
+    beside = session_beside(spark, {EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension", "spark.sql.warehouse.dir": str(tmp_path)})
+    beside.sql(f"create schema aside location '{tmp_path}/aside'")
+    beside.sql(f"create table aside.kept using delta location '{tmp_path}/aside/kept' as select 1 as one")
+    beside.sql("drop table aside.kept")
+    assert (tmp_path / "aside/kept/_delta_log").is_dir(), said
+    assert "aside" not in {row[0] for row in spark.sql("show schemas").collect()}, said
+    assert spark.sparkContext._jsc.sc().conf().get(EXTENSIONS) == rules, said
+    assert spark.sql("select current_schema()").first()[0] != "aside", said
 
 
 # internals/statements.py
