@@ -85,10 +85,12 @@ class Follower:
             if not session.is_up():
                 raise CannotFollow("Java has ended; see the error above") from error
             self.marks = None
+            if isinstance(error, Busy):
+                # Another command is at work, which is nothing to tell.
+                return
             self.failures += 1
             self.wait_until = time.monotonic() + min(self.every * 2 ** (self.failures - 1), MOST_SECONDS)
-            # Another command at work is nothing to tell.
-            if (text := in_one_line(error)) != self.failed and not isinstance(error, Busy):
+            if (text := in_one_line(error)) != self.failed:
                 self.tell(f"{clock()} {text}; trying again")
             self.failed = text
 
