@@ -22,12 +22,13 @@ from chronicle.cli.options import (
     TimezoneOption,
     WarehouseOption,
 )
+from chronicle.cli.work import Wanted, build_new, build_wanted, read_in
 from chronicle.output.console import tell
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from chronicle.follow.requests import Request
+    from chronicle.staying.requests import Request
     from ingestion.sources.discover import Options
 
 
@@ -53,31 +54,30 @@ def follow(
     interrupts.keeps("ingested data is kept, tables are those of the last complete build; `chronicle follow` continues from there")
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
     served = Served(port=port) if serve else None
-    following.follow(warehouse, options, every, memory=memory, served=served, work=work(warehouse), tell=tell)
+    following.follow(warehouse, options, every, memory=memory, served=served, work=work_of(warehouse), tell=tell)
 
 
-def work(warehouse: str) -> dict[str, Any]:
+def work_of(warehouse: str) -> dict[str, Any]:
     """What other commands may ask of a process that follows, by name."""
     from chronicle.build.changes import is_current
-    from chronicle.cli import main
     from ingestion.sources.discover import Options
 
     def read(spark: SparkSession, request: Request) -> dict[str, Any]:
-        outcome = main.read_in(Options(**request.values), warehouse, lambda: spark, request.say)
+        outcome = read_in(Options(**request.values), warehouse, lambda: spark, request.say)
         return {"clusters": sorted(outcome.clusters), "failed": outcome.failed}
 
     def run(spark: SparkSession, request: Request) -> dict[str, Any]:
         done = read(spark, request)
-        main.build_new(lambda: spark, warehouse, request.say)
+        build_new(lambda: spark, warehouse, request.say)
         return done
 
     def build(spark: SparkSession, request: Request) -> None:
-        wanted, out = main.Wanted(**request.values), io.StringIO()
+        wanted, out = Wanted(**request.values), io.StringIO()
         if not (wanted.select or wanted.full_refresh or wanted.tests) and is_current(warehouse):
             # The last round has built it meanwhile.
             request.say("nothing new: tables unchanged")
             return
-        main.build_wanted(spark, warehouse, wanted, request.say, out)
+        build_wanted(spark, warehouse, wanted, request.say, out)
         request.out(out.getvalue())
 
     return {"ingest": read, "run": run, "build": build}

@@ -6,10 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -29,20 +28,14 @@ from chronicle.cli.options import (
     WarehouseOption,
 )
 from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
+from chronicle.cli.work import Wanted, build_new, build_wanted, read_in
 from chronicle.output.console import NEW_LINE, in_one_line, show_step, tell, visible
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     import pyarrow as pa
     from click import UsageError
     from pyspark.sql import SparkSession
 
-    from chronicle.build.build import Outcome as Built
-    from chronicle.build.compiled import Project
-    from ingestion.bronze.shares import Progress
-    from ingestion.outcome import Outcome
-    from ingestion.sources.discover import Options
 
 app = typer.Typer(
     name="chronicle",
@@ -71,8 +64,8 @@ def run(
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
     from chronicle.cli import following
-    from chronicle.follow.requests import staying
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
+    from chronicle.staying.requests import staying
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
@@ -118,8 +111,8 @@ def ingest(
 ) -> None:
     """Read raw logs, captures and metrics into bronze, exactly once."""
     from chronicle.cli import following
-    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
+    from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
 
@@ -129,49 +122,6 @@ def ingest(
         return
     interrupts.keeps("committed data is kept; the next run continues from there")
     must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory), tell, show_bytes).failed)
-
-
-def read_in(
-    options: Options, warehouse: str, session: Callable[[], SparkSession], tell: Callable[[str], None], progress: Progress | None = None
-) -> Outcome:
-    """Ingest, and tell what became of the files."""
-    from ingestion import ingest as ingesting
-    from ingestion.outcome import nodeless_said
-
-    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
-    known = sum(outcome.files.values())
-    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
-    tell(f"{known:,} files: {kinds}")
-    rate = outcome.records / outcome.read_seconds if outcome.read_seconds else 0
-    recognised = f"{outcome.recognised / outcome.records:.1%} recognised, " if outcome.records else ""
-    tell(
-        f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
-    )
-    if outcome.owned_now:
-        tell(f"{outcome.owned_now} captures of earlier runs were assigned to another or a newly known node")
-    if outcome.nodeless:
-        tell(nodeless_said(outcome.nodeless))
-    if outcome.waiting:
-        tell(f"{outcome.waiting} files changed within the last minute; their last record is held back until the next run (--settled-after)")
-    return outcome
-
-
-def build_new(
-    session: Callable[[], SparkSession],
-    warehouse: str,
-    tell: Callable[[str], None],
-    progress: Callable[[int, int, str], None] | None = None,
-    ahead: Future[Project] | None = None,
-) -> None:
-    """Build what is new, if anything is, and tell so."""
-    from chronicle.build import build as building
-    from chronicle.build.changes import is_current
-
-    if is_current(warehouse):
-        tell("nothing new: tables unchanged")
-        return
-    built = building.build(session(), warehouse, ahead=ahead, progress=progress)
-    tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
 
 
 def must_be_whole(failed: list[str]) -> None:
@@ -325,8 +275,8 @@ def build(
     """Build the marts from bronze with dbt's models."""
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
-    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
+    from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     wanted = Wanted(select, full_refresh, tests, explain, profile)
@@ -339,59 +289,6 @@ def build(
     interrupts.keeps("tables remain those of the last complete build")
     ahead = compiled_ahead()
     build_wanted(start(warehouse, memory=memory), warehouse, wanted, tell, sys.stdout, show_step, ahead)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What `chronicle build` was asked for."""
-
-    select: str | None = None
-    full_refresh: bool = False
-    tests: bool = False
-    explain: bool = False
-    profile: bool = False
-
-
-def build_wanted(
-    spark: SparkSession,
-    warehouse: str,
-    wanted: Wanted,
-    tell: Callable[[str], None],
-    out: TextIO,
-    progress: Callable[[int, int, str], None] | None = None,
-    ahead: Future[Project] | None = None,
-) -> None:
-    """Build, and tell what was built."""
-    from chronicle.build import build as building
-    from chronicle.build import profiles
-    from chronicle.output.table import write
-
-    outcome = building.build(
-        spark, warehouse, select=wanted.select, full_refresh=wanted.full_refresh, tests=wanted.tests, ahead=ahead, progress=progress
-    )
-    for warning in outcome.warnings:
-        tell(f"warning: {warning}")
-    for name in sorted(outcome.rows | outcome.days):
-        tell(f"  {name}: {', '.join(counted(outcome, name))}")
-    if outcome.clusters is not None:
-        tell(f"rebuilt the clusters with new data: {', '.join(outcome.clusters)}; all others are unchanged")
-    tested = f", {outcome.tests} tests passed" if wanted.tests else ""
-    unchanged = len(outcome.results) - len(outcome.models)
-    left = f" and left {unchanged} that nothing new feeds" if unchanged else ""
-    tell(f"built {len(outcome.models)} models{left}{tested} in {outcome.seconds:.1f} s")
-    if wanted.explain:
-        write(profiles.explained(outcome.results), out, pager=False)
-    if wanted.profile:
-        write(profiles.profiled(outcome.results), out, pager=False)
-
-
-def counted(outcome: Built, name: str) -> list[str]:
-    """Rows that a model was built of, and days that became others than they were."""
-    said = [f"{outcome.rows[name]:,} row{'' if outcome.rows[name] == 1 else 's'}"] if name in outcome.rows else []
-    if name in outcome.days:
-        days = outcome.days[name]
-        said.append("all days" if days is None else f"{days} day{'' if days == 1 else 's'} changed")
-    return said
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
@@ -450,8 +347,8 @@ def sql(
 def by_spark(warehouse: str, question: str, memory: str) -> pa.Table:
     """Spark's answer to a query."""
     from chronicle.ask import sql as asking
-    from chronicle.follow.requests import staying
     from chronicle.spark.session import start
+    from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     if there := staying(Warehouse.at(warehouse), "sql"):

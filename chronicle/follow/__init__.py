@@ -1,1 +1,1 @@
-"""`chronicle follow`: one process that stays, and what other commands ask of it."""
+"""`chronicle follow`: one process that stays, ingests what is appended and builds what it feeds."""

@@ -22,12 +22,12 @@ from deltalake.exceptions import DeltaError
 from chronicle.build import build as building
 from chronicle.build.changes import is_current
 from chronicle.build.versions import Record
-from chronicle.follow.answers import DOES as ANSWERS
-from chronicle.follow.answers import Answers
-from chronicle.follow.requests import Listener, Request, held, hello
 from chronicle.output.console import in_one_line
 from chronicle.serve import serve as serving
 from chronicle.spark import session
+from chronicle.staying.answers import DOES as ANSWERS
+from chronicle.staying.answers import Answers
+from chronicle.staying.requests import Listener, Request, held, hello
 from ingestion import ingest as ingesting
 from ingestion.sources.discover import find_files
 from ingestion.warehouse import Busy, Warehouse

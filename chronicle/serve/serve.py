@@ -17,14 +17,14 @@ import yaml
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from chronicle.follow.answers import DOES as ANSWERS
-from chronicle.follow.answers import Answers
-from chronicle.follow.requests import Listener, Request, held, hello
 from chronicle.serve import passwords
 from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views
 from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.internals.java_objects import java_of, session_of
+from chronicle.staying.answers import DOES as ANSWERS
+from chronicle.staying.answers import Answers
+from chronicle.staying.requests import Listener, Request, held, hello
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:

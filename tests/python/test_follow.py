@@ -18,8 +18,9 @@ from deltalake import DeltaTable, write_deltalake
 from chronicle.build import versions
 from chronicle.cli import following as command
 from chronicle.cli import main
-from chronicle.follow import follow, requests
-from chronicle.follow.requests import Listener, Request, Unanswered, hello, staying
+from chronicle.follow import follow
+from chronicle.staying import requests
+from chronicle.staying.requests import Listener, Request, Unanswered, hello, staying
 from ingestion import ingest as ingesting
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options

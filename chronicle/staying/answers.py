@@ -15,7 +15,7 @@ from ingestion.warehouse import SCHEMAS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from chronicle.follow.requests import Request
+    from chronicle.staying.requests import Request
     from ingestion.warehouse import Warehouse
 
 DOES = ("sql",)

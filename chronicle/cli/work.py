@@ -1,0 +1,114 @@
+"""What commands do in their own process, and `chronicle follow` for them: with the lines that people read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from pyspark.sql import SparkSession
+
+    from chronicle.build.build import Outcome as Built
+    from chronicle.build.compiled import Project
+    from ingestion.bronze.shares import Progress
+    from ingestion.outcome import Outcome
+    from ingestion.sources.discover import Options
+
+
+def read_in(
+    options: Options, warehouse: str, session: Callable[[], SparkSession], tell: Callable[[str], None], progress: Progress | None = None
+) -> Outcome:
+    """Ingest, and tell what became of the files."""
+    from ingestion import ingest as ingesting
+    from ingestion.outcome import nodeless_said
+
+    outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
+    known = sum(outcome.files.values())
+    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
+    tell(f"{known:,} files: {kinds}")
+    rate = outcome.records / outcome.read_seconds if outcome.read_seconds else 0
+    recognised = f"{outcome.recognised / outcome.records:.1%} recognised, " if outcome.records else ""
+    tell(
+        f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
+    )
+    if outcome.owned_now:
+        tell(f"{outcome.owned_now} captures of earlier runs were assigned to another or a newly known node")
+    if outcome.nodeless:
+        tell(nodeless_said(outcome.nodeless))
+    if outcome.waiting:
+        tell(f"{outcome.waiting} files changed within the last minute; their last record is held back until the next run (--settled-after)")
+    return outcome
+
+
+def build_new(
+    session: Callable[[], SparkSession],
+    warehouse: str,
+    tell: Callable[[str], None],
+    progress: Callable[[int, int, str], None] | None = None,
+    ahead: Future[Project] | None = None,
+) -> None:
+    """Build what is new, if anything is, and tell so."""
+    from chronicle.build import build as building
+    from chronicle.build.changes import is_current
+
+    if is_current(warehouse):
+        tell("nothing new: tables unchanged")
+        return
+    built = building.build(session(), warehouse, ahead=ahead, progress=progress)
+    tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What `chronicle build` was asked for."""
+
+    select: str | None = None
+    full_refresh: bool = False
+    tests: bool = False
+    explain: bool = False
+    profile: bool = False
+
+
+def build_wanted(
+    spark: SparkSession,
+    warehouse: str,
+    wanted: Wanted,
+    tell: Callable[[str], None],
+    out: TextIO,
+    progress: Callable[[int, int, str], None] | None = None,
+    ahead: Future[Project] | None = None,
+) -> None:
+    """Build, and tell what was built."""
+    from chronicle.build import build as building
+    from chronicle.build import profiles
+    from chronicle.output.table import write
+
+    outcome = building.build(
+        spark, warehouse, select=wanted.select, full_refresh=wanted.full_refresh, tests=wanted.tests, ahead=ahead, progress=progress
+    )
+    for warning in outcome.warnings:
+        tell(f"warning: {warning}")
+    for name in sorted(outcome.rows | outcome.days):
+        tell(f"  {name}: {', '.join(counted(outcome, name))}")
+    if outcome.clusters is not None:
+        tell(f"rebuilt the clusters with new data: {', '.join(outcome.clusters)}; all others are unchanged")
+    tested = f", {outcome.tests} tests passed" if wanted.tests else ""
+    unchanged = len(outcome.results) - len(outcome.models)
+    left = f" and left {unchanged} that nothing new feeds" if unchanged else ""
+    tell(f"built {len(outcome.models)} models{left}{tested} in {outcome.seconds:.1f} s")
+    if wanted.explain:
+        write(profiles.explained(outcome.results), out, pager=False)
+    if wanted.profile:
+        write(profiles.profiled(outcome.results), out, pager=False)
+
+
+def counted(outcome: Built, name: str) -> list[str]:
+    """Rows that a model was built of, and days that became others than they were."""
+    said = [f"{outcome.rows[name]:,} row{'' if outcome.rows[name] == 1 else 's'}"] if name in outcome.rows else []
+    if name in outcome.days:
+        days = outcome.days[name]
+        said.append("all days" if days is None else f"{days} day{'' if days == 1 else 's'} changed")
+    return said
