@@ -96,12 +96,16 @@ def read_shares(
     return files, {source_id: count for _, counts in done for source_id, count in counts.items()}
 
 
-# Shapes that this worker has recognised; one process works through many shares.
+# Shapes that this worker has recognised; one process works through many shares. A fleet has some thousand, but texts that nobody knows have
+# shapes of their own, and a process that stays would keep them all.
 _shapes: Cache = {}
+MOST_SHAPES = 20_000
 
 
 def write_share(tasks: list[Task], bronze: str, watch: Watch) -> tuple[dict[str, Added], dict[str, Counted]]:
     """Read some sources into one Parquet file for each table that they have rows for."""
+    if len(_shapes) > MOST_SHAPES:
+        _shapes.clear()
     counted: dict[str, Counted] = {}
     files: dict[str, write.File] = {}
     for table, batch in read_all(tasks, counted):
@@ -126,7 +130,8 @@ class Watch:
     """Calls `progress` while Spark's tasks finish; workers `tell` it what they have read."""
 
     def __init__(self, context: SparkContext, tasks: list[Task], progress: Progress | None) -> None:
-        self.files, self.bytes, self.records = (context.accumulator(0) for _ in range(3))
+        # pyspark keeps each accumulator for as long as the process lives.
+        self.files, self.bytes, self.records = (context.accumulator(0) if progress else None for _ in range(3))
         self.all_files, self.all_bytes = len(tasks), sum(task.end - task.start for task in tasks if task.end >= 0)
         self.progress = progress
 
@@ -135,6 +140,8 @@ class Watch:
 
     def tell(self, tasks: list[Task], counted: dict[str, Counted]) -> None:
         """Add what a worker has read."""
+        if self.files is None or self.bytes is None or self.records is None:
+            return
         self.files.add(len(tasks))
         self.bytes.add(sum(counted[task.source_id].end - task.start for task in tasks))
         self.records.add(sum(count.records for count in counted.values()))
@@ -151,8 +158,8 @@ class Watch:
             self._show()
 
     def _show(self) -> None:
+        assert self.progress and self.files is not None and self.bytes is not None and self.records is not None
         size = max(self.all_bytes, self.bytes.value)
-        assert self.progress is not None
         self.progress(self.files.value, self.all_files, self.bytes.value, size, self.records.value, time.monotonic() - self.began)
 
     def __exit__(self, *error: object) -> None:

@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 
 from chronicle.cli import main
 from ingestion import ingest as ingesting
+from ingestion.bronze import shares
 from ingestion.bronze.source_rows import TORN
 from ingestion.sources import inspect as looking
 from tests import rotations
@@ -160,3 +161,23 @@ def test_each_record_is_read_once_however_its_log_rotates(tmp_path: Path) -> Non
     writer, numbers = rotations.run(tmp_path, seconds=8, seed=7, every=0.25)
     assert sum(writer.rotations.values()) >= 15
     assert numbers == list(range(writer.records))
+
+
+class Counting(Here):
+    """Counts the accumulators that are made, which pyspark keeps for ever."""
+
+    made = 0
+
+    def accumulator(self, value: int) -> rotations.Sum:
+        Counting.made += 1
+        return super().accumulator(value)
+
+
+def test_a_process_that_stays_keeps_neither_counts_nor_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
+    monkeypatch.setattr(shares, "MOST_SHAPES", 1)
+    monkeypatch.setattr(shares, "_shapes", kept := {("a", True, b"a"): None, ("b", True, b"b"): None})
+    ingesting.ingest(Counting, str(tmp_path / "warehouse"), ingesting.Options([str(log)], settled_after=0), tell=lambda text: None)
+    assert Counting.made == 0
+    assert ("a", True, b"a") not in kept
