@@ -89,10 +89,9 @@ ARGUMENTS: dict[type[exp.Expr], str] = {
     exp.DataType: "this nested",
     exp.Var: "this",
 }
-# Where the values meet, they have to be of one kind.
-MEETING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Case, exp.If, exp.Coalesce, exp.Nullif)
-# What stands where a value is expected, and has none.
-NO_VALUES = (exp.Query, exp.Table, exp.Identifier, exp.DataType, exp.Var, exp.Star)
+# Where values meet, they have to be of one kind; a moment is compared with its text, too.
+COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
+MEETING = (*COMPARING, exp.Case, exp.If, exp.Coalesce, exp.Nullif)
 JOINS = ("", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS")
 UNITS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 # How a day and a moment are written for both to read them alike.
@@ -228,8 +227,16 @@ def must_be_alike(part: exp.Expr) -> None:
     """Raises NotAlike where what a part of a query does hangs on the engine."""
     if isinstance(part, MEETING):
         kinds = {kind_of(value) for value in met(part)} - {"null"}
-        times = kinds == {"time", "text"} and all(kind_of(value) == "time" or is_moment(value) for value in met(part))
-        days = kinds == {"day", "text"} and all(kind_of(value) == "day" or is_moment(value, DAY) for value in met(part))
+        times = (
+            isinstance(part, COMPARING)
+            and kinds == {"time", "text"}
+            and all(kind_of(value) == "time" or is_moment(value) for value in met(part))
+        )
+        days = (
+            isinstance(part, COMPARING)
+            and kinds == {"day", "text"}
+            and all(kind_of(value) == "day" or is_moment(value, DAY) for value in met(part))
+        )
         if (len(kinds) > 1 or "other" in kinds) and not times and not days:
             raise NotAlike(f"values of several kinds in `{part.sql('spark')[:60]}`")
         if isinstance(part, exp.In) and not all(isinstance(value, exp.Literal | exp.Neg) for value in part.expressions):
@@ -240,8 +247,11 @@ def must_be_alike(part: exp.Expr) -> None:
         is_literal = isinstance(part.this, exp.Literal) and is_moment(part.this, DAY if to == "day" else MOMENT)
         if to not in ("day", "time") or not (is_literal or (to == "day" and kind_of(part.this) in ("day", "time"))):
             raise NotAlike(f"`{part.sql('spark')[:60]}`")
-    elif isinstance(part, exp.Sum | exp.Neg) and kind_of(part.this) != "integer":
-        raise NotAlike(f"`{part.sql('spark')[:60]}` of anything but integers")
+    elif isinstance(part, exp.Sum | exp.Neg):
+        if kind_of(part.this) != "integer" or (isinstance(part, exp.Neg) and not isinstance(part.this, exp.Literal)):
+            raise NotAlike(f"`{part.sql('spark')[:60]}` of anything but integers")
+    elif isinstance(part, exp.Distinct) and len(part.expressions) > 1:
+        raise NotAlike(f"`{part.sql('spark')[:60]}` of several columns")
     elif isinstance(part, exp.Like | exp.Length) and {kind_of(value) for value in part.iter_expressions()} != {"text"}:
         raise NotAlike(f"`{part.sql('spark')[:60]}` of anything but texts")
     elif isinstance(part, exp.TimestampTrunc) and not (kind_of(part.this) == "time" and part.text("unit") in UNITS):
@@ -313,7 +323,11 @@ def in_words_of_datafusion(query: exp.Expr) -> exp.Expr:
             return exp.Sum(this=exp.cast(part.this, "decimal(38, 0)"))
         if isinstance(part, exp.Cast) and kind_of(part) == "time" and isinstance(part.this, exp.Literal):
             return exp.cast(exp.Literal.string(in_full(part.this.name)), exp.DType.TIMESTAMPTZ)
-        if is_moment(part) and isinstance(part.parent, MEETING) and "time" in {kind_of(value) for value in part.parent.iter_expressions()}:
+        if (
+            is_moment(part)
+            and isinstance(part.parent, COMPARING)
+            and "time" in {kind_of(value) for value in part.parent.iter_expressions()}
+        ):
             return exp.cast(exp.Literal.string(in_full(part.name)), exp.DType.TIMESTAMPTZ)
         return part
 

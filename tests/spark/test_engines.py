@@ -72,6 +72,10 @@ BOTH = [
     "select rpt_odd.title from reports.rpt_odd order by title",
 ]  # fmt: skip
 SPARK_ALONE = [
+    "select case when is_set then at else '2026-01-01' end as t from fct_odd",
+    "select coalesce(at, '2026-01-01') as t from fct_odd",
+    "select -number as t from fct_odd",
+    "select count(distinct number, text) as t from fct_odd",
     "select odd_key from fct_odd where number not in (1, null)",
     "select odd_key from fct_odd where number in (1, small)",
     "select number / 2 as half from fct_odd",
