@@ -1,7 +1,7 @@
 """`chronicle follow` beside brokers that write: how long a line takes to become a fact, and how much memory that needs.
 
 `python -m tests.following --seconds 300` writes the logs of three brokers, follows them, asks for the facts each half second, and prints percentiles,
-memory and the rounds.
+memory and the rounds.  Other options are those of `chronicle follow`.
 """
 
 from __future__ import annotations
@@ -161,12 +161,14 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e6, help="bytes a second, of the three brokers together")
     parser.add_argument("--every", type=float, default=10)
     parser.add_argument("--memory", default="2g")
-    given = parser.parse_args()
+    given, more = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         brokers = Brokers(folder / "logs", given.rate)
         brokers.start()
-        following = Following(folder / "logs", folder / "warehouse", folder / "said", "--every", str(given.every), "--memory", given.memory)
+        following = Following(
+            folder / "logs", folder / "warehouse", folder / "said", "--every", str(given.every), "--memory", given.memory, *more
+        )
         seen: dict[dt.datetime, float] = {}
         first, told = None, time.monotonic()
         while first is None or time.monotonic() < first + given.seconds:

@@ -16,7 +16,7 @@ from tests.following import Brokers, Following, children
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
 
-def reached(what: Callable[[], bool], following: Following, seconds: float = 150) -> None:
+def reached(what: Callable[[], bool], following: Following, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert following.process.poll() is None, following.said.read_text()
