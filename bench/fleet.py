@@ -1,48 +1,97 @@
-"""Logs of a fleet that never ran, with their truth: `python -m bench.fleet FOLDER --clusters N --brokers M --days D --seed S`."""
+"""Logs of a fleet that never ran, with what really happened: `python -m bench.fleet FOLDER --clusters N --brokers M --days D --seed S`.
+
+Every cluster gets `input/` (a folder per node, as an operator would hand it over), `truth/` (as ZooKeeper's transactions or the metadata
+log would tell it) and `manifest.json`.  The same seed gives the same bytes.
+"""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime as dt
+import gc
 import json
+import os
 import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
-from bench.journal import DAY_MS, Journal
-from bench.zookeeper import Cluster, Plan
+from bench.journal import DAY_MS, HOUR_MS, ROTATIONS, Journal
+from bench.plan import Plan
+from bench.voices import Voices
+from bench.zookeeper import Cluster
+
+BIRTH = dt.date(2026, 1, 1)
 
 
-def make(
-    folder: Path,
-    name: str,
-    release: str,
-    brokers: int,
-    days: int,
-    seed: int,
-    start: int,
-    rotation: str = "hour",
-    kept: list[int] | None = None,
-    plan: Plan | None = None,
-) -> tuple[int, int]:
-    """Write one cluster below `folder`/`name`; (bytes, records)."""
-    plan = plan or Plan(brokers=brokers)
-    place = folder / name
-    journal = Journal(place / "input", list(range(1, brokers + 1)), rotation, kept)
-    cluster = Cluster(name, release, seed, start, journal, plan)
-    cluster.live(days)
-    journal.close(place / "truth")
+@dataclass(frozen=True)
+class Fleet:
+    """What is made.  `later_ms`: lines of this long at the end go below `later/` instead of `input/`, in files of the same names; `kept`: nodes whose files are
+    written (None: all); `has_truth`: whether `truth/` is."""
+
+    clusters: int = 1
+    days: int = 2
+    seed: int = 1
+    release: str = "2.8.2"
+    birth: dt.date = BIRTH
+    rotation: str = "hour"
+    later_ms: int = 0
+    kept: tuple[int, ...] | None = None
+    has_truth: bool = True
+    plan: Plan = field(default_factory=Plan)
+
+    @property
+    def start_ms(self) -> int:
+        return int(dt.datetime.combine(self.birth, dt.time(), dt.UTC).timestamp() * 1000)
+
+    @property
+    def end_ms(self) -> int:
+        return self.start_ms + self.days * DAY_MS
+
+
+@cache
+def voices_of(release: str) -> Voices:
+    """The voices of a release; to read the catalogue takes as long as to write megabytes."""
+    return Voices(release)
+
+
+def write_cluster(folder: Path, fleet: Fleet, number: int) -> tuple[int, int]:
+    """Write one cluster below a folder; (bytes, records)."""
+    name = f"cluster-{number:03d}"
+    nodes = fleet.plan.nodes
+    journal = Journal(folder / name, fleet.kept or nodes, fleet.rotation, fleet.end_ms - fleet.later_ms, fleet.end_ms)
+    # Records are tuples by the hundred thousand, and none of them is garbage before it is written.
+    gc.disable()
+    Cluster(name, fleet.release, fleet.seed, fleet.start_ms, journal, fleet.plan, voices_of(fleet.release)).live(fleet.days)
+    gc.enable()
+    journal.close(fleet.has_truth)
     manifest = {
         "id": name,
-        "kafka_version": release,
+        "kafka_version": fleet.release,
         "mode": "zookeeper",
         "timezone": "UTC",
-        "start_ms": start,
-        "end_ms": start + days * DAY_MS,
-        "seed": seed,
+        "start_ms": fleet.start_ms,
+        "end_ms": fleet.end_ms,
+        "seed": fleet.seed,
         "nodes": sorted(journal.kept),
     }
-    (place / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    (folder / name / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     return journal.written, journal.records
+
+
+def write_fleet(folder: Path, fleet: Fleet, processes: int = 2) -> tuple[int, int]:
+    """Write all clusters below a folder; (bytes, records)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write = partial(write_cluster, folder, fleet)
+    numbers = range(1, fleet.clusters + 1)
+    if min(processes, fleet.clusters) < 2:
+        made = [write(number) for number in numbers]
+    else:
+        with ProcessPoolExecutor(processes) as pool:
+            made = list(pool.map(write, numbers, chunksize=max(1, fleet.clusters // 20)))
+    return sum(size for size, _ in made), sum(records for _, records in made)
 
 
 def main() -> None:
@@ -53,28 +102,26 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--release", default="2.8.2")
-    parser.add_argument("--start", type=dt.date.fromisoformat, default=dt.date(2026, 1, 1))
-    parser.add_argument("--rotation", default="hour", choices=("hour", "day"))
-    parser.add_argument("--kept", type=int, nargs="*", help="the nodes whose files are written; all if left out")
-    parser.add_argument("--plan", type=json.loads, default={}, help='fields of a cluster\'s plan as JSON, such as {"flaps": 6}')
+    parser.add_argument("--birth", type=dt.date.fromisoformat, default=BIRTH, help="first day (UTC)")
+    parser.add_argument("--rotation", default="hour", choices=sorted(ROTATIONS))
+    parser.add_argument("--later-hours", type=int, default=0, help="hours at the end that go below later/")
+    parser.add_argument("--kept", type=int, nargs="*", help="nodes whose files are written; all if left out")
+    parser.add_argument("--plan", type=json.loads, default={}, help="fields of a cluster's plan as JSON, such as '{\"flaps\": 6}'")
+    parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     given = parser.parse_args()
-    start = int(dt.datetime.combine(given.start, dt.time(), dt.UTC).timestamp() * 1000)
+    fleet = Fleet(
+        clusters=given.clusters,
+        days=given.days,
+        seed=given.seed,
+        release=given.release,
+        birth=given.birth,
+        rotation=given.rotation,
+        later_ms=given.later_hours * HOUR_MS,
+        kept=tuple(given.kept) if given.kept else None,
+        plan=dataclasses.replace(Plan(), brokers=given.brokers, **given.plan),
+    )
     began = time.perf_counter()
-    written = records = 0
-    for number in range(1, given.clusters + 1):
-        some = make(
-            given.folder,
-            f"cluster-{number:03d}",
-            given.release,
-            given.brokers,
-            given.days,
-            given.seed,
-            start,
-            given.rotation,
-            given.kept,
-            Plan(brokers=given.brokers, **given.plan),
-        )
-        written, records = written + some[0], records + some[1]
+    written, records = write_fleet(given.folder, fleet, given.processes)
     took = time.perf_counter() - began
     print(f"{written / 1e6:.0f} MB, {records:,} records, {took:.1f} s, {written / 1e6 / took:.0f} MB/s")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,20 @@ DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 # How a log is cut into files: the period, and how the ended file's name goes on.
 ROTATIONS = {"hour": (HOUR_MS, ".%Y-%m-%d-%H"), "day": (DAY_MS, ".%Y-%m-%d")}
-LEAST_FLUSH = 200_000
+
+
+class Dates(dict[int, str]):
+    """The beginning of a line's time, by day."""
+
+    def __missing__(self, day: int) -> str:
+        self[day] = text = f"[{moment(day * DAY_MS):%Y-%m-%d} "
+        return text
+
+
+# A line's time is put together from tables: of all that a line costs, formatting its time would be the most.
+DATES = Dates()
+SECONDS = [f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}," for second in range(86_400)]
+THOUSANDTHS = [f"{ms:03d}] " for ms in range(1000)]
 
 
 def moment(ms: int) -> dt.datetime:
@@ -21,61 +36,63 @@ def moment(ms: int) -> dt.datetime:
 
 
 class Journal:
-    """Takes lines in any order within the time that is still open, and writes what lies before `settle`d times."""
+    """Takes records in any order within the time that is still open, and writes what lies before `settle`d times.
 
-    def __init__(self, folder: Path, nodes: list[int], rotation: str = "hour", kept: list[int] | None = None) -> None:
+    Records from `later` on go below `later/` instead of `input/`; files of the period in which `end` lies keep their plain name.
+    """
+
+    def __init__(self, folder: Path, nodes: Iterable[int], rotation: str, later: int, end: int) -> None:
         self.folder = folder
         self.period, self.ending = ROTATIONS[rotation]
-        self.kept = frozenset(nodes if kept is None else kept)
+        self.kept = frozenset(nodes)
+        self.later = later
+        self.last = (end - 1) // self.period
         self.pending: dict[tuple[int, str], list[tuple[int, str]]] = {}
         self.truth: list[dict[str, Any]] = []
         self.actions: list[dict[str, Any]] = []
         self.written = 0
         self.records = 0
 
-    def add(self, node: int, file: str, at: int, text: str) -> None:
-        """One record of a node's log; `text` is what follows the time."""
-        self.pending.setdefault((node, file), []).append((at, text))
+    def sink(self, node: int, file: str) -> Callable[[tuple[int, str]], None]:
+        """Takes the records of one log of a node, each a time and what follows it in the line."""
+        return self.pending.setdefault((node, file), []).append
 
     def settle(self, before: int) -> None:
-        """Write every record before a time; none before it may be added any more."""
+        """Write every record before a time; none before it may come any more."""
         for (node, file), records in self.pending.items():
             records.sort(key=itemgetter(0))
-            ready = len(records)
-            while ready and records[ready - 1][0] >= before:
-                ready -= 1
+            ready = bisect_left(records, before, key=itemgetter(0))
             at = 0
             while at < ready:
-                period = records[at][0] // self.period
-                end = at
-                stop = (period + 1) * self.period
-                while end < ready and records[end][0] < stop:
-                    end += 1
-                self.write(node, file, period, records[at:end])
+                first = records[at][0]
+                stop = (first // self.period + 1) * self.period
+                if first < self.later < stop:
+                    stop = self.later
+                end = bisect_left(records, stop, at, ready, key=itemgetter(0))
+                self.write(node, file, records[at:end])
                 at = end
             del records[:ready]
 
-    def write(self, node: int, file: str, period: int, records: list[tuple[int, str]]) -> None:
+    def write(self, node: int, file: str, records: list[tuple[int, str]]) -> None:
         """Append records to the file of their period."""
-        out: list[str] = []
-        second, stamp = -1, ""
-        for at, text in records:
-            if at // 1000 != second:
-                second = at // 1000
-                stamp = moment(second * 1000).strftime("[%Y-%m-%d %H:%M:%S,")
-            out.append(f"{stamp}{at % 1000:03d}] {text}")
-        content = "".join(out).encode()
-        name = f"{file}.log" + moment(period * self.period).strftime(self.ending)
-        path = self.folder / f"broker-{node}" / "logs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as target:
+        content = "".join(
+            [part for at, text in records for part in (DATES[at // DAY_MS], SECONDS[at % DAY_MS // 1000], THOUSANDTHS[at % 1000], text)]
+        ).encode()
+        first = records[0][0]
+        period = min(first // self.period, self.last)
+        ending = "" if period == self.last else f"{moment(period * self.period):{self.ending}}"
+        folder = self.folder / ("input" if first < self.later else "later") / f"broker-{node}" / "logs"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{file}.log{ending}").open("ab") as target:
             target.write(content)
         self.written += len(content)
         self.records += len(records)
 
-    def close(self, folder: Path) -> None:
-        """Write what is left, and the truth below `folder`."""
+    def close(self, has_truth: bool) -> None:
+        """Write what is left, and the truth."""
         self.settle(1 << 62)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, rows in (("truth.jsonl", self.truth), ("actions.jsonl", self.actions)):
-            (folder / name).write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+        if has_truth:
+            truth = self.folder / "truth"
+            truth.mkdir(parents=True, exist_ok=True)
+            for name, rows in (("truth.jsonl", self.truth), ("actions.jsonl", self.actions)):
+                (truth / name).write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))

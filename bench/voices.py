@@ -31,6 +31,7 @@ class Voice:
     name: str
     event: str
     file: str
+    level: str
     template: str
 
 
@@ -98,7 +99,8 @@ class Voices:
             raise VoiceError(name, self.release, "more than one form fits: " + " | ".join(form.text for form in forms))
         context = self.context(name, entry)
         text = template_of(forms[0], entry.get("rest", []))
-        return Voice(name, event, entry.get("file", "server"), f"{entry.get('level', 'INFO')} {context}{text} ({logger})\n")
+        level = entry.get("level", "INFO")
+        return Voice(name, event, entry.get("file", "server"), level, f"{level} {context}{text} ({logger})\n")
 
     def context(self, name: str, entry: dict[str, Any]) -> str:
         """The context in front of the message, as a template.  Raises VoiceError if the release knows none of those that are named."""

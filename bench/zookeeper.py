@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.journal import DAY_MS, HOUR_MS, Journal, moment
+from bench.plan import Plan
 from bench.voices import Voices
 
 SESSION_MS = 18_000
 MINUTE_MS = 60_000
-# The balancer's round, and the share of misplaced leaders from which it acts (auto.leader.rebalance.enable).
-BALANCE_MS = 300_000
+# The share of misplaced leaders from which the balancer acts (leader.imbalance.per.broker.percentage).
 IMBALANCE = 0.1
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR")
 # How many times an hour has the load of the mean hour, from midnight on.
 HOURS = (0.4, 0.3, 0.3, 0.3, 0.4, 0.6, 0.9, 1.2, 1.5, 1.6, 1.6, 1.5, 1.4, 1.5, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.0, 0.9, 0.7, 0.5)
 
@@ -66,38 +67,21 @@ class Group:
     generation: int = 0
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a cluster has and how often things happen to it; the rates are per day, of the whole cluster."""
-
-    brokers: int = 3
-    topics: int = 20
-    partitions: int = 12
-    single: int = 6
-    offsets: int = 50
-    groups: int = 40
-    rolls: float = 330
-    cleanings: float = 120
-    rebalances: float = 120
-    flaps: float = 3
-    expiries: float = 0.1
-    kills: float = 0.02
-    roll_days: int = 21
-    topics_made: float = 0.15
-
-
 class Cluster:
     """The state of one cluster and the queue of what happens to it; all by one seed."""
 
-    def __init__(self, name: str, release: str, seed: int, start: int, journal: Journal, plan: Plan, voices: Voices | None = None) -> None:
+    def __init__(self, name: str, release: str, seed: int, start: int, journal: Journal, plan: Plan, voices: Voices) -> None:
         self.name = name
         self.release = release
         self.random = random.Random(f"{seed} {name}")
         self.start = start
         self.journal = journal
         self.plan = plan
-        voices = voices or Voices(release)
-        self.templates = {voice.name: (voice.file, voice.template) for voice in voices.voices.values()}
+        # Where a node's voice goes: nowhere for nodes whose files are not kept, and for what the release or the level leaves out.
+        said = [
+            voice for voice in voices.voices.values() if voice.file != "controller" or LEVELS.index(voice.level) >= LEVELS.index(plan.level)
+        ]
+        self.sinks = {(node, voice.name): (journal.sink(node, voice.file), voice.template) for node in journal.kept for voice in said}
         self.brokers = {number: Broker(number) for number in range(1, plan.brokers + 1)}
         self.controller = 0
         self.controller_epoch = 0
@@ -110,16 +94,17 @@ class Cluster:
         self.sessions = 0x100000000000000 + (self.random.getrandbits(24) << 16)
         self.deleting: set[str] = set()
         self.busy_until = 0
+        # By broker, what `misplaced` found; emptied by whatever changes leaders.
+        self.placed: dict[int, tuple[int, list[Partition]]] = {}
 
     # What is said and what is true.
 
     def say(self, node: int, at: int, name: str, **values: Any) -> None:
         """One line of a node, if its files are kept and its release prints such a line."""
-        if node not in self.journal.kept or name not in self.templates:
-            return
-        values["node"] = node
-        file, template = self.templates[name]
-        self.journal.add(node, file, at, template % values)
+        if (node, name) in self.sinks:
+            values["node"] = node
+            add, template = self.sinks[node, name]
+            add((at, template % values))
 
     def store(self, at: int, kind: str, session: int = 0, **row: Any) -> None:
         """One transaction of ZooKeeper, as `truth.jsonl` has it."""
@@ -394,6 +379,7 @@ class Cluster:
         if not changes:
             return
         boss, session = self.controller, self.brokers[self.controller].session
+        self.placed.clear()
         for number, (partition, leader, isr) in enumerate(changes):
             is_new = partition.epoch == -1
             partition.leader, partition.isr = leader, isr
@@ -413,6 +399,7 @@ class Cluster:
         if not partitions or not self.controller:
             return
         boss, session = self.controller, self.brokers[self.controller].session
+        self.placed.clear()
         for number, partition in enumerate(partitions):
             gone = partition.leader if node == -1 else node
             partition.leader = -1 if partition.leader == gone else partition.leader
@@ -709,26 +696,24 @@ class Cluster:
 
     def balance(self, at: int) -> None:
         """The controller's round: it measures every broker's share of misplaced leaders and moves them home."""
-        self.later(at + BALANCE_MS, self.balance)
+        self.later(at + self.plan.balance_minutes * MINUTE_MS, self.balance)
         boss, say = self.controller, self.say
         if not boss:
             return
         say(boss, at, "automatic_election_due")
         say(boss, at, "automatic_election_checked")
-        up = set(self.up)
-        for node in sorted(up):
-            preferred = [partition for partition in self.partitions if partition.replicas[0] == node]
-            away = [partition for partition in preferred if partition.leader != node]
+        for node in sorted(self.up):
+            preferred, away = self.misplaced(node)
             say(
                 boss,
                 at + 1,
                 "preferred_leaders_listed",
                 broker=node,
-                assignments=", ".join(f"{partition.name} -> List({', '.join(map(str, partition.replicas))})" for partition in away),
+                assignments=", ".join([f"{partition.name} -> List({', '.join(map(str, partition.replicas))})" for partition in away]),
             )
-            say(boss, at + 1, "leader_imbalance_measured", broker=node, imbalance_ratio=len(away) / max(1, len(preferred)))
+            say(boss, at + 1, "leader_imbalance_measured", broker=node, imbalance_ratio=len(away) / max(1, preferred))
             moved = [partition for partition in away if node in partition.isr and partition.leader != -1]
-            if len(away) > IMBALANCE * len(preferred) and moved:
+            if len(away) > IMBALANCE * preferred and moved:
                 say(
                     boss,
                     at + 2,
@@ -740,6 +725,13 @@ class Cluster:
                 self.change(at + 5, [(partition, node, partition.isr) for partition in moved], "OnlinePartition")
                 for number, partition in enumerate(moved):
                     say(boss, at + 12 + number // 30, "preferred_election_completed", partition_name=partition.name, leader=node)
+
+    def misplaced(self, node: int) -> tuple[int, list[Partition]]:
+        """How many partitions prefer a broker, and those of them that another leads; looked up again where leaders have changed."""
+        if node not in self.placed:
+            preferred = [partition for partition in self.partitions if partition.replicas[0] == node]
+            self.placed[node] = len(preferred), [partition for partition in preferred if partition.leader != node]
+        return self.placed[node]
 
     # What goes wrong.
 
@@ -778,7 +770,7 @@ class Cluster:
         if self.is_busy(at, 10 * MINUTE_MS):
             return
         node = self.random.choice(self.up)
-        broker, old, was_controller = self.brokers[node], self.brokers[node].session, self.controller == node
+        old, was_controller = self.brokers[node].session, self.controller == node
         self.lose(at, node, [number for number in self.up if number != node])
         back = at + self.random.randrange(2_000, 30_000)
         self.later(back, self.thaw, node, old, back - at + SESSION_MS, was_controller)
@@ -849,6 +841,7 @@ class Cluster:
             order = [nodes[(first + number + (step if not shift else -step)) % len(nodes)] for step in range(min(copies, len(nodes)))]
             made.append(Partition(topic, number, tuple(order), per_second * self.random.uniform(0.5, 1.5)))
         self.partitions += made
+        self.placed.clear()
         boss = self.controller
         assignment = ", ".join(
             f"{partition.name} -> ReplicaAssignment(replicas={','.join(map(str, partition.replicas))}, addingReplicas=, removingReplicas=)"
@@ -892,6 +885,7 @@ class Cluster:
         self.say(boss, at, "topic_deletion_started", topic=topic)
         gone = [partition for partition in self.partitions if partition.topic == topic]
         self.partitions = [partition for partition in self.partitions if partition.topic != topic]
+        self.placed.clear()
         for number, partition in enumerate(gone):
             for node in partition.replicas:
                 path = f"{self.log_dir(node)}/{partition.name}.{self.random.getrandbits(128):032x}-delete"
@@ -1029,7 +1023,8 @@ class Cluster:
         self.later(start + MINUTE_MS, self.furnish)
         self.later(start + HOUR_MS, self.hour)
         self.later(start + 2 * MINUTE_MS, self.balance)
-        self.later(start + plan.roll_days * DAY_MS + 9 * HOUR_MS, self.roll)
+        if plan.roll_days:
+            self.later(start + plan.roll_days * DAY_MS + 9 * HOUR_MS, self.roll)
 
     def furnish(self, at: int) -> None:
         """The topics and groups that the cluster has for good."""
