@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
-from bench.journal import DAY_MS, HOUR_MS, ROTATIONS, Journal
+from bench.journal import DAY_MS, HOUR_MS, ROTATIONS, ZOOKEEPER, Journal
 from bench.plan import Plan
 from bench.voices import Voices
 from bench.zookeeper import Cluster
@@ -60,8 +60,9 @@ def voices_of(release: str) -> Voices:
 def write_cluster(folder: Path, fleet: Fleet, number: int) -> tuple[int, int]:
     """Write one cluster below a folder; (bytes, records)."""
     name = f"cluster-{number:03d}"
-    nodes = fleet.plan.nodes
-    journal = Journal(folder / name, fleet.kept or nodes, fleet.rotation, fleet.end_ms - fleet.later_ms, fleet.end_ms)
+    journal = Journal(
+        folder / name, fleet.kept or (ZOOKEEPER, *fleet.plan.nodes), fleet.rotation, fleet.end_ms - fleet.later_ms, fleet.end_ms
+    )
     # Records are tuples by the hundred thousand, and none of them is garbage before it is written.
     gc.disable()
     Cluster(name, fleet.release, fleet.seed, fleet.start_ms, journal, fleet.plan, voices_of(fleet.release)).live(fleet.days)

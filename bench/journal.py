@@ -16,6 +16,10 @@ HOUR_MS = 3_600_000
 ROTATIONS = {"hour": (HOUR_MS, ".%Y-%m-%d-%H"), "day": (DAY_MS, ".%Y-%m-%d")}
 
 
+# The number of the node that is ZooKeeper itself.
+ZOOKEEPER = 0
+
+
 class Dates(dict[int, str]):
     """The beginning of a line's time, by day."""
 
@@ -50,6 +54,7 @@ class Journal:
         self.pending: dict[tuple[int, str], list[tuple[int, str]]] = {}
         self.truth: list[dict[str, Any]] = []
         self.actions: list[dict[str, Any]] = []
+        self.folders: set[Path] = set()
         self.written = 0
         self.records = 0
 
@@ -75,15 +80,28 @@ class Journal:
 
     def write(self, node: int, file: str, records: list[tuple[int, str]]) -> None:
         """Append records to the file of their period."""
-        content = "".join(
-            [part for at, text in records for part in (DATES[at // DAY_MS], SECONDS[at % DAY_MS // 1000], THOUSANDTHS[at % 1000], text)]
-        ).encode()
         first = records[0][0]
         period = min(first // self.period, self.last)
-        ending = "" if period == self.last else f"{moment(period * self.period):{self.ending}}"
-        folder = self.folder / ("input" if first < self.later else "later") / f"broker-{node}" / "logs"
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f"{file}.log{ending}").open("ab") as target:
+        name = f"{file}.log" + ("" if period == self.last else f"{moment(period * self.period):{self.ending}}")
+        home = "logs"
+        if node == ZOOKEEPER:
+            # ZooKeeper's own layout has no brackets around the time, and its log lies beside its settings.
+            parts = [
+                part
+                for at, text in records
+                for part in (DATES[at // DAY_MS][1:], SECONDS[at % DAY_MS // 1000], THOUSANDTHS[at % 1000][:3], " ", text)
+            ]
+            home = ""
+        else:
+            parts = [
+                part for at, text in records for part in (DATES[at // DAY_MS], SECONDS[at % DAY_MS // 1000], THOUSANDTHS[at % 1000], text)
+            ]
+        content = "".join(parts).encode()
+        folder = self.folder / ("input" if first < self.later else "later") / (f"broker-{node}" if node else "zookeeper") / home
+        if folder not in self.folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.folders.add(folder)
+        with open(folder / name, "ab", buffering=0) as target:
             target.write(content)
         self.written += len(content)
         self.records += len(records)

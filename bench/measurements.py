@@ -5,7 +5,6 @@ A stand is where a measurement works: it has the logs of fleets, made once for e
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import shutil
@@ -18,31 +17,36 @@ from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
+from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, Noted, noted
 from chronicle.spark.session import peak_memory_bytes, start, stop
 from ingestion.ingest import ingest
+from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# How the folders of a fleet are laid out.
+LAYOUT = "{cluster}/input/{node}/**"
 
 
 @dataclass
 class Row:
-    """A line of the table: `what` was done to `how_much`; what is None was not measured."""
+    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory until then."""
 
     what: str
-    how_much: str
+    of: str = ""
     seconds: float | None = None
     cpu_seconds: float | None = None
     megabytes: float | None = None
     records: int | None = None
     peak_bytes: int | None = None
+    statements: int | None = None
     rows_read: int | None = None
     plan_nodes: int | None = None
-    statements: int | None = None
     says: str = ""
+    cores: int = 0
 
 
 def cpu_seconds() -> float:
@@ -56,7 +60,7 @@ def cpu_seconds() -> float:
             except OSError:
                 continue
             children.setdefault(int(fields[1]), []).append(int(entry.name))
-            # Its own, and that of children that have ended.
+            # Its own, and that of its children that have ended.
             times[int(entry.name)] = sum(map(int, fields[11:15])) / TICKS
     total, due = 0.0, [os.getpid()]
     while due:
@@ -66,46 +70,71 @@ def cpu_seconds() -> float:
     return total
 
 
+@contextmanager
+def taken(row: Row) -> Iterator[Row]:
+    """Fill in the seconds, processor seconds and peak memory of what is done within."""
+    used, began = cpu_seconds(), time.perf_counter()
+    yield row
+    row.seconds, row.cpu_seconds = time.perf_counter() - began, cpu_seconds() - used
+    row.peak_bytes = peak_memory_bytes()
+
+
 @dataclass
 class Stand:
-    """Where a measurement works: below `folder`, which is kept for the next."""
+    """Where a measurement works: below `folder`, whose logs are kept for the next."""
 
     folder: Path
-    spark: SparkSession | None = None
     used: list[Path] = field(default_factory=list)
 
     def logs(self, fleet: Fleet) -> Path:
         """The folder of a fleet's logs, a folder for each cluster; made if it is not there."""
-        said = repr(fleet) + "".join(path.read_text() for path in sorted(Path(__file__).parent.iterdir()) if path.suffix in (".py", ".yml"))
-        place = self.folder / "fleets" / hashlib.sha256(said.encode()).hexdigest()[:12]
+        here = Path(__file__).parent
+        made_by = b"".join(
+            (here / name).read_bytes() for name in ("fleet.py", "journal.py", "plan.py", "voices.py", "voices.yml", "zookeeper.py")
+        )
+        place = self.folder / "fleets" / hashlib.sha256(repr(fleet).encode() + made_by).hexdigest()[:12]
         if not (place / "done").exists():
             shutil.rmtree(place, ignore_errors=True)
             write_fleet(place, fleet)
             (place / "done").touch()
         return place
 
-    def warehouse(self, name: str) -> str:
-        """An empty warehouse."""
-        place = self.folder / "warehouses" / name
+    def copy_of(self, place: Path) -> Path:
+        """A copy to change."""
+        copy = self.empty("copy")
+        shutil.copytree(place, copy)
+        return copy
+
+    def empty(self, name: str) -> Path:
+        """A folder that does not exist yet, and no longer after the measurement."""
+        place = self.folder / "work" / name
         shutil.rmtree(place, ignore_errors=True)
         self.used.append(place)
-        return str(place)
+        return place
 
-    def session(self, warehouse: str) -> SparkSession:
-        self.spark = start(warehouse)
-        return self.spark
+    def session(self, warehouse: Path) -> SparkSession:
+        return start(str(warehouse))
 
-    def ingest(self, warehouse: str, paths: list[Path], cluster: str | None = None, layout: str | None = None) -> Any:
-        """Read logs into a warehouse; the outcome as `chronicle ingest` has it."""
-        options = Options(paths=list(map(str, paths)), cluster=cluster, layout=layout, timezone="UTC")
-        return ingest(lambda: self.session(warehouse), warehouse, options, tell=lambda text: None)
-
-    def build(self, warehouse: str, row: Row) -> Row:
-        """Build what is new in a warehouse, and fill in what it took."""
-        spark = self.session(warehouse)
+    def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
+        """Read logs into a warehouse, and fill in what it took."""
+        options = Options(paths=[str(folder)], layout=layout, timezone="UTC")
         with taken(row):
-            outcome = building.build(spark, warehouse)
-        row.says = f"{len(outcome.models)} models, {outcome.seconds:.1f} s of them"
+            outcome = ingest(lambda: self.session(warehouse), str(warehouse), options, tell=lambda text: None)
+        row.megabytes, row.records = outcome.bytes_read / 1e6, outcome.records
+        row.says = f"{outcome.recognised / max(1, outcome.records):.1%} recognised"
+        return outcome
+
+    def build(self, warehouse: Path, row: Row, all_plans: bool = False) -> Row:
+        """Build what is new in a warehouse, and fill in what it took.  `all_plans`: also count the nodes of plans, which takes time."""
+        spark = self.session(warehouse)
+        spark.conf.set(EXPLAIN_MODE, ALL_PLANS if all_plans else "simple")
+        before = noted(spark)
+        with taken(row):
+            outcome = building.build(spark, str(warehouse))
+        what: Noted = noted(spark).since(before)
+        row.statements, row.rows_read = what.statements, what.rows_read
+        row.plan_nodes = what.plan_nodes if all_plans else None
+        row.says = f"{len(outcome.models)} models made"
         return row
 
     def close(self) -> None:
@@ -114,43 +143,42 @@ class Stand:
             shutil.rmtree(place, ignore_errors=True)
 
 
-@contextmanager
-def taken(row: Row) -> Iterator[None]:
-    """Fill in the seconds, processor seconds and peak memory of what is done within."""
-    used, began = cpu_seconds(), time.perf_counter()
-    yield
-    row.seconds, row.cpu_seconds = time.perf_counter() - began, cpu_seconds() - used
-    row.peak_bytes = peak_memory_bytes()
+def append(later: Path, logs: Path) -> None:
+    """Let logs grow: files of the same names get the later lines, files that are not there appear."""
+    for path in sorted(later.rglob("*")):
+        if path.is_file():
+            target = logs / path.relative_to(later)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("ab") as file:
+                file.write(path.read_bytes())
 
 
-Measure = Callable[[Stand, int], Iterator[Row]]
+Size = tuple[Any, ...]
+Measure = Callable[..., Iterator[Row]]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """`quick` and `full`: its sizes in a quick and in a full run; `limit`: seconds that one size may take in a quick run (six times as many in a full one);
-    `cores`: how many it is given, each in turn."""
+    """`quick`, `full`: the sizes of a quick and of a full run; `limit`: seconds that a size may take in a quick run, and twenty times as
+    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all)."""
 
-    name: str
     measure: Measure
-    quick: tuple[int, ...]
-    full: tuple[int, ...]
-    limit: int = 150
-    cores: tuple[int, ...] = (2,)
+    quick: tuple[Size, ...]
+    full: tuple[Size, ...]
+    limit: int
+    cores: tuple[int, ...]
 
 
 MEASUREMENTS: dict[str, Measurement] = {}
 
 
-def measurement(quick: tuple[int, ...], full: tuple[int, ...] | None = None, **others: Any) -> Callable[[Measure], Measure]:
-    """Makes a function of a stand and a size one of the measurements, under the function's name."""
+def measurement(
+    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,)
+) -> Callable[[Measure], Measure]:
+    """Makes a function of a stand and a size one of the measurements, by its own name."""
 
     def add(measure: Measure) -> Measure:
-        MEASUREMENTS[measure.__name__] = Measurement(measure.__name__, measure, quick, full or quick, **others)
+        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores)
         return measure
 
     return add
-
-
-def as_json(row: Row) -> dict[str, Any]:
-    return dataclasses.asdict(row)

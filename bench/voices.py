@@ -12,7 +12,7 @@ from ingestion.recognition.compiled import Compiled, load
 from ingestion.recognition.forms import ELLIPSIS, MARK, Form, release_order
 
 VOICES = Path(__file__).with_name("voices.yml")
-KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "__line__"}
+KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "place", "__line__"}
 # The ZooKeeper client that a release of Kafka ships, from the release on.
 ZOOKEEPER = {"0.8": "3.3", "0.9": "3.4", "2.4": "3.5", "3.2": "3.6", "3.9": "3.8"}
 
@@ -100,6 +100,8 @@ class Voices:
         context = self.context(name, entry)
         text = template_of(forms[0], entry.get("rest", []))
         level = entry.get("level", "INFO")
+        if "place" in entry:
+            return Voice(name, event, entry["file"], level, f"[myid:1] - {level}  [{entry['place']}] - {text}\n")
         return Voice(name, event, entry.get("file", "server"), level, f"{level} {context}{text} ({logger})\n")
 
     def context(self, name: str, entry: dict[str, Any]) -> str:

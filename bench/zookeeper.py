@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.journal import DAY_MS, HOUR_MS, Journal, moment
+from bench.journal import DAY_MS, HOUR_MS, ZOOKEEPER, Journal, moment
 from bench.plan import Plan
 from bench.voices import Voices
 
@@ -299,7 +299,6 @@ class Cluster:
         say(node, at + 3, "controlled_shutdown_started")
         say(boss, at + 12, "broker_shutdown_requested", broker=node, brokers=node)
         say(boss, at + 12, "broker_shutdowns_listed", brokers=node)
-        rest = [number for number in self.up if number != node]
         moved = []
         for partition in self.partitions:
             if partition.leader == node and len(partition.replicas) > 1:
@@ -328,11 +327,14 @@ class Cluster:
         say(node, at + 1450, "session_closed", session_id=f"{broker.session:x}")
         say(node, at + 1700, "node_stopped")
         self.journal.actions.append({"start": at, "end": at + 1700, "action": "broker_stop_graceful SIGTERM", "broker": node})
-        self.lose(at + 1400, node, rest)
+        self.lose(at + 1400, node, is_expired=False)
 
-    def lose(self, at: int, node: int, rest: list[int]) -> None:
+    def lose(self, at: int, node: int, is_expired: bool = True) -> None:
         """A broker's session ends: the controller, the same or the next one, finds leaders for what it led."""
         broker = self.brokers[node]
+        rest = [number for number in self.up if number != node]
+        if is_expired:
+            self.say(ZOOKEEPER, at, "server_session_expired", session_id=f"{broker.session:x}", timeout_ms=SESSION_MS)
         broker.is_up = False
         broker.known.clear()
         self.store(at, "closeSession", broker.session)
@@ -771,7 +773,7 @@ class Cluster:
             return
         node = self.random.choice(self.up)
         old, was_controller = self.brokers[node].session, self.controller == node
-        self.lose(at, node, [number for number in self.up if number != node])
+        self.lose(at, node)
         back = at + self.random.randrange(2_000, 30_000)
         self.later(back, self.thaw, node, old, back - at + SESSION_MS, was_controller)
         for other in self.up:
@@ -817,7 +819,7 @@ class Cluster:
                     target_node=node,
                     server_address=f"{self.address(node).replace(':', '/10.1.0.9:')}",
                 )
-        self.lose(at, node, others)
+        self.lose(at, node)
         self.later(at + self.random.randrange(1, 8) * MINUTE_MS, self.start_broker, node, False)
 
     def roll(self, at: int) -> None:
