@@ -104,7 +104,7 @@ def beside(stand: Stand, logs: Path, of: str) -> Iterator[Row]:
 def on_one_core(logs: Path, of: str) -> Row:
     """What of ingestion is Python's: from bytes to recognised Arrow, in this process."""
     options = Options(paths=[str(logs)], layout=LAYOUT, timezone="UTC")
-    sources = identify(look(options, "/nowhere", Spool(Path("/nowhere"))), [])
+    sources = [source for source in identify(look(options, "/nowhere", Spool(Path("/nowhere"))), []) if source.envelope]
     catalogue()
     cache: dict = {}
     row = Row("of which bytes to recognised Arrow, on one core", of, megabytes=sum(source.size or 0 for source in sources) / 1e6)

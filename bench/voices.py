@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ingestion.recognition.compiled import Compiled, load
 from ingestion.recognition.forms import ELLIPSIS, MARK, Form, release_order
 
 VOICES = Path(__file__).with_name("voices.yml")
-KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "place", "__line__"}
+KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "place", "since", "until", "__line__"}
 # The ZooKeeper client that a release of Kafka ships, from the release on.
 ZOOKEEPER = {"0.8": "3.3", "0.9": "3.4", "2.4": "3.5", "3.2": "3.6", "3.9": "3.8"}
 
@@ -24,22 +25,42 @@ class VoiceError(ValueError):
         super().__init__(f"{VOICES.name}: '{name}' in {release}: {found}")
 
 
+# A value that a template needs: its name, the value that it is made from, and how.
+Derived = tuple[str, str, Callable[[str], str]]
+
+
+def bracketed(partition: str) -> str:
+    """'orders-3' -> '[orders,3]', as releases up to 0.11 write most partitions."""
+    return f"[{','.join(partition.rsplit('-', 1))}]"
+
+
+def spaced(numbers: str) -> str:
+    """'1,2' -> '1, 2'."""
+    return numbers.replace(",", ", ")
+
+
 @dataclass(frozen=True)
 class Voice:
-    """One kind of line in one release: `template` takes the fields by name and ends with the logger and a line feed."""
+    """One kind of line in one release: `template` takes the fields by name, and what is `derived` from them, and ends with a line feed."""
 
     name: str
     event: str
     file: str
     level: str
     template: str
+    derived: tuple[Derived, ...] = ()
+
+
+def is_between(release: str, since: str | None, until: str | None) -> bool:
+    """Whether a release is within two others; an end of '2.8' takes in 2.8.1."""
+    order = release_order(release)
+    last = release_order(until or "")
+    return release_order(since or "") <= order and (not last or order[: len(last)] <= last)
 
 
 def is_of(form: Form, release: str) -> bool:
-    """Whether a form is printed by a release; an end of '2.8' takes in 2.8.1."""
-    order = release_order(release)
-    since, until = (release_order(bound or "") for bound in (form.since, form.until))
-    return since <= order and (not until or order[: len(until)] <= until)
+    """Whether a form is printed by a release."""
+    return is_between(release, form.since, form.until)
 
 
 def by_release(value: str | dict[str, str], release: str) -> str:
@@ -50,11 +71,23 @@ def by_release(value: str | dict[str, str], release: str) -> str:
     return value[max(fitting, key=release_order)]
 
 
-def template_of(form: Form, rest: list[str]) -> str:
-    """The form's line with %(field)s for its marks and the texts of `rest` for its ellipses."""
+def template_of(form: Form, rest: list[str], derived: dict[str, Derived]) -> str:
+    """The form's line with %(field)s for its marks and the texts of `rest` for its ellipses.
+
+    How the marked value is written says how ours is: partitions in brackets, numbers with blanks between them; such fields are added to `derived`.
+    """
     parts = MARK.split(form.text)
     plain = [part.replace("%", "%%") for part in parts[::3]]
-    text = "".join(piece if not name else piece + f"%({name})s" for piece, name in zip(plain, [*parts[1::3], ""], strict=True))
+    names = []
+    for field, value in zip(parts[1::3], parts[2::3], strict=True):
+        write = (
+            bracketed if field == "partition_name" and value.startswith("[") else spaced if re.fullmatch(r"\d+(, \d+)+", value) else None
+        )
+        name = f"{field}_{write.__name__}" if write else field
+        if write:
+            derived[name] = (name, field, write)
+        names.append(f"%({name})s")
+    text = "".join(piece + name for piece, name in zip(plain, [*names, ""], strict=True))
     first, *others = text.split(ELLIPSIS)
     return first + "".join((rest[number] if number < len(rest) else "") + other for number, other in enumerate(others))
 
@@ -73,13 +106,16 @@ class Voices:
             self.contexts.setdefault(form.event, []).append(form)
         self.voices: dict[str, Voice] = {}
         for name, entry in read_yaml(VOICES).items():
-            if unknown := set(entry) - KEYS:
-                raise VoiceError(name, release, f"unknown key {sorted(unknown)[0]}; use {', '.join(sorted(KEYS))}")
-            if (voice := self.voice(name, entry)) is not None:
+            found = (self.voice(name, one) for one in (entry if isinstance(entry, list) else [entry]))
+            if (voice := next(filter(None, found), None)) is not None:
                 self.voices[name] = voice
 
     def voice(self, name: str, entry: dict[str, Any]) -> Voice | None:
         """The entry as the release says it, or None if it has no such line.  Raises VoiceError."""
+        if unknown := set(entry) - KEYS:
+            raise VoiceError(name, self.release, f"unknown key {sorted(unknown)[0]}; use {', '.join(sorted(KEYS))}")
+        if not is_between(self.release, entry.get("since"), entry.get("until")):
+            return None
         event = entry.get("event", name)
         if event not in self.forms:
             raise VoiceError(name, self.release, f"the catalogue has no event '{event}'")
@@ -97,14 +133,15 @@ class Voices:
             return None
         if len({form.text for form in forms}) > 1:
             raise VoiceError(name, self.release, "more than one form fits: " + " | ".join(form.text for form in forms))
-        context = self.context(name, entry)
-        text = template_of(forms[0], entry.get("rest", []))
+        derived: dict[str, Derived] = {}
+        context = self.context(name, entry, derived)
+        text = template_of(forms[0], entry.get("rest", []), derived)
         level = entry.get("level", "INFO")
         if "place" in entry:
             return Voice(name, event, entry["file"], level, f"[myid:1] - {level}  [{entry['place']}] - {text}\n")
-        return Voice(name, event, entry.get("file", "server"), level, f"{level} {context}{text} ({logger})\n")
+        return Voice(name, event, entry.get("file", "server"), level, f"{level} {context}{text} ({logger})\n", tuple(derived.values()))
 
-    def context(self, name: str, entry: dict[str, Any]) -> str:
+    def context(self, name: str, entry: dict[str, Any], derived: dict[str, Derived]) -> str:
         """The context in front of the message, as a template.  Raises VoiceError if the release knows none of those that are named."""
         if "as" not in entry:
             return ""
@@ -113,5 +150,5 @@ class Voices:
             for form in self.contexts[context]:
                 marks = [mark[1] for mark in MARK.finditer(form.text)]
                 if is_of(form, self.release) and sorted(marks) == sorted(fields) and entry.get("context", "") in form.text:
-                    return re.sub(MARK, r"%(\1)s", form.text)
+                    return template_of(form, [], derived)
         raise VoiceError(name, self.release, f"no context of {entry['as']} fits")

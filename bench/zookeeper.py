@@ -81,7 +81,12 @@ class Cluster:
         said = [
             voice for voice in voices.voices.values() if voice.file != "controller" or LEVELS.index(voice.level) >= LEVELS.index(plan.level)
         ]
-        self.sinks = {(node, voice.name): (journal.sink(node, voice.file), voice.template) for node in journal.kept for voice in said}
+        self.sinks = {
+            (node, voice.name): (journal.sink(node, voice.file), voice.template, voice.derived) for node in journal.kept for voice in said
+        }
+        # Whether requests are written partition by partition, as up to 2.3; and metadata for each broker, as up to 0.11.
+        self.is_wordy = "leader_and_isr_sent" in voices.voices
+        self.is_per_broker = self.is_wordy and "%(broker)s" in voices.voices["update_metadata_sent"].template
         self.brokers = {number: Broker(number) for number in range(1, plan.brokers + 1)}
         self.controller = 0
         self.controller_epoch = 0
@@ -103,7 +108,9 @@ class Cluster:
         """One line of a node, if its files are kept and its release prints such a line."""
         if (node, name) in self.sinks:
             values["node"] = node
-            add, template = self.sinks[node, name]
+            add, template, derived = self.sinks[node, name]
+            for made, source, write in derived:
+                values[made] = write(values[source])
             add((at, template % values))
 
     def store(self, at: int, kind: str, session: int = 0, **row: Any) -> None:
@@ -211,6 +218,7 @@ class Cluster:
         self.store(at, "setData", broker.session, path=path, value={"host": self.address(node).split(":")[0], "port": 9092})
         broker.epoch = self.zxid
         self.say(node, at - 2, "znode_creation_started", znode_path=path)
+        self.say(node, at, "znode_creation_answered", znode_path=path, creation_result="OK")
         self.say(node, at, "znode_created", broker=node, broker_epoch=broker.epoch, at_ms=at, session_id_decimal=broker.session)
         self.say(node, at + 1, "broker_registered", broker=node, addresses=f"PLAINTEXT://{self.address(node)}", broker_epoch=broker.epoch)
         if is_new:
@@ -237,7 +245,14 @@ class Cluster:
         )
         say(boss, at + 1, "controller_channel_opening", controller=boss, broker=node)
         say(boss, at + 2, "broker_startup_handled", brokers=node)
-        say(boss, at + 4, "controller_channel_opened", controller=boss, broker_address=f"{self.address(node)} (id: {node} rack: null)")
+        say(
+            boss,
+            at + 4,
+            "controller_channel_opened",
+            controller=boss,
+            target_broker=node,
+            broker_address=f"{self.address(node)} (id: {node} rack: null)",
+        )
         say(boss, at + 6, "broker_epochs_updated", epochs=self.epochs())
         hosted = [partition for partition in self.partitions if node in partition.replicas]
         self.request(at + 10, hosted, [node])
@@ -264,6 +279,10 @@ class Cluster:
         self.say(boss, at, "isr_write_listed", partition_list=", ".join(partition.name for partition, _ in changes))
         session = self.brokers[boss].session
         for number, (partition, isr) in enumerate(changes):
+            if len(isr) > len(partition.isr):
+                self.say(
+                    partition.leader, at, "isr_expanded", partition_name=partition.name, isr_before=",".join(map(str, partition.isr)), isr_after=",".join(map(str, isr)),
+                )  # fmt: skip
             partition.isr = isr
             partition.version += 1
             self.store_state(at + 2, session, partition, "setData")
@@ -353,7 +372,7 @@ class Cluster:
             brokers_bounced="",
             brokers_live=",".join(map(str, rest)),
         )
-        say(boss, at + 16, "controller_channel_closed")
+        say(boss, at + 16, "controller_channel_closed", target_broker=node)
         say(boss, at + 16, "broker_failure_handled", brokers=node)
         say(boss, at + 17, "broker_epochs_updated", epochs=self.epochs())
         self.take_over(at + 20, [node])
@@ -389,11 +408,23 @@ class Cluster:
             partition.version += 1
             when = at + number // 30
             self.store_state(when, session, partition, "create" if is_new else "setData")
+            said = {
+                "controller_epoch": self.controller_epoch,
+                "partition_name": partition.name,
+                "state_before": before,
+                "state_after": "OnlinePartition",
+                "leader": leader,
+            }
             self.say(
-                boss, when + 1, "partition_leader_changed", controller_epoch=self.controller_epoch, partition_name=partition.name,
-                state_before=before, state_after="OnlinePartition", leader=leader, leader_epoch=partition.epoch,
-                isr=", ".join(map(str, isr)), partition_epoch=partition.version,
-            )  # fmt: skip
+                boss,
+                when + 1,
+                "partition_leader_changed",
+                **said,
+                leader_epoch=partition.epoch,
+                isr=",".join(map(str, isr)),
+                partition_epoch=partition.version,
+            )
+            self.say(boss, when + 1, "partition_led", **said)
         self.request(at + 3 + len(changes) // 30, [partition for partition, _, _ in changes], self.up)
 
     def reduce(self, at: int, partitions: list[Partition], node: int) -> None:
@@ -417,6 +448,19 @@ class Cluster:
             )  # fmt: skip
         self.request(at + 3 + len(partitions) // 30, [partition for partition in partitions if partition.leader != -1], self.up)
 
+    def stored(self, partition: Partition) -> dict[str, Any]:
+        """A partition as requests have it, for releases that write a line for each."""
+        return {
+            "controller_epoch": self.controller_epoch,
+            "state_controller_epoch": self.controller_epoch,
+            "partition_name": partition.name,
+            "leader": partition.leader,
+            "leader_epoch": partition.epoch,
+            "isr": ",".join(map(str, partition.isr)),
+            "partition_epoch": partition.version,
+            "replicas": ",".join(map(str, partition.replicas)),
+        }
+
     def request(self, at: int, partitions: Iterable[Partition], nodes: list[int]) -> None:
         """LeaderAndIsr and UpdateMetadata to brokers, and what they make of it."""
         partitions = list(partitions)
@@ -436,13 +480,33 @@ class Cluster:
                     leaders_made=len(led),
                     followers_made=len(followed),
                 )
+                for partition in mine if self.is_wordy else ():
+                    kind = "become-leader" if partition.leader == node else "become-follower"
+                    self.say(
+                        boss,
+                        at,
+                        "leader_and_isr_sent",
+                        **self.stored(partition),
+                        request_kind=kind,
+                        broker=node,
+                        is_new=str(not partition.epoch).lower(),
+                    )
                 self.obey(at + 2, node, led, followed)
+        for partition in partitions if self.is_wordy else ():
+            stored = self.stored(partition)
+            for node in nodes:
+                if self.is_per_broker or node == nodes[0]:
+                    self.say(boss, at + 1, "update_metadata_sent", **stored, broker=node, brokers=",".join(map(str, nodes)))
+                self.say(
+                    node, at + 14, "leader_info_cached", **stored, controller=boss, request_controller_epoch=self.controller_epoch,
+                    correlation_id=self.correlation + 1, copies=len(partition.replicas),
+                )  # fmt: skip
         self.say(
             boss,
             at,
             "update_metadata_batch_sent",
             controller_epoch=self.controller_epoch,
-            brokers=", ".join(map(str, nodes)),
+            brokers=",".join(map(str, nodes)),
             partitions=len(partitions),
         )
         for node in nodes:
@@ -461,7 +525,14 @@ class Cluster:
             return
         say, log_dir, boss, correlation = self.say, self.log_dir(node), self.controller, self.correlation
         total = len(led) + len(followed)
+        said = {"correlation_id": correlation, "controller": boss, "request_controller_epoch": self.controller_epoch}
         say(node, at, "leader_and_isr_batch_received", correlation_id=correlation, controller=boss, partitions=total)
+        for partition in (*led, *followed) if self.is_wordy else ():
+            say(node, at, "leader_and_isr_received", **self.stored(partition), **said, is_new=str(not partition.epoch).lower())
+        for partition in led if self.is_wordy else ():
+            say(node, at + 1, "become_leader_begun", **said, partition_name=partition.name)
+        for partition in followed if self.is_wordy else ():
+            say(node, at + 2, "become_follower_begun", **said, partition_name=partition.name)
         when = at + 1
         for partition in (*led, *followed):
             if partition not in broker.loaded:
@@ -559,6 +630,10 @@ class Cluster:
                     )
                     if partition.topic == "__consumer_offsets":
                         self.unload_group(when + 2 + number // 20, node, partition)
+        for partition in led if self.is_wordy else ():
+            say(node, when + 3, "become_leader_done", **said, partition_name=partition.name)
+        for partition in followed if self.is_wordy else ():
+            say(node, when + 4, "become_follower_done", **said, partition_name=partition.name)
         say(
             node,
             when + 3,
@@ -575,6 +650,7 @@ class Cluster:
         say = self.say
         took = 3 + partition.number % 40
         say(node, at, "coordinator_elected", partition=partition.number, coordinator_epoch=partition.epoch)
+        say(node, at, "offsets_load_started", partition_name=partition.name)
         say(node, at, "offsets_load_scheduled", partition_name=partition.name, coordinator_epoch=partition.epoch)
         for group in self.groups:
             if group.partition is partition and group.generation:
@@ -661,7 +737,10 @@ class Cluster:
             if other != node:
                 say(other, at + 5, "controller_observed", controller=node)
                 say(other, at + 60, "broker_observed_controller", controller=node, controller_address=self.address(node))
-        say(node, at + 2, "controller_elected", controller=node, controller_epoch=self.controller_epoch)
+        said = {"controller": node, "controller_epoch": self.controller_epoch}
+        say(node, at + 2, "controller_elected", **said)
+        say(node, at + 3, "controller_failover_started", **said)
+        say(node, at + 3, "controller_epoch_incremented", **said)
         for number, name in enumerate(("failover_registering", "failover_dirs", "failover_isr", "failover_context")):
             say(node, at + 4 + number, name)
         say(node, at + 12, "broker_epochs_initialised", epochs=self.epochs())
@@ -672,6 +751,7 @@ class Cluster:
                 at + 22,
                 "controller_channel_opened",
                 controller=node,
+                target_broker=other,
                 broker_address=f"{self.address(other)} (id: {other} rack: null)",
             )
         say(node, at + 24, "active_brokers_listed", brokers=", ".join(map(str, self.up)))
@@ -692,7 +772,7 @@ class Cluster:
             "partition_machine_started",
             states=", ".join(f"{partition.name} -> OnlinePartition" for partition in self.partitions),
         )
-        say(node, at + 150, "controller_ready", controller_epoch=self.controller_epoch)
+        say(node, at + 150, "controller_ready", **said)
         self.request(at + 155, self.partitions, self.up)
         say(node, at + 190, "failover_scheduler")
 
@@ -724,6 +804,7 @@ class Cluster:
                     partition_list=",".join(partition.name for partition in moved),
                     trigger="AutoTriggered",
                 )
+                say(boss, at + 2, "preferred_election_started", partition_list=",".join(partition.name for partition in moved))
                 self.change(at + 5, [(partition, node, partition.isr) for partition in moved], "OnlinePartition")
                 for number, partition in enumerate(moved):
                     say(boss, at + 12 + number // 30, "preferred_election_completed", partition_name=partition.name, leader=node)
@@ -795,10 +876,10 @@ class Cluster:
         say(node, at + 60, "session_lost", session_id=f"{old:x}")
         say(node, at + 62, "session_expired_noticed", zookeeper_client="Kafka server")
         if was_controller:
-            say(node, at + 64, "controller_resigning")
+            say(node, at + 64, "controller_resigning", controller=node)
             say(node, at + 65, "partition_machine_stopped")
             say(node, at + 65, "replica_machine_stopped")
-            say(node, at + 66, "controller_resigned")
+            say(node, at + 66, "controller_resigned", controller=node)
         self.open_session(at + 70, node)
         self.later(at + 150, self.register, node, False)
 
@@ -942,6 +1023,15 @@ class Cluster:
             size = 1_073_741_000 - oldest % 9000
             segment = f"LogSegment(baseOffset={base}, size={size}, lastModifiedTime={modified}, largestRecordTimestamp=Some({modified}))"
             say(
+                node,
+                when + 60,
+                "segments_found_deletable",
+                partition_name=partition.name,
+                log_dir=log_dir,
+                base_offsets=base,
+                reason="retention time 604800000ms breach",
+            )
+            say(
                 node, when + 60, "segment_deleted", partition_name=partition.name, log_dir=log_dir, base_offset=base, segment_bytes=size,
                 modified_ms=modified, reason="retention time 604800000ms breach based on the largest record timestamp in the segment",
             )  # fmt: skip
@@ -1001,10 +1091,11 @@ class Cluster:
             partition_name=name,
             new_base_offset=0,
             modified_ms=modified,
+            modified_at=f"{moment(modified):%a %b %d %H:%M:%S UTC %Y}",
             horizon_ms=at - 86_400_000,
         )
         say(
-            node, at + 980, "cleaned_segment_swapped", cleaner_thread=0, base_offset=0, segment_bytes=left * 120, old_bytes=size,
+            node, at + 980, "cleaned_segment_swapped", cleaner_thread=0, base_offset=0, segment_bytes=left * 120, old_bytes=size, base_offsets=begin,
             modified_ms=modified, log_dir=log_dir, partition_name=name, dirty_to=end,
         )  # fmt: skip
         megabytes = size / 1048576
