@@ -19,9 +19,11 @@ from functools import cache, partial
 from pathlib import Path
 
 from bench.journal import DAY_MS, HOUR_MS, ROTATIONS, ZOOKEEPER, Journal
+from bench.kraft import CONTROLLERS, KraftCluster
 from bench.plan import Plan
 from bench.voices import Voices
-from bench.zookeeper import Cluster
+from bench.zookeeper import ZookeeperCluster
+from ingestion.recognition.forms import release_order
 
 BIRTH = dt.date(2026, 1, 1)
 
@@ -43,6 +45,15 @@ class Fleet:
     plan: Plan = field(default_factory=Plan)
 
     @property
+    def is_kraft(self) -> bool:
+        """Releases from 3.0 on are made without ZooKeeper."""
+        return release_order(self.release) >= (3,)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return self.kept or (*(CONTROLLERS if self.is_kraft else (ZOOKEEPER,)), *self.plan.nodes)
+
+    @property
     def start_ms(self) -> int:
         return int(dt.datetime.combine(self.birth, dt.time(), dt.UTC).timestamp() * 1000)
 
@@ -52,26 +63,25 @@ class Fleet:
 
 
 @cache
-def voices_of(release: str) -> Voices:
+def voices_of(release: str, is_kraft: bool) -> Voices:
     """The voices of a release; to read the catalogue takes as long as to write megabytes."""
-    return Voices(release)
+    return Voices(release, is_kraft)
 
 
 def write_cluster(folder: Path, fleet: Fleet, number: int) -> tuple[int, int]:
     """Write one cluster below a folder; (bytes, records)."""
     name = f"cluster-{number:03d}"
-    journal = Journal(
-        folder / name, fleet.kept or (ZOOKEEPER, *fleet.plan.nodes), fleet.rotation, fleet.end_ms - fleet.later_ms, fleet.end_ms
-    )
+    journal = Journal(folder / name, fleet.nodes, fleet.rotation, fleet.end_ms - fleet.later_ms, fleet.end_ms, fleet.is_kraft)
     # Records are tuples by the hundred thousand, and none of them is garbage before it is written.
     gc.disable()
-    Cluster(name, fleet.release, fleet.seed, fleet.start_ms, journal, fleet.plan, voices_of(fleet.release)).live(fleet.days)
+    kind = KraftCluster if fleet.is_kraft else ZookeeperCluster
+    kind(name, fleet.release, fleet.seed, fleet.start_ms, journal, fleet.plan, voices_of(fleet.release, fleet.is_kraft)).live(fleet.days)
     gc.enable()
     journal.close(fleet.has_truth)
     manifest = {
         "id": name,
         "kafka_version": fleet.release,
-        "mode": "zookeeper",
+        "mode": "isolated" if fleet.is_kraft else "zookeeper",
         "timezone": "UTC",
         "start_ms": fleet.start_ms,
         "end_ms": fleet.end_ms,

@@ -18,6 +18,7 @@ ROTATIONS = {"hour": (HOUR_MS, ".%Y-%m-%d-%H"), "day": (DAY_MS, ".%Y-%m-%d")}
 
 # The number of the node that is ZooKeeper itself.
 ZOOKEEPER = 0
+STDOUT = "stdout"
 
 
 class Dates(dict[int, str]):
@@ -45,8 +46,10 @@ class Journal:
     Records from `later` on go below `later/` instead of `input/`; files of the period in which `end` lies keep their plain name.
     """
 
-    def __init__(self, folder: Path, nodes: Iterable[int], rotation: str, later: int, end: int) -> None:
+    def __init__(self, folder: Path, nodes: Iterable[int], rotation: str, later: int, end: int, is_kraft: bool = False) -> None:
         self.folder = folder
+        # The names of the node's folders, and of the truth.
+        self.home, self.truths = ("node", "metadata.jsonl") if is_kraft else ("broker", "truth.jsonl")
         self.period, self.ending = ROTATIONS[rotation]
         self.kept = frozenset(nodes)
         self.later = later
@@ -82,7 +85,12 @@ class Journal:
         """Append records to the file of their period."""
         first = records[0][0]
         period = min(first // self.period, self.last)
-        name = f"{file}.log" + ("" if period == self.last else f"{moment(period * self.period):{self.ending}}")
+        # Standard output is one file for good.
+        name = (
+            "kafkaServer.out"
+            if file == STDOUT
+            else f"{file}.log" + ("" if period == self.last else f"{moment(period * self.period):{self.ending}}")
+        )
         home = "logs"
         if node == ZOOKEEPER:
             # ZooKeeper's own layout has no brackets around the time, and its log lies beside its settings.
@@ -97,7 +105,7 @@ class Journal:
                 part for at, text in records for part in (DATES[at // DAY_MS], SECONDS[at % DAY_MS // 1000], THOUSANDTHS[at % 1000], text)
             ]
         content = "".join(parts).encode()
-        folder = self.folder / ("input" if first < self.later else "later") / (f"broker-{node}" if node else "zookeeper") / home
+        folder = self.folder / ("input" if first < self.later else "later") / (f"{self.home}-{node}" if node else "zookeeper") / home
         if folder not in self.folders:
             folder.mkdir(parents=True, exist_ok=True)
             self.folders.add(folder)
@@ -112,5 +120,5 @@ class Journal:
         if has_truth:
             truth = self.folder / "truth"
             truth.mkdir(parents=True, exist_ok=True)
-            for name, rows in (("truth.jsonl", self.truth), ("actions.jsonl", self.actions)):
+            for name, rows in ((self.truths, self.truth), ("actions.jsonl", self.actions)):
                 (truth / name).write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))

@@ -13,6 +13,7 @@ from ingestion.recognition.compiled import Compiled, load
 from ingestion.recognition.forms import ELLIPSIS, MARK, Form, release_order
 
 VOICES = Path(__file__).with_name("voices.yml")
+KRAFT_VOICES = Path(__file__).with_name("voices_kraft.yml")
 KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "place", "since", "until", "__line__"}
 # The ZooKeeper client that a release of Kafka ships, from the release on.
 ZOOKEEPER = {"0.8": "3.3", "0.9": "3.4", "2.4": "3.5", "3.2": "3.6", "3.9": "3.8"}
@@ -63,6 +64,10 @@ def is_of(form: Form, release: str) -> bool:
     return is_between(release, form.since, form.until)
 
 
+def listed(texts: str | list[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else texts
+
+
 def by_release(value: str | dict[str, str], release: str) -> str:
     """The value of the last release that is not later; a plain value is that of all."""
     if isinstance(value, str):
@@ -92,10 +97,15 @@ def template_of(form: Form, rest: list[str], derived: dict[str, Derived]) -> str
     return first + "".join((rest[number] if number < len(rest) else "") + other for number, other in enumerate(others))
 
 
-class Voices:
-    """All voices of one release, by name; a voice whose event the release does not print is left out (`get` is None)."""
+def entries(is_kraft: bool) -> dict[str, Any]:
+    """What is said in one mode, by name."""
+    return read_yaml(VOICES) | (read_yaml(KRAFT_VOICES) if is_kraft else {})
 
-    def __init__(self, release: str, compiled: Compiled | None = None) -> None:
+
+class Voices:
+    """All voices of one release and mode, by name; a voice whose event the release does not print is left out (`get` is None)."""
+
+    def __init__(self, release: str, is_kraft: bool = False, compiled: Compiled | None = None) -> None:
         compiled = compiled or load(CATALOGUE)
         self.release = release
         self.forms: dict[str, list[Form]] = {}
@@ -105,7 +115,7 @@ class Voices:
         for form in compiled.contexts:
             self.contexts.setdefault(form.event, []).append(form)
         self.voices: dict[str, Voice] = {}
-        for name, entry in read_yaml(VOICES).items():
+        for name, entry in entries(is_kraft).items():
             found = (self.voice(name, one) for one in (entry if isinstance(entry, list) else [entry]))
             if (voice := next(filter(None, found), None)) is not None:
                 self.voices[name] = voice
@@ -126,7 +136,7 @@ class Voices:
             for form in self.forms[event]
             if is_of(form, release)
             and (not form.loggers or logger in form.loggers)
-            and entry.get("has", "") in form.text
+            and all(text in form.text for text in listed(entry.get("has", "")))
             and not ("lacks" in entry and entry["lacks"] in form.text)
         ]
         if not forms:
@@ -134,15 +144,24 @@ class Voices:
         if len({form.text for form in forms}) > 1:
             raise VoiceError(name, self.release, "more than one form fits: " + " | ".join(form.text for form in forms))
         derived: dict[str, Derived] = {}
-        context = self.context(name, entry, derived)
+        context = self.context(entry, derived)
+        if context is None:
+            return None
         text = template_of(forms[0], entry.get("rest", []), derived)
         level = entry.get("level", "INFO")
         if "place" in entry:
             return Voice(name, event, entry["file"], level, f"[myid:1] - {level}  [{entry['place']}] - {text}\n")
-        return Voice(name, event, entry.get("file", "server"), level, f"{level} {context}{text} ({logger})\n", tuple(derived.values()))
+        return Voice(
+            name,
+            event,
+            by_release(entry.get("file", "server"), self.release),
+            level,
+            f"{level} {context}{text} ({logger})\n",
+            tuple(derived.values()),
+        )
 
-    def context(self, name: str, entry: dict[str, Any], derived: dict[str, Derived]) -> str:
-        """The context in front of the message, as a template.  Raises VoiceError if the release knows none of those that are named."""
+    def context(self, entry: dict[str, Any], derived: dict[str, Derived]) -> str | None:
+        """The context in front of the message, as a template; None if the release knows none of those that are named."""
         if "as" not in entry:
             return ""
         for wanted in entry["as"]:
@@ -151,4 +170,4 @@ class Voices:
                 marks = [mark[1] for mark in MARK.finditer(form.text)]
                 if is_of(form, self.release) and sorted(marks) == sorted(fields) and entry.get("context", "") in form.text:
                     return template_of(form, [], derived)
-        raise VoiceError(name, self.release, f"no context of {entry['as']} fits")
+        return None
