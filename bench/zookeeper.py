@@ -159,7 +159,6 @@ class ZookeeperCluster(Cluster):
     def write_isr(self, at: int, changes: list[tuple[Partition, tuple[int, ...]]]) -> None:
         """Leaders change in-sync sets through the controller (AlterIsr); epochs of leaders stay."""
         boss = self.controller
-        self.say(boss, at, "isr_write_listed", partition_list=", ".join(partition.name for partition, _ in changes))
         session = self.brokers[boss].session
         for number, (partition, isr) in enumerate(changes):
             if len(isr) > len(partition.isr):
