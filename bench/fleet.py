@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.journal import DAY_MS, HOUR_MS, ROTATIONS, ZOOKEEPER, Journal
 from bench.kraft import CONTROLLERS, KraftCluster
-from bench.plan import Plan
+from bench.plan import PLANS, Plan
 from bench.voices import Voices
 from bench.zookeeper import ZookeeperCluster
 from ingestion.recognition.forms import release_order
@@ -117,7 +117,8 @@ def main() -> None:
     parser.add_argument("--rotation", default="hour", choices=sorted(ROTATIONS))
     parser.add_argument("--later-hours", type=int, default=0, help="hours at the end that go below later/")
     parser.add_argument("--kept", type=int, nargs="*", help="nodes whose files are written; all if left out")
-    parser.add_argument("--plan", type=json.loads, default={}, help="fields of a cluster's plan as JSON, such as '{\"flaps\": 6}'")
+    parser.add_argument("--like", default="plain", choices=sorted(PLANS), help="the plan of every cluster")
+    parser.add_argument("--plan", type=json.loads, default={}, help='what is other than in that plan, as JSON: {"flaps": 6}')
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     given = parser.parse_args()
     fleet = Fleet(
@@ -129,7 +130,7 @@ def main() -> None:
         rotation=given.rotation,
         later_ms=given.later_hours * HOUR_MS,
         kept=tuple(given.kept) if given.kept else None,
-        plan=dataclasses.replace(Plan(), brokers=given.brokers, **given.plan),
+        plan=dataclasses.replace(PLANS[given.like], brokers=given.brokers, **given.plan),
     )
     began = time.perf_counter()
     written, records = write_fleet(given.folder, fleet, given.processes)

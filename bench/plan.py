@@ -46,3 +46,4 @@ SMALL = Plan(
     topics=4, partitions=6, single=2, offsets=10, groups=4, rolls=6, cleanings=2, rebalances=4, flaps=0.3, expiries=0.04, kills=0.01,
     topics_made=0.02, roll_days=45, level="INFO", balance_minutes=120, expiry_minutes=720,
 )  # fmt: skip
+PLANS = {"plain": Plan(), "busy": BUSY, "small": SMALL}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import os
 import shutil
 import subprocess
@@ -42,17 +43,14 @@ MESSAGES = (
 
 @measurement(quick=((60,),), full=((200,),), limit=120)
 def examples(stand: Stand, megabytes: int) -> Iterator[Row]:
-    """The logs of examples/, repeated under other nodes until they come to so many megabytes."""
-    options = Options(paths=[str(EXAMPLES)], cluster="bench", timezone="UTC")
-    sources = identify(look(options, "/nowhere", Spool(Path("/nowhere"))), [])
-    files = [Path(source.path) for source in sources if source.outcome == "read" and source.envelope and not source.compressed]
-    size = sum(path.stat().st_size for path in files)
+    """The logs of examples/, unpacked and repeated as other clusters until they come to so many megabytes."""
+    contents = {path.relative_to(EXAMPLES): gzip.decompress(path.read_bytes()) for path in sorted(EXAMPLES.rglob("*.log.gz"))}
     logs = stand.empty("examples")
-    for node in range(1, -(-megabytes * 1_000_000 // size) + 1):
-        for number, path in enumerate(files):
-            folder = logs / "examples" / "input" / f"node-{node}" / f"{number // 500}"
+    for number in range(1, -(-megabytes * 1_000_000 // sum(map(len, contents.values()))) + 1):
+        for path, content in contents.items():
+            folder = logs / f"examples-{number}" / "input" / path.relative_to(path.parts[0]).parent
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, folder / f"{number}-{path.name}")
+            (folder / path.stem).write_bytes(content)
     yield from beside(stand, logs, "examples, repeated")
 
 
