@@ -315,15 +315,11 @@ class Cluster(ABC):
         for _ in range(int(self.plan.rebalances * share + chance.random())):
             if self.groups:
                 self.later(at + chance.randrange(HOUR_MS), self.rebalance, chance.choice(self.groups), chance.choice(("expired", "joined")))
-        for node in self.up:
-            for number in range(6):
-                self.say(
-                    node,
-                    at + number * 10 * MINUTE_MS + node * 137,
-                    "expired_offsets_removed",
-                    offsets_removed=chance.randrange(9),
-                    duration_ms=chance.randrange(4),
-                )
+        for when in range(at, at + HOUR_MS, 10 * MINUTE_MS):
+            if when // MINUTE_MS % self.plan.expiry_minutes == 0:
+                for node in self.up:
+                    removed, took = chance.randrange(9), chance.randrange(4)
+                    self.say(node, when + node * 137, "expired_offsets_removed", offsets_removed=removed, duration_ms=took)
 
     def roll_segment(self, at: int, partition: Partition) -> None:
         """Every replica starts a segment and drops one that is a week old."""

@@ -13,7 +13,7 @@ class Plan:
     `rolls`: segments that partitions roll; `flaps`: followers that fall behind; `expiries`: brokers that are frozen for longer than their
     session lives; `kills`: brokers that die; `roll_days`: days from one rolling restart to the next (0: none); `level`: the least that the
     controller's log has; `balance_minutes`: from one round of the controller's balancer to the next; `expiry_minutes`: from one round of
-    the group coordinators, which drop expired offsets, to the next.
+    the group coordinators, which drop expired offsets, to the next (tens of minutes).
     """
 
     brokers: int = 3
@@ -43,7 +43,7 @@ class Plan:
 BUSY = Plan(roll_days=18, flaps=10, expiries=0.7, kills=0.08, rolls=60, cleanings=40, rebalances=80)
 # A small cluster of which a year is some 50,000 records: what a fleet of hundreds is made of.
 SMALL = Plan(
-    topics=4, partitions=6, single=2, offsets=10, groups=4, rolls=6, cleanings=2, rebalances=4, flaps=0.3, expiries=0.04, kills=0.01,
+    topics=4, partitions=6, single=2, offsets=10, groups=4, rolls=3, cleanings=1, rebalances=4, flaps=0.3, expiries=0.03, kills=0.01,
     topics_made=0.02, roll_days=45, level="INFO", balance_minutes=120, expiry_minutes=720,
 )  # fmt: skip
 PLANS = {"plain": Plan(), "busy": BUSY, "small": SMALL}

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from pathlib import Path
 from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
 
-# A module of measurements is named here, in the order of the table.
+# The modules of measurements, in the order of the table; a new one is named here.
 MODULES = ("reading", "builds", "arrivals")
 PAGE = PROJECT / "docs" / "benchmarks.md"
 FULL_LIMITS = 20
@@ -49,6 +50,8 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
     """Do one measurement in a process of its own; what it could not do is its last row."""
     out = folder / "rows.jsonl"
     out.unlink(missing_ok=True)
+    # What a measurement that was stopped has left.
+    shutil.rmtree(folder / "work", ignore_errors=True)
     said = folder / "said.txt"
     words = [sys.executable, "-m", "bench.run", "--folder", str(folder), "--one", name, "--size", json.dumps(size), "--cores", str(cores)]
     failure = ""
