@@ -72,7 +72,7 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
     return rows
 
 
-COLUMNS = ("what", "of", "cores", "s", "CPU s", "MB/s", "records", "peak GiB", "statements", "rows read", "plan nodes", "")
+COLUMNS = ("what", "of", "cores", "s", "CPU s", "MB/s", "records", "peak GiB", "executions", "rows read", "plan nodes", "")
 
 
 def cells(row: Row) -> list[str]:
@@ -91,7 +91,7 @@ def cells(row: Row) -> list[str]:
         number(speed, 1),
         number(row.records),
         number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
-        number(row.statements),
+        number(row.executions),
         number(row.rows_read),
         number(row.plan_nodes),
         row.says.replace("|", "/"),
@@ -122,8 +122,8 @@ catalogue's forms (`bench/fleet.py`), except where examples are named.
 
 Machine: {machine()}. Load at the beginning and the end: {loads[0]:.1f}, {loads[1]:.1f}.
 
-*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed; *statements*, *rows
-read*, *plan nodes*: what Spark was given, rows that its stages took from files, nodes of analysed plans.
+*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed; *executions*, *rows
+read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of analysed plans.
 
 {table(rows)}
 """

@@ -214,7 +214,7 @@ def test_spark_notes_its_statements_their_plans_and_what_they_read(spark: SparkS
         noted = executions.noted(spark).since(before)
     finally:
         spark.conf.unset(executions.EXPLAIN_MODE)
-    assert noted.statements == 1, "Spark's store of statements changed; `make bench` counts with it"
+    assert noted.executions == 1, "Spark's store of statements changed; `make bench` counts with it"
     assert noted.rows_read == 1000, "Spark's store of stages changed; `make bench` counts rows with it"
     # Filter and relation.
     assert noted.plan_nodes == 2, "the text of a statement's plan changed; `make bench` counts nodes in it"

@@ -1,4 +1,4 @@
-"""What Spark notes of the statements that a session has run: how many, their plans, the rows that they read.
+"""What Spark notes of its executions of statements: how many, their plans, the rows that they read.
 
 Relies on: the stores of Spark's own interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
 the names of what they give, and the heading of the analysed plan.  Read in: Spark 4.2.0.
@@ -25,16 +25,16 @@ ANALYSED, NEXT = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
 
 @dataclass(frozen=True)
 class Noted:
-    """What has run in a session until now.  `plan_nodes`: of analysed plans, where `EXPLAIN_MODE` says that all plans are noted."""
+    """What has run in a session until now; a statement that writes a table takes several executions.  `plan_nodes`: of analysed plans, where `EXPLAIN_MODE` says that all plans are noted."""
 
-    statements: int = 0
+    executions: int = 0
     plan_nodes: int = 0
     rows_read: int = 0
     bytes_read: int = 0
 
     def since(self, before: Noted) -> Noted:
         return Noted(
-            self.statements - before.statements,
+            self.executions - before.executions,
             self.plan_nodes - before.plan_nodes,
             self.rows_read - before.rows_read,
             self.bytes_read - before.bytes_read,
@@ -42,7 +42,7 @@ class Noted:
 
 
 def noted(spark: SparkSession) -> Noted:
-    """What the session has run; Spark keeps the last thousand statements and stages."""
+    """What the session has run; Spark keeps the last thousand executions and stages unless it is set to keep more."""
     jvm = java_of(spark)
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
