@@ -41,7 +41,7 @@ MESSAGES = (
 )
 
 
-@measurement(quick=((60,),), full=((200,),), limit=120)
+@measurement(quick=((200,),), full=((200,),), limit=120)
 def examples(stand: Stand, megabytes: int) -> Iterator[Row]:
     """The logs of examples/, unpacked and repeated as other clusters until they come to so many megabytes."""
     contents = {path.relative_to(EXAMPLES): gzip.decompress(path.read_bytes()) for path in sorted(EXAMPLES.rglob("*.log.gz"))}

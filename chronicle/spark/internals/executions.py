@@ -47,7 +47,8 @@ def noted(spark: SparkSession) -> Noted:
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     plans = [execution.physicalPlanDescription() for execution in _each(session_of(spark).sharedState().statusStore().executionsList())]
-    quantiles = spark.sparkContext._gateway.new_array(jvm.double, 0)
+    gateway: Any = spark.sparkContext._gateway
+    quantiles = gateway.new_array(jvm.double, 0)
     stages = list(_each(context.statusStore().stageList(None, False, False, quantiles, jvm.java.util.ArrayList())))
     return Noted(
         len(plans),
