@@ -109,6 +109,10 @@ class Cluster(ABC):
                 values[made] = write(values[source])
             add((at, template % values))
 
+    def happened(self, at: int, until: int, action: str, node: int) -> None:
+        """One thing that was done to a broker, as `actions.jsonl` has it."""
+        self.journal.actions.append({"start": at, "end": until, "action": action, "broker": node})
+
     def later(self, at: int, call: Callable[..., None], *arguments: Any) -> None:
         self.count += 1
         heapq.heappush(self.queue, (at, self.count, call, arguments))
@@ -256,6 +260,7 @@ class Cluster(ABC):
                 lagging_replicas=f"(brokerId: {follower}, endOffset: {end - 9})",
             )  # fmt: skip
         if some:
+            self.happened(at, at, "follower_behind", follower)
             self.write_isr(at + 10, [(partition, tuple(other for other in partition.isr if other != follower)) for partition in some])
             self.later(at + self.random.randrange(5_000, 90_000), self.catch_up, follower)
 
@@ -277,7 +282,9 @@ class Cluster(ABC):
                     server_address=f"{self.address(node).replace(':', '/10.1.0.9:')}",
                 )
         self.lose(at, node)
-        self.later(at + self.random.randrange(1, 8) * MINUTE_MS, self.start_broker, node, False)
+        back = at + self.random.randrange(1, 8) * MINUTE_MS
+        self.happened(at, back, "broker_killed", node)
+        self.later(back, self.start_broker, node, False)
 
     def roll(self, at: int) -> None:
         """All brokers are restarted one after the other, ten minutes apart."""

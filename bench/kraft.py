@@ -236,7 +236,7 @@ class KraftCluster(Cluster):
                 duration_ms=1,
             )
         say(node, at + 1_900, "node_stopped")
-        self.journal.actions.append({"start": at, "end": at + 1_900, "action": "broker_stop_graceful SIGTERM", "broker": node})
+        self.happened(at, at + 1_900, "broker_stop_graceful SIGTERM", node)
         broker.is_up = False
         broker.known.clear()
         self.later(at + 640 + SESSION_MS, self.fence, node)
@@ -284,6 +284,7 @@ class KraftCluster(Cluster):
             # The epoch in which a vote was lost has no leader.
             self.term += self.random.randrange(2)
             self.elect_controller(at, self.random.choice([node for node in CONTROLLERS if node != old]))
+            self.happened(at, at, "controller_frozen", old)
             return
         node = self.random.choice(self.up)
         self.lose(at, node)
@@ -292,7 +293,9 @@ class KraftCluster(Cluster):
             self.say(
                 other, at - 200, "fetch_request_failed", fetch_leader=node, leader=node, fetcher=0, fetch_session=session, fetch_epoch=epoch
             )
-        self.later(at + self.random.randrange(2_000, 30_000), self.unfence, node, False)
+        back = at + self.random.randrange(2_000, 30_000)
+        self.happened(at, back, "broker_frozen", node)
+        self.later(back, self.unfence, node, False)
 
     # Leaders and followers.
 

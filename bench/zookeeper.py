@@ -217,7 +217,7 @@ class ZookeeperCluster(Cluster):
             say(node, at + 700 + number, "producer_snapshot_written", partition_name=partition.name, offset=self.end_offset(partition, at))
         say(node, at + 1450, "session_closed", session_id=f"{broker.session:x}")
         say(node, at + 1700, "node_stopped")
-        self.journal.actions.append({"start": at, "end": at + 1700, "action": "broker_stop_graceful SIGTERM", "broker": node})
+        self.happened(at, at + 1700, "broker_stop_graceful SIGTERM", node)
         self.lose(at + 1400, node, is_expired=False)
 
     def lose(self, at: int, node: int, is_expired: bool = True) -> None:
@@ -257,6 +257,7 @@ class ZookeeperCluster(Cluster):
         old, was_controller = self.brokers[node].session, self.controller == node
         self.lose(at, node)
         back = at + self.random.randrange(2_000, 30_000)
+        self.happened(at, back, "broker_frozen", node)
         self.later(back, self.thaw, node, old, back - at + SESSION_MS, was_controller)
         for other in self.up:
             self.say(
