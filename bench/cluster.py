@@ -313,12 +313,12 @@ class Cluster(ABC):
         chance = self.random
         plain = [partition for partition in self.partitions if not partition.topic.startswith("__")]
         for _ in range(int(self.plan.rolls * share + chance.random())):
-            self.roll_segment(at + chance.randrange(HOUR_MS), chance.choice(plain))
+            self.later(at + chance.randrange(HOUR_MS), self.roll_segment, chance.choice(plain))
         compacted = [group.partition for group in self.groups]
         for _ in range(int(self.plan.cleanings * share + chance.random())):
             if self.groups:
                 partition = chance.choice(compacted)
-                self.clean(at + chance.randrange(HOUR_MS - 5_000), chance.choice(partition.replicas), partition)
+                self.later(at + chance.randrange(HOUR_MS), self.clean, chance.choice(partition.replicas), partition)
         for _ in range(int(self.plan.rebalances * share + chance.random())):
             if self.groups:
                 self.later(at + chance.randrange(HOUR_MS), self.rebalance, chance.choice(self.groups), chance.choice(("expired", "joined")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -43,12 +44,14 @@ MESSAGES = (
 
 @measurement(quick=((200,),), full=((200,),), limit=120)
 def examples(stand: Stand, megabytes: int) -> Iterator[Row]:
-    """The logs of examples/, unpacked and repeated as other clusters until they come to so many megabytes."""
+    """The logs of examples/, unpacked and repeated as other nodes of one cluster until they come to so many megabytes."""
     contents = {path.relative_to(EXAMPLES): gzip.decompress(path.read_bytes()) for path in sorted(EXAMPLES.rglob("*.log.gz"))}
     logs = stand.empty("examples")
     for number in range(1, -(-megabytes * 1_000_000 // sum(map(len, contents.values()))) + 1):
         for path, content in contents.items():
-            folder = logs / f"examples-{number}" / "input" / path.relative_to(path.parts[0]).parent
+            # broker-2 of the third repetition is broker-32.
+            node = re.sub(r"(?:-(\d+))?$", rf"-{number}\1", path.parts[1], count=1)
+            folder = logs / "examples" / "input" / node / path.relative_to(*path.parts[:2]).parent
             folder.mkdir(parents=True, exist_ok=True)
             (folder / path.stem).write_bytes(content)
     yield from beside(stand, logs, "examples, repeated")
