@@ -95,8 +95,12 @@ LIMIT_LINE_MB ?= 64
 limits: setup
 	PYTHONPATH=. $(BIN)/python -m tests.limits --megabytes $(LIMIT_MB) --files $(LIMIT_FILES) --brackets $(LIMIT_BRACKETS) --line $(LIMIT_LINE_MB)
 
+# BENCH=quick takes minutes, BENCH=full hours; ONLY=NAME,… runs some. The table goes to docs/benchmarks.md; logs and warehouses lie in BENCH_FOLDER.
+BENCH ?= full
+ONLY ?=
+BENCH_FOLDER ?= .cache/bench
 bench: setup
-	$(BIN)/python tests/bench.py $(LOGS)
+	PYTHONPATH=. $(BIN)/python -m bench.run $(BENCH) --folder $(BENCH_FOLDER) $(if $(ONLY),--only $(ONLY))
 
 # The queries of all dashboards at `chronicle serve`, on a year of 200 clusters made of WAREHOUSE, or else of the lab's clusters.
 bench-serve: setup

@@ -13,7 +13,7 @@ import pytest
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
-from chronicle.spark.internals import error_lines, gateway, hadoop_files, resolver, settings
+from chronicle.spark.internals import error_lines, executions, gateway, hadoop_files, resolver, settings
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
@@ -217,3 +217,21 @@ def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession)
     assert {"cliService", "thriftCLIService"} <= fields, (
         "HiveServer2 has other fields: ChronicleServer.init (chronicle/spark/jvm/Server.scala)"
     )
+
+
+# internals/executions.py
+
+
+def test_spark_notes_its_statements_their_plans_and_what_they_read(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(1000).write.parquet(str(tmp_path / "numbers"))
+    before = executions.noted(spark)
+    spark.conf.set(executions.EXPLAIN_MODE, executions.ALL_PLANS)
+    try:
+        spark.read.parquet(str(tmp_path / "numbers")).where("id % 2 = 0").collect()
+        noted = executions.noted(spark).since(before)
+    finally:
+        spark.conf.unset(executions.EXPLAIN_MODE)
+    assert noted.executions == 1, "Spark's store of statements changed; `make bench` counts with it"
+    assert noted.rows_read == 1000, "Spark's store of stages changed; `make bench` counts rows with it"
+    # Filter and relation.
+    assert noted.plan_nodes == 2, "the text of a statement's plan changed; `make bench` counts nodes in it"

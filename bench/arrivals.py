@@ -1,0 +1,41 @@
+"""What new lines cost on top of a history: they are ingested and built in the process that has built what was there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.fleet import Fleet
+from bench.journal import DAY_MS, HOUR_MS
+from bench.measurements import Row, Stand, append, measurement
+from bench.plan import BUSY, SMALL
+
+
+@measurement(quick=((2,),), full=((2,), (275,)), limit=240)
+def two_days(stand: Stand, days: int) -> Iterator[Row]:
+    """Two days of one broker on top of others."""
+    fleet = Fleet(days=days + 2, rotation="day", kept=(1,), plan=BUSY, has_truth=False, later_ms=2 * DAY_MS)
+    yield from arrived(stand, fleet, f"2 days on {days} of one broker")
+
+
+@measurement(quick=(), full=((20, 30), (200, 365)))
+def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
+    """An hour of all clusters on top of their days."""
+    fleet = Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False, later_ms=HOUR_MS)
+    yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters")
+
+
+def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
+    """Build what a fleet wrote first, then what it wrote later."""
+    logs = stand.copy_of(stand.logs(fleet))
+    warehouse = stand.empty("arrived")
+    stand.ingest(warehouse, logs, Row("", ""))
+    yield stand.build(warehouse, Row("build of what was there", of))
+    for number in range(1, fleet.clusters + 1):
+        home = logs / f"cluster-{number:03d}"
+        append(home / "later", home / "input")
+    read = Row("ingest of what arrived", of)
+    stand.ingest(warehouse, logs, read)
+    yield read
+    row = stand.build(warehouse, Row("build of what arrived", of))
+    row.records = read.records
+    yield row

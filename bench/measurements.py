@@ -1,0 +1,185 @@
+"""The form that all measurements have: a function of a stand and a size that gives rows, run in a process of its own.
+
+A stand is where a measurement works: it has the logs of fleets, made once for each size, empty warehouses, and the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.fleet import Fleet, write_fleet
+from chronicle.build import build as building
+from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, noted
+from chronicle.spark.session import COMMAND_OPTIONS, Server, peak_memory_bytes, start, stop
+from ingestion.ingest import ingest
+from ingestion.outcome import Outcome
+from ingestion.sources.discover import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TICKS = os.sysconf("SC_CLK_TCK")
+# How the folders of a fleet are laid out.
+LAYOUT = "{cluster}/input/{node}/**"
+# Measured: a build with all plans noted takes as long as one without.
+NOTES = {EXPLAIN_MODE: ALL_PLANS, "spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions": "100000"}
+
+
+@dataclass
+class Row:
+    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory until then."""
+
+    what: str
+    of: str = ""
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    megabytes: float | None = None
+    records: int | None = None
+    peak_bytes: int | None = None
+    executions: int | None = None
+    rows_read: int | None = None
+    plan_nodes: int | None = None
+    says: str = ""
+    cores: int = 0
+
+
+def cpu_seconds() -> float:
+    """Processor time that this process and all that live below it have used."""
+    times: dict[int, float] = {}
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+            # Its own, and that of its children that have ended.
+            times[int(entry.name)] = sum(map(int, fields[11:15])) / TICKS
+    total, due = 0.0, [os.getpid()]
+    while due:
+        process = due.pop()
+        total += times.get(process, 0.0)
+        due += children.get(process, [])
+    return total
+
+
+@contextmanager
+def taken(row: Row) -> Iterator[Row]:
+    """Fill in the seconds, processor seconds and peak memory of what is done within."""
+    used, began = cpu_seconds(), time.perf_counter()
+    yield row
+    row.seconds, row.cpu_seconds = time.perf_counter() - began, cpu_seconds() - used
+    row.peak_bytes = peak_memory_bytes()
+
+
+@dataclass
+class Stand:
+    """Where a measurement works: below `folder`, whose logs are kept for the next."""
+
+    folder: Path
+    used: list[Path] = field(default_factory=list)
+
+    def logs(self, fleet: Fleet) -> Path:
+        """The folder of a fleet's logs, a folder for each cluster; made if it is not there."""
+        here = Path(__file__).parent
+        made_by = b"".join(
+            (here / name).read_bytes() for name in ("fleet.py", "journal.py", "plan.py", "voices.py", "voices.yml", "zookeeper.py")
+        )
+        place = self.folder / "fleets" / hashlib.sha256(repr(fleet).encode() + made_by).hexdigest()[:12]
+        if not (place / "done").exists():
+            shutil.rmtree(place, ignore_errors=True)
+            write_fleet(place, fleet)
+            (place / "done").touch()
+        return place
+
+    def copy_of(self, place: Path) -> Path:
+        """A copy to change."""
+        copy = self.empty("copy")
+        shutil.copytree(place, copy)
+        return copy
+
+    def empty(self, name: str) -> Path:
+        """A folder that does not exist yet, and no longer after the measurement."""
+        place = self.folder / "work" / name
+        shutil.rmtree(place, ignore_errors=True)
+        self.used.append(place)
+        return place
+
+    def session(self, warehouse: Path) -> SparkSession:
+        """As a command has it, but that Spark notes more than its last thousand executions, and all of their plans."""
+        return start(str(warehouse), server=Server(NOTES, COMMAND_OPTIONS))
+
+    def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
+        """Read logs into a warehouse, and fill in what it took."""
+        options = Options(paths=[str(folder)], layout=layout, timezone="UTC")
+        with taken(row):
+            outcome = ingest(lambda: self.session(warehouse), str(warehouse), options, tell=lambda text: None)
+        row.megabytes, row.records = outcome.bytes_read / 1e6, outcome.records
+        row.says = f"{outcome.recognised / max(1, outcome.records):.1%} recognised"
+        return outcome
+
+    def build(self, warehouse: Path, row: Row) -> Row:
+        """Build what is new in a warehouse, and fill in what it took."""
+        spark = self.session(warehouse)
+        before = noted(spark)
+        with taken(row):
+            outcome = building.build(spark, str(warehouse))
+        what = noted(spark).since(before)
+        row.executions, row.rows_read, row.plan_nodes = what.executions, what.rows_read, what.plan_nodes
+        row.says = f"{len(outcome.models)} models made"
+        return row
+
+    def close(self) -> None:
+        stop()
+        for place in self.used:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def append(later: Path, logs: Path) -> None:
+    """Let logs grow: files of the same names get the later lines, files that are not there appear."""
+    for path in sorted(later.rglob("*")):
+        if path.is_file():
+            target = logs / path.relative_to(later)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("ab") as file:
+                file.write(path.read_bytes())
+
+
+Size = tuple[Any, ...]
+Measure = Callable[..., Iterator[Row]]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """`quick`, `full`: the sizes of a quick and of a full run; `limit`: seconds that a size may take in a quick run, and twenty times as
+    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all)."""
+
+    measure: Measure
+    quick: tuple[Size, ...]
+    full: tuple[Size, ...]
+    limit: int
+    cores: tuple[int, ...]
+
+
+MEASUREMENTS: dict[str, Measurement] = {}
+
+
+def measurement(
+    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,)
+) -> Callable[[Measure], Measure]:
+    """Makes a function of a stand and a size one of the measurements, by its own name."""
+
+    def add(measure: Measure) -> Measure:
+        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores)
+        return measure
+
+    return add

@@ -1,0 +1,79 @@
+"""`make bench`: what a measurement gives, and what becomes of one that fails or takes too long."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bench import run
+from bench.measurements import MEASUREMENTS, Row, Stand, append, cpu_seconds, taken
+
+
+@pytest.fixture(autouse=True)
+def _loaded() -> None:
+    run.load()
+
+
+def test_a_measurement_that_fails_is_a_row_that_says_so(tmp_path: Path) -> None:
+    (row,) = run.measured(tmp_path, "no_such_thing", (3,), 1, 60)
+    assert (row.what, row.of, row.cores) == ("no_such_thing", "3", 1)
+    assert row.says == "failed with code 1: KeyError: 'no_such_thing'"
+
+
+def test_a_measurement_that_takes_too_long_is_a_row_that_says_so(tmp_path: Path) -> None:
+    (row,) = run.measured(tmp_path, "cold_and_warm", (), 1, 0)
+    assert row.says == "stopped: it took longer than 0 s"
+
+
+def test_the_table_has_a_line_per_row() -> None:
+    rows = [
+        Row("build, cold", "30 days", 81.26, 97.5, records=826_000, peak_bytes=3 << 30, executions=98, rows_read=1_234_567, cores=2),
+        Row("ingest", "60 MB", 2.0, 3.0, megabytes=64.0, cores=1, says="a | b"),
+    ]
+    assert run.table(rows).splitlines() == [
+        "| what | of | cores | s | CPU s | MB/s | records | peak GiB | executions | rows read | plan nodes |  |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| build, cold | 30 days | 2 | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
+        "| ingest | 60 MB | 1 | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
+    ]
+    assert run.table(rows) in run.page(rows, "quick", 61.0, (0.1, 1.2))
+
+
+def test_every_measurement_has_sizes_that_its_function_takes() -> None:
+    assert MEASUREMENTS
+    for name, wanted in MEASUREMENTS.items():
+        arguments = wanted.measure.__code__.co_argcount - 1
+        assert wanted.full, name
+        assert {len(size) for size in (*wanted.quick, *wanted.full)} == {arguments}, name
+        assert wanted.measure.__doc__, name
+
+
+def test_what_is_taken_is_filled_in() -> None:
+    row = Row("", "")
+    before = cpu_seconds()
+    with taken(row):
+        until = time.process_time() + 0.3
+        while time.process_time() < until:
+            pass
+    assert row.seconds is not None and row.cpu_seconds is not None
+    assert row.seconds >= 0.3 and 0.2 <= row.cpu_seconds <= row.seconds + 0.2
+    assert cpu_seconds() - before >= 0.2 and row.peak_bytes
+
+
+def test_logs_grow_by_what_is_appended(tmp_path: Path) -> None:
+    for path, text in (("logs/a/server.log", "1\n"), ("later/a/server.log", "2\n"), ("later/b/server.log", "3\n")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    append(tmp_path / "later", tmp_path / "logs")
+    assert (tmp_path / "logs/a/server.log").read_text() == "1\n2\n"
+    assert (tmp_path / "logs/b/server.log").read_text() == "3\n"
+
+
+def test_a_stand_leaves_no_warehouses(tmp_path: Path) -> None:
+    stand = Stand(tmp_path)
+    place = stand.empty("warehouse")
+    place.mkdir(parents=True)
+    stand.close()
+    assert not place.exists()
