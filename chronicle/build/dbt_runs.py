@@ -31,6 +31,8 @@ CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spa
 WHILE_BUILDING = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
+    # What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
+    "chronicle.one_task_bytes": str(8 << 20),
     **settings.WHILE_BUILDING,
 }
 

@@ -26,7 +26,9 @@ import pyarrow.parquet as pq
 
 from chronicle.build.compiled import VIEW, Model, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
+from chronicle.build.generated_code import GeneratedCode, bytes_of
 from chronicle.build.publish import BrokenContract, faults
+from chronicle.build.steps import kept_step
 from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
@@ -91,6 +93,9 @@ class Runner:
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
         self._rows: dict[str, int] = {}
+        # Of the tables that were asked for so far, those of bronze by `bronze.` and their names.
+        self._bytes: dict[str, int] = {}
+        self._code = GeneratedCode(spark)
         self._locks = {name: Lock() for name in project.models}
 
     def run(self, wanted: set[str]) -> list[Result]:
@@ -153,7 +158,8 @@ class Runner:
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
-                days = self._make(model)
+                with self._code.where_worth_it(self._bytes_read(model)):
+                    days = self._make(model)
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
@@ -182,6 +188,27 @@ class Runner:
                 self.spark.sql(f"drop table if exists {model.table}")
                 self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
             self._at_hand.add(model.name)
+
+    def _bytes_read(self, model: Model) -> int:
+        """Bytes of the tables that a model reads, be it by way of views."""
+        read = {name: self.project.models[name] for name in self.project.with_views([model.name])}
+        places = {f"bronze.{name}": self.place.table("bronze", name) for each in read.values() for name in each.sources}
+        for each in read.values():
+            for parent in (self.project.models[name] for name in each.parents):
+                if not parent.is_view and parent.kind != "seed":
+                    places[parent.name] = self._folder(parent)
+        for name, folder in places.items():
+            if name not in self._bytes:
+                self._bytes[name] = bytes_of(folder)
+        return sum(self._bytes[name] for name in places)
+
+    def _folder(self, model: Model) -> str:
+        """Where the table lies that this build reads."""
+        if model.is_published and model.name not in self._left:
+            return str(self.place.building / model.schema / model.alias)
+        if model.is_step and model.name in self._left:
+            return str(kept_step(self.place, model))
+        return self.place.table(model.schema, model.alias)
 
     def make_view(self, model: Model) -> None:
         """Make a view known to the session."""
@@ -227,9 +254,7 @@ class Runner:
 
     def _write(self, model: Model) -> None:
         """A Parquet table: a mart aside, a step in its place."""
-        folder = (
-            self.place.building / model.schema / model.alias if model.is_published else Path(self.place.table(model.schema, model.alias))
-        )
+        folder = Path(self._folder(model))
         rows = self.asked(model)
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"

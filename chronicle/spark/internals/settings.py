@@ -17,8 +17,8 @@ ALWAYS = {
 
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.
 WHILE_BUILDING = {
-    # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `generate_code` is for the few
-    # models that read many.
+    # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
+    # turns it on for what reads many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",

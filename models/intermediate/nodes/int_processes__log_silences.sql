@@ -1,9 +1,7 @@
 {{
     config(
         materialized='table',
-        file_format='parquet',
-        pre_hook=generate_code(true),
-        post_hook=generate_code(false)
+        file_format='parquet'
     )
 }}
 

@@ -3,9 +3,7 @@
         materialized='incremental',
         incremental_strategy='insert_overwrite',
         partition_by=['event_date'],
-        on_schema_change='fail',
-        pre_hook=generate_code(true),
-        post_hook=generate_code(false)
+        on_schema_change='fail'
     )
 }}
 

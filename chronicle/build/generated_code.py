@@ -1,0 +1,55 @@
+"""Spark compiles code for what reads many rows, and for nothing else: a compiler for each of a hundred small plans costs more than the rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A statement that reads more bytes than these is worth a compiler. Nine months of one broker in 190 MB of logs are 30 MB as a table.
+MANY_BYTES = 4 << 20
+CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+
+class GeneratedCode:
+    """Switches code generation in a session whose statements run side by side.  While one runs that reads much, those that
+    are planned beside it are compiled, too; their rows are the same."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark, self._lock, self._running = spark, Lock(), 0
+        self._otherwise = {key: spark.conf.get(key) for key in CODE}
+
+    @contextmanager
+    def where_worth_it(self, bytes_read: int) -> Iterator[None]:
+        """Around a statement that reads so many bytes."""
+        if bytes_read <= MANY_BYTES:
+            yield
+            return
+        self._switch(1, CODE)
+        try:
+            yield
+        finally:
+            self._switch(-1, self._otherwise)
+
+    def _switch(self, more: int, settings: Mapping[str, str | None]) -> None:
+        with self._lock:
+            self._running += more
+            if self._running == max(more, 0):
+                for key, value in settings.items():
+                    if value is not None:
+                        self._spark.conf.set(key, value)
+
+
+def bytes_of(folder: str | Path) -> int:
+    """Bytes of the files of a Delta table's newest version or of a folder of Parquet files; 0 where there is none."""
+    if DeltaTable.is_deltatable(str(folder)):
+        return sum(pa.table(DeltaTable(str(folder)).get_add_actions())["size_bytes"].to_pylist())
+    return sum(file.stat().st_size for file in Path(folder).glob("*.parquet"))

@@ -1,0 +1,83 @@
+package org.apache.spark.sql.chronicle
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.datasources.WriteFilesExec
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.execution.window.WindowExecBase
+
+/** Adds `OneTask` to a session (`spark.sql.extensions`). */
+class OneTaskExtension extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectColumnar(_ => new ColumnarRule {
+    override def preColumnarTransitions: Rule[SparkPlan] = OneTask
+  })
+}
+
+/** Runs in one task what reads few bytes. Spark runs a job for each side of a join that it broadcasts and a stage for each exchange, and
+  * to start one costs more than thousands of rows do. Where all exchanges have one partition, a plan without them gives the same rows.
+  *
+  * The setting `chronicle.one_task_bytes` says how many bytes the files have, at most, that a part of a plan reads; without it nothing
+  * changes.
+  */
+object OneTask extends Rule[SparkPlan] {
+  private val Most = "chronicle.one_task_bytes"
+
+  /** A part of a plan: the bytes of the files it reads; whether its rows are known to be in one partition; whether partitions are sorted,
+    * which they are no longer when several become one.
+    */
+  private case class Part(plan: SparkPlan, bytes: Long, isOne: Boolean, isSorted: Boolean) {
+    def together: SparkPlan = if (isOne) plan else CoalesceExec(1, plan)
+    def mayMove: Boolean = isOne || !isSorted
+  }
+
+  override def apply(plan: SparkPlan): SparkPlan = {
+    val most = conf.getConfString(Most, "0").toLong
+    if (most == 0 || conf.numShufflePartitions != 1) plan else part(plan, most).plan
+  }
+
+  private def part(plan: SparkPlan, most: Long): Part = plan match {
+    case join: BroadcastHashJoinExec if !join.isNullAwareAntiJoin =>
+      val sides = join.children.map {
+        case exchange: BroadcastExchangeExec => part(exchange.child, most)
+        case side => part(side, most)
+      }
+      val bytes = sides.map(_.bytes).sum
+      if (bytes <= most && sides.forall(_.mayMove)) {
+        val Seq(left, right) = sides.map(_.together)
+        val inTask = ShuffledHashJoinExec(join.leftKeys, join.rightKeys, join.joinType, join.buildSide, join.condition, left, right)
+        Part(inTask, bytes, isOne = true, isSorted = false)
+      } else {
+        val children = join.children.zip(sides).map {
+          case (exchange: BroadcastExchangeExec, side) => exchange.withNewChildren(Seq(side.plan))
+          case (_, side) => side.plan
+        }
+        Part(join.withNewChildren(children), bytes, isOne = false, sides.exists(_.isSorted))
+      }
+    case _ =>
+      val parts = plan.children.map(part(_, most))
+      val bytes = if (parts.isEmpty) read(plan) else parts.map(_.bytes).sum
+      val isSorted = parts.exists(_.isSorted)
+      lazy val same = if (parts.isEmpty) plan else plan.withNewChildren(parts.map(_.plan))
+      plan match {
+        case exchange: ShuffleExchangeExec if exchange.outputPartitioning.numPartitions == 1 =>
+          Part(if (bytes <= most) parts.head.together else same, bytes, isOne = true, isSorted = false)
+        case write: WriteFilesExec if bytes <= most && parts.head.mayMove =>
+          Part(write.withNewChildren(Seq(parts.head.together)), bytes, isOne = true, isSorted = false)
+        case _: SortExec => Part(same, bytes, parts.head.isOne, isSorted = true)
+        case _: ProjectExec | _: FilterExec | _: BaseAggregateExec | _: WindowExecBase | _: GenerateExec | _: ExpandExec |
+            _: SortMergeJoinExec | _: ShuffledHashJoinExec =>
+          Part(same, bytes, parts.forall(_.isOne), isSorted)
+        case _ => Part(same, bytes, isOne = false, isSorted)
+      }
+  }
+
+  /** Bytes of the files that a leaf of a plan reads. */
+  private def read(leaf: SparkPlan): Long = leaf match {
+    case scan: FileSourceScanExec => scan.relation.location.sizeInBytes
+    case _: LocalTableScanExec | _: RangeExec | _: EmptyRelationExec => 0
+    case _ => Long.MaxValue / 1000
+  }
+}
