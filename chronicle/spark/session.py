@@ -62,7 +62,11 @@ FORGETFUL = {
 }
 
 # Delta's, and our own, which builds do without where it is not compiled yet.
-EXTENSIONS = ("io.delta.sql.DeltaSparkSessionExtension", "org.apache.spark.sql.chronicle.KnownRowsExtension", "org.apache.spark.sql.chronicle.OneTaskExtension")
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.spark.sql.chronicle.KnownRowsExtension",
+    "org.apache.spark.sql.chronicle.OneTaskExtension",
+)
 
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
