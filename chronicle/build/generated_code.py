@@ -14,8 +14,8 @@ from deltalake import DeltaTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A statement that reads more bytes than these is worth a compiler. Nine months of one broker in 190 MB of logs are 30 MB as a table.
-MANY_BYTES = 4 << 20
+# A statement that reads more bytes than these is worth a compiler: some 70,000 rows. Nine months of one broker (190 MB of logs) are 12 MB of events.
+MANY_BYTES = 1 << 20
 CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 
