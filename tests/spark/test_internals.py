@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Keys of ours, which only our own classes read.
-OURS = ("spark.chronicle.",)
+OURS = ("spark.chronicle.", "chronicle.")
 # dbt-spark's, or what Spark and Delta read without a list of known keys.
 UNLISTED = {"spark.app.name", "spark.master", "spark.sql.catalog.spark_catalog"}
 

@@ -1,0 +1,108 @@
+"""What reads few bytes runs in one task (`chronicle/spark/jvm/OneTask.scala`), what reads many is compiled, and the rows are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.generated_code import CODE, MANY_BYTES, GeneratedCode, bytes_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ONE_TASK = "chronicle.one_task_bytes"
+QUERIES = {
+    "joins of all kinds": """
+        select a.id, b.kind, c.kind as other from few.orders a join few.kinds b on a.kind = b.kind left join few.kinds c on a.id = c.id
+        union all select a.id, b.kind, null from few.orders a full join few.kinds b on a.id = b.id""",
+    "semi and anti joins": """
+        select id from few.orders a where exists (select 1 from few.kinds b where b.kind = a.kind and b.id > 3)
+        union all select id from few.orders a where not exists (select 1 from few.kinds b where b.kind = a.kind)""",
+    "a join with a condition": "select a.id, b.id as before from few.orders a left join few.kinds b on a.kind = b.kind and b.id < a.id",
+    "no equality to join by": "select a.id, b.id as before from few.orders a join few.kinds b on b.id < a.id",
+    "an anti join that minds nulls": "select id from few.orders where id not in (select id from few.kinds where id > 4)",
+    "windows over aggregates": """
+        select kind, number, row_number() over (order by number desc, kind) as place, lag(number) over (order by kind) as before
+        from (select kind, count(*) as number, count(distinct id) as ids from few.orders group by kind)""",
+    "lists in order": "select kind, sort_array(collect_set(id)) as ids, max_by(id, id) as last from few.orders group by kind",
+    "one row of many": "select id from few.orders order by kind, id limit 3",
+    "a query within": "select id, (select max(id) from few.kinds) as most from few.orders where id > (select min(id) from few.kinds)",
+    "no rows": "select a.kind, count(*) from few.orders a join few.kinds b on a.id = b.id where a.id > 1000 group by a.kind",
+}
+
+
+@pytest.fixture(scope="module")
+def few(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
+    spark.sql(f"create schema if not exists few location '{warehouse}/few'")
+    # Several files each, so that there are partitions to be put together.
+    spark.range(0, 60, 1, 5).selectExpr("id", "concat('k', id % 7) as kind").write.saveAsTable("few.orders", format="parquet")
+    spark.range(0, 9, 1, 3).selectExpr("id", "if(id = 4, null, concat('k', id)) as kind").write.saveAsTable("few.kinds", format="parquet")
+    with settings_kept(spark):
+        for key, value in WHILE_BUILDING.items():
+            spark.conf.set(key, value)
+        yield spark
+    spark.sql("drop schema few cascade")
+
+
+def jobs_of(spark: SparkSession, query: str, folder: Path) -> tuple[list[tuple[object, ...]], int]:
+    """Rows of a query that is written as a table, and the jobs that Spark ran for that."""
+    spark.sparkContext.setJobGroup(folder.name, query)
+    try:
+        spark.sql(f"create table few.made using parquet location '{folder}' as {query}")
+        ran = len(spark.sparkContext.statusTracker().getJobIdsForGroup(folder.name))
+        return sorted(map(tuple, spark.table("few.made").collect()), key=str), ran
+    finally:
+        spark.sql("drop table if exists few.made")
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Path) -> None:
+    few.conf.set(ONE_TASK, "0")
+    wanted, before = jobs_of(few, QUERIES[name], tmp_path / f"{name} in several")
+    few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+    found, now = jobs_of(few, QUERIES[name], tmp_path / f"{name} in one")
+    assert found == wanted
+    assert now <= before
+    if name in ("joins of all kinds", "semi and anti joins", "a join with a condition", "windows over aggregates", "lists in order"):
+        assert now == 1 < before
+
+
+def test_what_reads_more_keeps_its_exchanges(few: SparkSession, tmp_path: Path) -> None:
+    few.conf.set(ONE_TASK, "0")
+    _, before = jobs_of(few, QUERIES["joins of all kinds"], tmp_path / "several")
+    few.conf.set(ONE_TASK, "100")
+    try:
+        _, now = jobs_of(few, QUERIES["joins of all kinds"], tmp_path / "too much for one")
+    finally:
+        few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+    assert now == before
+
+
+def test_code_is_compiled_while_something_large_is_read(few: SparkSession) -> None:
+    code = GeneratedCode(few)
+
+    def is_on() -> bool:
+        return all(few.conf.get(key) == value for key, value in CODE.items())
+
+    with code.where_worth_it(MANY_BYTES):
+        assert not is_on()
+    with code.where_worth_it(MANY_BYTES + 1):
+        assert is_on()
+        with code.where_worth_it(MANY_BYTES + 1):
+            pass
+        # The other one still runs.
+        assert is_on()
+    assert not is_on()
+
+
+def test_bytes_are_those_of_the_newest_version(few: SparkSession, tmp_path: Path) -> None:
+    assert bytes_of(tmp_path / "nothing") == 0
+    few.range(1000).write.format("delta").save(str(tmp_path / "delta"))
+    first = bytes_of(tmp_path / "delta")
+    few.range(1000).write.format("delta").mode("overwrite").save(str(tmp_path / "delta"))
+    assert bytes_of(tmp_path / "delta") == first == sum(file.stat().st_size for file in (tmp_path / "delta").glob("*.parquet")) / 2
