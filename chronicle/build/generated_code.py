@@ -9,13 +9,14 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A statement that reads more bytes than these is worth a compiler: some 70,000 rows. Nine months of one broker (190 MB of logs) are 12 MB of events.
-MANY_BYTES = 1 << 20
+# A statement that reads more rows than these is worth a compiler. Bytes would not do: 330,000 hours of partitions that nobody writes to are 700 KB.
+MANY_ROWS = 50_000
 CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 
@@ -28,9 +29,9 @@ class GeneratedCode:
         self._otherwise = {key: spark.conf.get(key) for key in CODE}
 
     @contextmanager
-    def where_worth_it(self, bytes_read: int) -> Iterator[None]:
-        """Around a statement that reads so many bytes."""
-        if bytes_read <= MANY_BYTES:
+    def where_worth_it(self, rows_read: int) -> Iterator[None]:
+        """Around a statement that reads so many rows."""
+        if rows_read <= MANY_ROWS:
             yield
             return
         self._switch(1, CODE)
@@ -48,8 +49,8 @@ class GeneratedCode:
                         self._spark.conf.set(key, value)
 
 
-def bytes_of(folder: str | Path) -> int:
-    """Bytes of the files of a Delta table's newest version or of a folder of Parquet files; 0 where there is none."""
+def rows_of(folder: str | Path) -> int:
+    """Rows of a Delta table's newest version or of a folder of Parquet files; 0 where there is none."""
     if DeltaTable.is_deltatable(str(folder)):
-        return sum(pa.table(DeltaTable(str(folder)).get_add_actions())["size_bytes"].to_pylist())
-    return sum(file.stat().st_size for file in Path(folder).glob("*.parquet"))
+        return sum(pa.table(DeltaTable(str(folder)).get_add_actions())["num_records"].to_pylist())
+    return ds.dataset(folder, format="parquet").count_rows() if Path(folder).is_dir() else 0

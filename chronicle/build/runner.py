@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from chronicle.build.compiled import VIEW, Model, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
-from chronicle.build.generated_code import GeneratedCode, bytes_of
+from chronicle.build.generated_code import GeneratedCode, rows_of
 from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.steps import kept_step
 from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
@@ -93,8 +93,8 @@ class Runner:
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
         self._rows: dict[str, int] = {}
-        # Of the tables that were asked for so far, those of bronze by `bronze.` and their names.
-        self._bytes: dict[str, int] = {}
+        # Of all tables that a model reads, those that were left and those of bronze among them, by their folders.
+        self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
         self._locks = {name: Lock() for name in project.models}
 
@@ -158,7 +158,7 @@ class Runner:
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
-                with self._code.where_worth_it(self._bytes_read(model)):
+                with self._code.where_worth_it(self._rows_read(model)):
                     days = self._make(model)
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
@@ -189,18 +189,15 @@ class Runner:
                 self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
             self._at_hand.add(model.name)
 
-    def _bytes_read(self, model: Model) -> int:
-        """Bytes of the tables that a model reads, be it by way of views."""
-        read = {name: self.project.models[name] for name in self.project.with_views([model.name])}
-        places = {f"bronze.{name}": self.place.table("bronze", name) for each in read.values() for name in each.sources}
-        for each in read.values():
-            for parent in (self.project.models[name] for name in each.parents):
-                if not parent.is_view and parent.kind != "seed":
-                    places[parent.name] = self._folder(parent)
-        for name, folder in places.items():
-            if name not in self._bytes:
-                self._bytes[name] = bytes_of(folder)
-        return sum(self._bytes[name] for name in places)
+    def _rows_read(self, model: Model) -> int:
+        """Rows of the tables that a model reads, be it by way of views."""
+        readers = [self.project.models[name] for name in self.project.with_views([model.name])]
+        parents = [self.project.models[name] for reader in readers for name in reader.parents]
+        folders = {self._folder(parent) for parent in parents if not parent.is_view and parent.kind != "seed"}
+        folders |= {self.place.table("bronze", name) for reader in readers for name in reader.sources}
+        for folder in folders - self._rows_in.keys():
+            self._rows_in[folder] = rows_of(folder)
+        return sum(self._rows_in[folder] for folder in folders)
 
     def _folder(self, model: Model) -> str:
         """Where the table lies that this build reads."""

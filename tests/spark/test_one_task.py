@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
-from chronicle.build.generated_code import CODE, MANY_BYTES, GeneratedCode, bytes_of
+from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,20 +89,20 @@ def test_code_is_compiled_while_something_large_is_read(few: SparkSession) -> No
     def is_on() -> bool:
         return all(few.conf.get(key) == value for key, value in CODE.items())
 
-    with code.where_worth_it(MANY_BYTES):
+    with code.where_worth_it(MANY_ROWS):
         assert not is_on()
-    with code.where_worth_it(MANY_BYTES + 1):
+    with code.where_worth_it(MANY_ROWS + 1):
         assert is_on()
-        with code.where_worth_it(MANY_BYTES + 1):
+        with code.where_worth_it(MANY_ROWS + 1):
             pass
         # The other one still runs.
         assert is_on()
     assert not is_on()
 
 
-def test_bytes_are_those_of_the_newest_version(few: SparkSession, tmp_path: Path) -> None:
-    assert bytes_of(tmp_path / "nothing") == 0
-    few.range(1000).write.format("delta").save(str(tmp_path / "delta"))
-    first = bytes_of(tmp_path / "delta")
-    few.range(1000).write.format("delta").mode("overwrite").save(str(tmp_path / "delta"))
-    assert bytes_of(tmp_path / "delta") == first == sum(file.stat().st_size for file in (tmp_path / "delta").glob("*.parquet")) / 2
+def test_rows_are_those_of_the_newest_version(few: SparkSession, tmp_path: Path) -> None:
+    assert rows_of(tmp_path / "nothing") == 0
+    for rows in (1000, 7):
+        few.range(rows).write.format("delta").mode("overwrite").save(str(tmp_path / "delta"))
+        few.range(rows).write.mode("overwrite").parquet(str(tmp_path / "parquet"))
+        assert rows_of(tmp_path / "delta") == rows_of(tmp_path / "parquet") == rows
