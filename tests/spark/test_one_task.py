@@ -31,6 +31,18 @@ QUERIES = {
     "lists in order": "select kind, sort_array(collect_set(id)) as ids, max_by(id, id) as last from few.orders group by kind",
     "one row of many": "select id from few.orders order by kind, id limit 3",
     "a query within": "select id, (select max(id) from few.kinds) as most from few.orders where id > (select min(id) from few.kinds)",
+    "an aggregate over tables of several sizes": """
+        select count(*), sum(number), max(place) from (
+            select kind, number, row_number() over (partition by kind order by id) as place from (
+                select kind, id, count(*) as number from few.orders group by kind, id
+                union all select kind, id, count(*) as number from few.kinds group by kind, id))""",
+    "two tables that are counted and compared": """
+        select count(*), sum(e) from (select kind, sum(e) as e, sum(f) as f from (
+            select kind, count(*) as e, 0 as f from few.orders group by kind
+            union all select kind, 0 as e, count(*) as f from few.kinds group by kind) group by kind) where e <> f""",
+    "windows over counts of several tables": """
+        select number, sum(number) over (order by number) as so_far, count(*) over () as rows from (
+            select count(*) as number from few.orders union all select count(*) from few.kinds)""",
     "no rows": "select a.kind, count(*) from few.orders a join few.kinds b on a.id = b.id where a.id > 1000 group by a.kind",
 }
 
@@ -48,12 +60,14 @@ def few(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
     spark.sql("drop schema few cascade")
 
 
-def jobs_of(spark: SparkSession, query: str, folder: Path) -> tuple[list[tuple[object, ...]], int]:
-    """Rows of a query that is written as a table, and the jobs that Spark ran for that."""
+def stages_of(spark: SparkSession, query: str, folder: Path) -> tuple[list[tuple[object, ...]], int]:
+    """Rows of a query that is written as a table, and the stages that Spark ran for that."""
     spark.sparkContext.setJobGroup(folder.name, query)
     try:
         spark.sql(f"create table few.made using parquet location '{folder}' as {query}")
-        ran = len(spark.sparkContext.statusTracker().getJobIdsForGroup(folder.name))
+        tracker = spark.sparkContext.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(folder.name)]
+        ran = sum(len(job.stageIds) for job in jobs if job)
         return sorted(map(tuple, spark.table("few.made").collect()), key=str), ran
     finally:
         spark.sql("drop table if exists few.made")
@@ -63,21 +77,37 @@ def jobs_of(spark: SparkSession, query: str, folder: Path) -> tuple[list[tuple[o
 @pytest.mark.parametrize("name", QUERIES)
 def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Path) -> None:
     few.conf.set(ONE_TASK, "0")
-    wanted, before = jobs_of(few, QUERIES[name], tmp_path / f"{name} in several")
+    wanted, before = stages_of(few, QUERIES[name], tmp_path / f"{name} in several")
     few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
-    found, now = jobs_of(few, QUERIES[name], tmp_path / f"{name} in one")
+    found, now = stages_of(few, QUERIES[name], tmp_path / f"{name} in one")
     assert found == wanted
     assert now <= before
     if name in ("joins of all kinds", "semi and anti joins", "a join with a condition", "windows over aggregates", "lists in order"):
         assert now == 1 < before
 
 
+@pytest.mark.parametrize("most", ["smaller", "larger"])
+def test_parts_of_a_plan_may_read_too_much(few: SparkSession, warehouse: str, most: str, tmp_path: Path) -> None:
+    """One table is small enough and the other is not; then both are, but not together."""
+    sizes = sorted(sum(file.stat().st_size for file in Path(warehouse, "few", name).glob("*.parquet")) for name in ("orders", "kinds"))
+    bytes_allowed = {"smaller": sizes[0], "larger": sizes[1]}[most]
+    assert sizes[0] < sizes[1]
+    for name, query in QUERIES.items():
+        few.conf.set(ONE_TASK, "0")
+        wanted, _ = stages_of(few, query, tmp_path / f"{name} in several")
+        few.conf.set(ONE_TASK, str(bytes_allowed))
+        try:
+            assert stages_of(few, query, tmp_path / f"{name} up to {most}")[0] == wanted, name
+        finally:
+            few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+
+
 def test_what_reads_more_keeps_its_exchanges(few: SparkSession, tmp_path: Path) -> None:
     few.conf.set(ONE_TASK, "0")
-    _, before = jobs_of(few, QUERIES["joins of all kinds"], tmp_path / "several")
+    _, before = stages_of(few, QUERIES["joins of all kinds"], tmp_path / "several")
     few.conf.set(ONE_TASK, "100")
     try:
-        _, now = jobs_of(few, QUERIES["joins of all kinds"], tmp_path / "too much for one")
+        _, now = stages_of(few, QUERIES["joins of all kinds"], tmp_path / "too much for one")
     finally:
         few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
     assert now == before

@@ -66,6 +66,9 @@ object OneTask extends Rule[SparkPlan] {
           Part(if (bytes <= most) parts.head.together else same, bytes, isOne = true, isSorted = false)
         case write: WriteFilesExec if bytes <= most && parts.head.mayMove =>
           Part(write.withNewChildren(Seq(parts.head.together)), bytes, isOne = true, isSorted = false)
+        // In one partition only while its sides are distributed alike, and what is above relies on it.
+        case union: UnionExec if union.outputPartitioning.numPartitions == 1 =>
+          Part(CoalesceExec(1, same), bytes, isOne = true, isSorted = false)
         case _: SortExec => Part(same, bytes, parts.head.isOne, isSorted = true)
         case _: ProjectExec | _: FilterExec | _: BaseAggregateExec | _: WindowExecBase | _: GenerateExec | _: ExpandExec |
             _: SortMergeJoinExec | _: ShuffledHashJoinExec =>
