@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from threading import Thread, Timer, current_thread, main_thread
+from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from chronicle.spark import jars, java, own_classes
@@ -268,13 +268,21 @@ def killed_after(seconds: float) -> Iterator[None]:
     """Where Java has not done by then what it is asked for, it is killed: a statement that heeds nothing would keep a server for ever."""
     from py4j.protocol import Py4JError
 
-    timer = Timer(seconds, kill)
+    killed = Event()
+
+    def end() -> None:
+        killed.set()
+        kill()
+
+    timer = Timer(seconds, end)
     timer.daemon = True
     timer.start()
     try:
         yield
     except (Py4JError, OSError):
-        # Java that was killed cannot answer.
+        # Java that was killed cannot answer. Its connections end before it does.
+        if killed.is_set() and _jvm is not None:
+            _jvm.wait()
         if is_up():
             raise
     finally:
