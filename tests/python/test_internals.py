@@ -203,7 +203,9 @@ def test_models_have_what_is_read_of_them(manifest: Any) -> None:
     assert set(model.parents) == {ref.name for ref in manifest.nodes["model.chronicle.fct_log_dir_failures"].refs}, where
     assert seed.kind == "seed" and seed.types["is_noise"] == "boolean", where
     events = Model(**internals.fields_of(manifest.nodes["model.chronicle.base_logs__events"]))
-    assert events.is_incremental and events.partition_by == ("event_date",) and events.before and events.after, where
+    assert events.is_incremental and events.partition_by == ("event_date",), where
+    roots = Model(**internals.fields_of(manifest.nodes["model.chronicle.int_incidents__roots"]))
+    assert roots.is_step and roots.before and roots.after, where
 
 
 def test_dbts_sessions_keep_ansi_mode() -> None:
