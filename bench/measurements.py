@@ -81,9 +81,7 @@ class Stand:
     def logs(self, fleet: Fleet) -> Path:
         """The folder of a fleet's logs, a folder for each cluster; made if it is not there."""
         here = Path(__file__).parent
-        made_by = b"".join(
-            (here / name).read_bytes() for name in ("fleet.py", "journal.py", "plan.py", "voices.py", "voices.yml", "zookeeper.py")
-        )
+        made_by = b"".join(path.read_bytes() for path in sorted(here.iterdir()) if path.suffix in (".py", ".yml"))
         place = self.folder / "fleets" / hashlib.sha256(repr(fleet).encode() + made_by).hexdigest()[:12]
         if not (place / "done").exists():
             shutil.rmtree(place, ignore_errors=True)
