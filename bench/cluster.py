@@ -166,6 +166,51 @@ class Cluster(ABC):
             self.placed[node] = len(preferred), [partition for partition in preferred if partition.leader != node]
         return self.placed[node]
 
+    # Files of partitions.
+
+    def load_logs(self, at: int, node: int, after_ms: int, is_clean: bool) -> int:
+        """A broker that starts at a time loads its logs, so many ms later, and then starts what works on them.  Returns when it can register."""
+        say, log_dir = self.say, self.log_dir(node)
+        hosted = [partition for partition in self.partitions if node in partition.replicas]
+        began = at + after_ms
+        say(node, began, "log_loading_started", log_dirs=log_dir)
+        if hosted:
+            say(node, began + 5, "log_recovery_skipped" if is_clean else "log_recovery_started", log_dir=log_dir, logs=len(hosted))
+        when = began + 6
+        for number, partition in enumerate(hosted, 1):
+            end = self.end_offset(partition, at)
+            where = {"partition_name": partition.name, "log_dir": log_dir}
+            if not is_clean:
+                say(node, when, "segment_recovered", **where, base_offset=partition.start_offset, segments_recovered=0, segments=1)
+            say(node, when, "producer_state_loaded", **where, to_offset=end)
+            say(
+                node, when + 1, "log_loaded", **where, topic=partition.topic, partition=partition.number, topic_id=partition.topic_id, high_watermark=end,
+                log_start_offset=partition.start_offset, local_log_start_offset=partition.start_offset, log_end_offset=end, segments=7,
+                duration_ms=1 + number % 9, number=number, logs=len(hosted),
+            )  # fmt: skip
+            when += 2 if is_clean else 31
+        say(node, when, "log_loading_completed", logs=len(hosted), duration_ms=when - began)
+        say(node, when + 15, "cleaner_started")
+        say(node, when + 16, "cleaner_thread_started", cleaner_thread=0)
+        for number, thread in enumerate(("Produce", "Fetch", "DeleteRecords", "ElectLeader", "Heartbeat", "Rebalance")):
+            say(node, when + 400 + number, "thread_started", thread=f"ExpirationReaper-{node}-{thread}")
+        say(node, when + 900, "coordinator_started")
+        return when + 1_200
+
+    def delete_files(self, at: int, topic: str) -> list[Partition]:
+        """Brokers delete the files of a topic.  Returns its partitions, which are gone."""
+        gone = [partition for partition in self.partitions if partition.topic == topic]
+        self.partitions = [partition for partition in self.partitions if partition.topic != topic]
+        self.placed.clear()
+        for number, partition in enumerate(gone):
+            for node in partition.replicas:
+                path = f"{self.log_dir(node)}/{partition.name}.{self.random.getrandbits(128):032x}-delete"
+                self.say(node, at + 100 + number, "log_deletion_scheduled", partition_name=partition.name, log_path=path)
+                self.say(node, at + 60_100 + number, "log_deleted", partition_name=partition.name, log_path=path)
+                self.brokers[node].known.pop(partition, None)
+                self.brokers[node].loaded.discard(partition)
+        return gone
+
     # Coordinators and groups.
 
     def load_group(self, at: int, node: int, partition: Partition) -> None:

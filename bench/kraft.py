@@ -97,8 +97,7 @@ class KraftCluster(Cluster):
 
     def start_broker(self, at: int, node: int, is_clean: bool = True) -> None:
         """The process starts, loads its logs and registers; it is unfenced when it has caught up."""
-        say, log_dir = self.say, self.log_dir(node)
-        hosted = [partition for partition in self.partitions if node in partition.replicas]
+        say = self.say
         say(node, at, "node_starting")
         say(
             node,
@@ -108,29 +107,7 @@ class KraftCluster(Cluster):
             controller=self.controller,
             controller_address=self.address(self.controller),
         )
-        say(node, at + 600, "log_loading_started", log_dirs=log_dir)
-        if hosted:
-            say(node, at + 605, "log_recovery_skipped" if is_clean else "log_recovery_started", log_dir=log_dir, logs=len(hosted))
-        when = at + 606
-        for number, partition in enumerate(hosted, 1):
-            end = self.end_offset(partition, at)
-            where = {"partition_name": partition.name, "log_dir": log_dir}
-            if not is_clean:
-                say(node, when, "segment_recovered", **where, base_offset=partition.start_offset, segments_recovered=0, segments=1)
-            say(node, when, "producer_state_loaded", **where, to_offset=end)
-            say(
-                node, when + 1, "log_loaded", **where, topic=partition.topic, partition=partition.number, topic_id=partition.topic_id, high_watermark=end,
-                log_start_offset=partition.start_offset, local_log_start_offset=partition.start_offset, log_end_offset=end, segments=7,
-                duration_ms=1 + number % 9, number=number, logs=len(hosted),
-            )  # fmt: skip
-            when += 2 if is_clean else 31
-        say(node, when, "log_loading_completed", logs=len(hosted), duration_ms=when - at - 600)
-        say(node, when + 15, "cleaner_started")
-        say(node, when + 16, "cleaner_thread_started", cleaner_thread=0)
-        for number, thread in enumerate(("Produce", "Fetch", "DeleteRecords", "ElectLeader", "Heartbeat", "Rebalance")):
-            say(node, when + 400 + number, "thread_started", thread=f"ExpirationReaper-{node}-{thread}")
-        say(node, when + 900, "coordinator_started")
-        self.later(when + 1_200, self.register, node)
+        self.later(self.load_logs(at, node, 600, is_clean), self.register, node)
 
     def register(self, at: int, node: int) -> None:
         """A new incarnation is registered, still fenced."""
@@ -466,15 +443,6 @@ class KraftCluster(Cluster):
         if self.is_busy(at):
             self.later(at + HOUR_MS, self.delete_topic, topic)
             return
-        gone = [partition for partition in self.partitions if partition.topic == topic]
-        self.partitions = [partition for partition in self.partitions if partition.topic != topic]
-        self.placed.clear()
-        self.record(at, "REMOVE_TOPIC_RECORD", data={"topicId": gone[0].topic_id})
-        self.everywhere(at + 1, "topic_deleted", topic=topic, topic_id=gone[0].topic_id)
-        for number, partition in enumerate(gone):
-            for node in partition.replicas:
-                path = f"{self.log_dir(node)}/{partition.name}.{self.random.getrandbits(128):032x}-delete"
-                self.say(node, at + 100 + number, "log_deletion_scheduled", partition_name=partition.name, log_path=path)
-                self.say(node, at + 60_100 + number, "log_deleted", partition_name=partition.name, log_path=path)
-                self.brokers[node].known.pop(partition, None)
-                self.brokers[node].loaded.discard(partition)
+        topic_id = self.delete_files(at, topic)[0].topic_id
+        self.record(at, "REMOVE_TOPIC_RECORD", data={"topicId": topic_id})
+        self.everywhere(at + 1, "topic_deleted", topic=topic, topic_id=topic_id)

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
 from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, noted
+from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import COMMAND_OPTIONS, Server, peak_memory_bytes, start, stop
 from ingestion.ingest import ingest
 from ingestion.outcome import Outcome
@@ -53,22 +54,11 @@ class Row:
 
 def cpu_seconds() -> float:
     """Processor time that this process and all that live below it have used."""
-    times: dict[int, float] = {}
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    total = 0.0
+    for process in tree(os.getpid()):
+        with suppress(OSError):
             # Its own, and that of its children that have ended.
-            times[int(entry.name)] = sum(map(int, fields[11:15])) / TICKS
-    total, due = 0.0, [os.getpid()]
-    while due:
-        process = due.pop()
-        total += times.get(process, 0.0)
-        due += children.get(process, [])
+            total += sum(map(int, stat(process)[11:15])) / TICKS
     return total
 
 
@@ -91,9 +81,7 @@ class Stand:
     def logs(self, fleet: Fleet) -> Path:
         """The folder of a fleet's logs, a folder for each cluster; made if it is not there."""
         here = Path(__file__).parent
-        made_by = b"".join(
-            (here / name).read_bytes() for name in ("fleet.py", "journal.py", "plan.py", "voices.py", "voices.yml", "zookeeper.py")
-        )
+        made_by = b"".join(path.read_bytes() for path in sorted(here.iterdir()) if path.suffix in (".py", ".yml"))
         place = self.folder / "fleets" / hashlib.sha256(repr(fleet).encode() + made_by).hexdigest()[:12]
         if not (place / "done").exists():
             shutil.rmtree(place, ignore_errors=True)

@@ -48,37 +48,12 @@ class ZookeeperCluster(Cluster):
 
     def start_broker(self, at: int, node: int, is_clean: bool = True) -> None:
         """The process starts; eight seconds later it registers."""
-        say, log_dir = self.say, self.log_dir(node)
-        hosted = [partition for partition in self.partitions if node in partition.replicas]
+        say = self.say
         say(node, at, "node_starting")
         say(node, at + 3, "zookeeper_connecting", connect_string=f"{self.name}-zk1:2181,{self.name}-zk2:2181,{self.name}-zk3:2181/kafka")
         self.open_session(at + 20, node)
         say(node, at + 320, "kafka_cluster_id_logged", kafka_cluster_id=self.cluster_id())
-        say(node, at + 700, "log_loading_started", log_dirs=log_dir)
-        name = "log_recovery_skipped" if is_clean else "log_recovery_started"
-        if hosted:
-            say(node, at + 705, name, log_dir=log_dir, logs=len(hosted))
-        moment_ms = at + 706
-        for number, partition in enumerate(hosted, 1):
-            end = self.end_offset(partition, at)
-            if not is_clean:
-                say(
-                    node, moment_ms, "segment_recovered", partition_name=partition.name, log_dir=log_dir, base_offset=partition.start_offset
-                )
-            say(node, moment_ms, "producer_state_loaded", partition_name=partition.name, log_dir=log_dir, to_offset=end)
-            say(
-                node, moment_ms + 1, "log_loaded", partition_name=partition.name, topic=partition.topic, partition=partition.number,
-                log_dir=log_dir, high_watermark=end, log_start_offset=partition.start_offset, log_end_offset=end, segments=7,
-                duration_ms=1 + number % 9, number=number, logs=len(hosted),
-            )  # fmt: skip
-            moment_ms += 2 if is_clean else 31
-        say(node, moment_ms, "log_loading_completed", logs=len(hosted), duration_ms=moment_ms - at - 700)
-        say(node, moment_ms + 15, "cleaner_started")
-        say(node, moment_ms + 16, "cleaner_thread_started", cleaner_thread=0)
-        for number, thread in enumerate(("Produce", "Fetch", "DeleteRecords", "ElectLeader", "Heartbeat", "Rebalance")):
-            say(node, moment_ms + 400 + number, "thread_started", thread=f"ExpirationReaper-{node}-{thread}")
-        say(node, moment_ms + 900, "coordinator_started")
-        self.later(moment_ms + 1200, self.register, node)
+        self.later(self.load_logs(at, node, 700, is_clean), self.register, node)
 
     def open_session(self, at: int, node: int) -> None:
         broker = self.brokers[node]
@@ -677,15 +652,6 @@ class ZookeeperCluster(Cluster):
             return
         boss, session = self.controller, self.brokers[self.controller].session
         self.say(boss, at, "topic_deletion_started", topic=topic)
-        gone = [partition for partition in self.partitions if partition.topic == topic]
-        self.partitions = [partition for partition in self.partitions if partition.topic != topic]
-        self.placed.clear()
-        for number, partition in enumerate(gone):
-            for node in partition.replicas:
-                path = f"{self.log_dir(node)}/{partition.name}.{self.random.getrandbits(128):032x}-delete"
-                self.say(node, at + 100 + number, "log_deletion_scheduled", partition_name=partition.name, log_path=path)
-                self.say(node, at + 60_100 + number, "log_deleted", partition_name=partition.name, log_path=path)
-                self.brokers[node].known.pop(partition, None)
-                self.brokers[node].loaded.discard(partition)
+        for partition in self.delete_files(at, topic):
             self.store(at + 400, "delete", session, path=partition.path)
         self.say(boss, at + 450, "topic_deleted", topic=topic)

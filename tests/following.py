@@ -21,6 +21,7 @@ from pathlib import Path
 
 from chronicle.ask import without_java
 from chronicle.project import PROJECT
+from chronicle.spark.processes import tree
 from ingestion.warehouse import Warehouse
 
 BROKERS = (1, 2, 3)
@@ -123,7 +124,7 @@ class Following:
     def memory(self) -> tuple[float, float]:
         """GB that this process and its JVM hold."""
         held = {}
-        for process in (self.process.pid, *children(self.process.pid)):
+        for process in tree(self.process.pid):
             try:
                 status = Path(f"/proc/{process}/status").read_text()
             except OSError:
@@ -139,20 +140,6 @@ class Following:
     def rounds(self) -> Iterator[dict[str, float]]:
         for found in ROUND.finditer(self.said.read_text()):
             yield {name: float(value.replace(",", "")) for name, value in found.groupdict().items()}
-
-
-def children(process: int) -> list[int]:
-    """Ids of the processes below one."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            if parent == process:
-                found += [int(entry.name), *children(int(entry.name))]
-    return found
 
 
 def main() -> None:

@@ -227,17 +227,12 @@ def must_be_alike(part: exp.Expr) -> None:
     """Raises NotAlike where what a part of a query does hangs on the engine."""
     if isinstance(part, MEETING):
         kinds = {kind_of(value) for value in met(part)} - {"null"}
-        times = (
-            isinstance(part, COMPARING)
-            and kinds == {"time", "text"}
-            and all(kind_of(value) == "time" or is_moment(value) for value in met(part))
+        # A text that is compared with times or days, and is written as both engines read them.
+        is_written = isinstance(part, COMPARING) and any(
+            kinds == {kind, "text"} and all(kind_of(value) == kind or is_moment(value, form) for value in met(part))
+            for kind, form in (("time", MOMENT), ("day", DAY))
         )
-        days = (
-            isinstance(part, COMPARING)
-            and kinds == {"day", "text"}
-            and all(kind_of(value) == "day" or is_moment(value, DAY) for value in met(part))
-        )
-        if (len(kinds) > 1 or "other" in kinds) and not times and not days:
+        if (len(kinds) > 1 or "other" in kinds) and not is_written:
             raise NotAlike(f"values of several kinds in `{part.sql('spark')[:60]}`")
         if isinstance(part, exp.In) and not all(isinstance(value, exp.Literal | exp.Neg) for value in part.expressions):
             # DataFusion 55 takes `not in (1, null)` for `<> 1`.
@@ -263,10 +258,10 @@ def must_be_alike(part: exp.Expr) -> None:
         # Shown as it is, it is the same; compared, grouped, ordered or computed with, it need not be.
         shown = part.parent if isinstance(part.parent, exp.Alias) else part
         select = shown.parent
-        if isinstance(part, exp.Literal) or not isinstance(select, exp.Select) or select.args.get("distinct"):
-            raise NotAlike(f"`{part.name}` is a floating-point number, a list or a record")
-        order = select.args.get("order")
-        if order and shown.alias_or_name in {key.this.name for key in order.expressions if isinstance(key.this, exp.Column)}:
+        order = select.args.get("order") if select else None
+        keys = {key.this.name for key in order.expressions if isinstance(key.this, exp.Column)} if order else set()
+        is_shown = isinstance(part, exp.Column) and isinstance(select, exp.Select) and not select.args.get("distinct")
+        if not is_shown or shown.alias_or_name in keys:
             raise NotAlike(f"`{part.name}` is a floating-point number, a list or a record")
 
 

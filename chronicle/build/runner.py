@@ -279,7 +279,7 @@ class Runner:
     def _note(self, model: Model, folder: Path) -> None:
         """Tell Spark what is known of the rows of a table."""
         rows = ds.dataset(folder, format="parquet")
-        self._rows[model.name] = rows.count_rows()
+        self._rows[model.name] = self._rows_in[str(folder)] = rows.count_rows()
         if not self._rows[model.name]:
             self.spark.conf.set(setting(model), NO_ROWS)
         elif model.known:

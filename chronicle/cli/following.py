@@ -22,7 +22,7 @@ from chronicle.cli.options import (
     TimezoneOption,
     WarehouseOption,
 )
-from chronicle.cli.work import Wanted, build_new, build_wanted, read_in
+from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
 from chronicle.output.console import tell
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def follow(
 
 def work_of(warehouse: str) -> dict[str, Any]:
     """What other commands may ask of a process that follows, by name."""
-    from chronicle.build.changes import is_current
     from ingestion.sources.discover import Options
 
     def read(spark: SparkSession, request: Request) -> dict[str, Any]:
@@ -73,9 +72,8 @@ def work_of(warehouse: str) -> dict[str, Any]:
 
     def build(spark: SparkSession, request: Request) -> None:
         wanted, out = Wanted(**request.values), io.StringIO()
-        if not (wanted.select or wanted.full_refresh or wanted.tests) and is_current(warehouse):
+        if has_nothing_new(warehouse, wanted, request.say):
             # The last round has built it meanwhile.
-            request.say("nothing new: tables unchanged")
             return
         build_wanted(spark, warehouse, wanted, request.say, out)
         request.out(out.getvalue())

@@ -28,7 +28,7 @@ from chronicle.cli.options import (
     WarehouseOption,
 )
 from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
-from chronicle.cli.work import Wanted, build_new, build_wanted, read_in
+from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
 from chronicle.output.console import NEW_LINE, in_one_line, show_step, tell, visible
 
 if TYPE_CHECKING:
@@ -273,15 +273,13 @@ def build(
     memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
-    from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
     from chronicle.spark.session import start
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     wanted = Wanted(select, full_refresh, tests, explain, profile)
-    if not (select or full_refresh or tests) and is_current(warehouse):
-        tell("nothing new: tables unchanged")
+    if has_nothing_new(warehouse, wanted, tell):
         return
     if there := staying(Warehouse.at(warehouse), "build"):
         there.ask("build", **vars(wanted))

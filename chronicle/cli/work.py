@@ -52,10 +52,8 @@ def build_new(
 ) -> None:
     """Build what is new, if anything is, and tell so."""
     from chronicle.build import build as building
-    from chronicle.build.changes import is_current
 
-    if is_current(warehouse):
-        tell("nothing new: tables unchanged")
+    if has_nothing_new(warehouse, Wanted(), tell):
         return
     built = building.build(session(), warehouse, ahead=ahead, progress=progress)
     tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
@@ -70,6 +68,16 @@ class Wanted:
     tests: bool = False
     explain: bool = False
     profile: bool = False
+
+
+def has_nothing_new(warehouse: str, wanted: Wanted, tell: Callable[[str], None]) -> bool:
+    """Whether the tables are already as wanted; tells so."""
+    from chronicle.build.changes import is_current
+
+    if wanted.select or wanted.full_refresh or wanted.tests or not is_current(warehouse):
+        return False
+    tell("nothing new: tables unchanged")
+    return True
 
 
 def build_wanted(

@@ -27,7 +27,7 @@ from chronicle.serve import serve as serving
 from chronicle.spark import session
 from chronicle.staying.answers import DOES as ANSWERS
 from chronicle.staying.answers import Answers
-from chronicle.staying.requests import Listener, Request, held, hello
+from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
 from ingestion.sources.discover import find_files
 from ingestion.warehouse import Busy, Warehouse
@@ -160,12 +160,12 @@ def follow(
         answers = Answers(spark, place)
 
         def take(request: Request) -> None:
-            if request.asked == "hello":
-                request.end(hello("follow", (*work, *ANSWERS)))
-            elif not answers.take(request):
+            if request.asked in work:
                 requests.put(request)
+            else:
+                answers.take(request)
 
-        stack.callback(Listener(place, take).close)
+        stack.callback(Listener(place, "follow", (*work, *ANSWERS), take).close)
         if beside:
             beside.listen(spark)
         where = f", serving {beside.url}" if beside else ""
@@ -189,9 +189,6 @@ def follow(
 
 def do(request: Request, work: Mapping[str, Work], spark: SparkSession) -> None:
     """Do what another command asks for."""
-    if request.asked not in work:
-        request.end(failed=f"unknown request '{request.asked}'")
-        return
     try:
         request.end(work[request.asked](spark, request))
     except Exception as error:

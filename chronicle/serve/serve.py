@@ -24,7 +24,7 @@ from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.internals.java_objects import java_of, session_of
 from chronicle.staying.answers import DOES as ANSWERS
 from chronicle.staying.answers import Answers
-from chronicle.staying.requests import Listener, Request, held, hello
+from chronicle.staying.requests import Listener, held
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -225,15 +225,7 @@ def answering(place: Warehouse, spark: SparkSession) -> Listener | None:
     """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and does."""
     if not place.is_local or not held(place):
         return None
-    answers = Answers(spark, place)
-
-    def take(request: Request) -> None:
-        if request.asked == "hello":
-            request.end(hello("serve", ANSWERS))
-        elif not answers.take(request):
-            request.end(failed=f"unknown request '{request.asked}'")
-
-    return Listener(place, take)
+    return Listener(place, "serve", ANSWERS, Answers(spark, place).take)
 
 
 def is_of_session(setting: str) -> bool:

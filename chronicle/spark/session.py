@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from chronicle.spark import jars, java, own_classes
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
+from chronicle.spark.processes import tree
 from ingestion import cache
 from ingestion.warehouse import Warehouse
 
@@ -303,25 +304,11 @@ def peak_memory_bytes() -> int | None:
     """
     if not Path("/proc/self/status").exists():
         return None
-    children: dict[int, list[int]] = {}
-    peaks: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            status = (entry / "status").read_text()
-        except OSError:
-            continue
-        parent = re.search(r"^PPid:\s+(\d+)", status, re.MULTILINE)
-        peak = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-        if parent and peak:
-            children.setdefault(int(parent[1]), []).append(int(entry.name))
-            peaks[int(entry.name)] = int(peak[1]) * 1024
-    total, due = 0, [os.getpid()]
-    while due:
-        process = due.pop()
-        total += peaks.get(process, 0)
-        due += children.get(process, [])
+    total = 0
+    for process in tree(os.getpid()):
+        with contextlib.suppress(OSError):
+            peak = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+            total += int(peak[1]) * 1024 if peak else 0
     return total
 
 

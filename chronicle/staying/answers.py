@@ -30,10 +30,8 @@ class Answers:
         self.spark, self.place, self.lock = spark, place, Lock()
         self.session: SparkSession | None = None
 
-    def take(self, request: Request) -> bool:
-        """Answer a request, if it is one for SQL."""
-        if request.asked not in DOES:
-            return False
+    def take(self, request: Request) -> None:
+        """Answer a request for SQL."""
         try:
             with self.lock:
                 if self.session is None:
@@ -43,7 +41,6 @@ class Answers:
             request.end()
         except Exception as error:
             request.end(failed=in_one_line(error))
-        return True
 
     @staticmethod
     def _forget(session: SparkSession) -> None:

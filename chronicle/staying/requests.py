@@ -85,10 +85,11 @@ def address(place: Warehouse) -> Iterator[str]:
 
 
 class Listener:
-    """Takes requests until it is closed, each in a thread.  `take(request)` answers and ends it.  The caller makes sure that there is one."""
+    """Takes requests until it is closed, each in a thread: "hello" it answers itself, and refuses what is not in `does`.  `what`: the command
+    that stays; `take(request)` answers and ends a request.  The caller makes sure that there is one listener."""
 
-    def __init__(self, place: Warehouse, take: Callable[[Request], None]) -> None:
-        self.path, self.take = place.work / SOCKET, take
+    def __init__(self, place: Warehouse, what: str, does: tuple[str, ...], take: Callable[[Request], None]) -> None:
+        self.path, self.what, self.does, self.take = place.work / SOCKET, what, does, take
         place.work.mkdir(parents=True, exist_ok=True)
         self.path.unlink(missing_ok=True)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -121,7 +122,12 @@ class Listener:
         except (OSError, ValueError, AttributeError, TypeError, KeyError):
             request.end(failed="the request was not understood")
             return
-        self.take(request)
+        if request.asked == "hello":
+            request.end({"what": self.what, "process": os.getpid(), "does": list(self.does)})
+        elif request.asked not in self.does:
+            request.end(failed=f"unknown request '{request.asked}'")
+        else:
+            self.take(request)
 
     def close(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -185,11 +191,6 @@ def connected(place: Warehouse, what: str) -> Staying:
         connection.close()
         raise
     return Staying(connection, what)
-
-
-def hello(what: str, does: tuple[str, ...]) -> dict[str, Any]:
-    """What a process that stays says of itself."""
-    return {"what": what, "process": os.getpid(), "does": list(does)}
 
 
 def held(place: Warehouse) -> bool:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from chronicle.project import PROJECT
-from tests.following import Brokers, Following, children
+from chronicle.spark.processes import tree
+from tests.following import Brokers, Following
+from tests.processes import alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
@@ -41,7 +43,7 @@ def test_appended_lines_become_facts_exactly_once(tmp_path: Path) -> None:
         brokers.change()
         # It may be at any point of a round.
         time.sleep(3)
-        java = children(following.process.pid)
+        java = tree(following.process.pid)[1:]
         following.process.kill()
         following.process.wait()
         time.sleep(0.01)
@@ -54,7 +56,7 @@ def test_appended_lines_become_facts_exactly_once(tmp_path: Path) -> None:
         assert f"using `chronicle follow` (process {following.process.pid})" in said
         _, said = command("ingest", str(tmp_path / "logs"), "--cluster", "followed", "-w", str(warehouse))
         assert f"using `chronicle follow` (process {following.process.pid})\n3 files: 3 unchanged\n0 new records" in said
-        java += children(following.process.pid)
+        java += tree(following.process.pid)[1:]
         assert following.stop() == 143
         last = following.said.read_text().splitlines()[-1]
         assert last.startswith("chronicle: terminated; ingested data is kept, tables are those of the last complete build")
@@ -64,10 +66,3 @@ def test_appended_lines_become_facts_exactly_once(tmp_path: Path) -> None:
         assert [process for process in java if alive(process)] == []
     finally:
         following.process.kill()
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from bench import run
+from bench import measurements, run
+from bench.fleet import Fleet
 from bench.measurements import MEASUREMENTS, Row, Stand, append, cpu_seconds, taken
 
 
@@ -48,6 +50,21 @@ def test_every_measurement_has_sizes_that_its_function_takes() -> None:
         assert wanted.full, name
         assert {len(size) for size in (*wanted.quick, *wanted.full)} == {arguments}, name
         assert wanted.measure.__doc__, name
+
+
+def test_logs_are_made_again_when_what_makes_them_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = tmp_path / "bench"
+    shutil.copytree(Path(measurements.__file__).parent, bench)
+    monkeypatch.setattr(measurements, "__file__", str(bench / "measurements.py"))
+    made: list[Path] = []
+    monkeypatch.setattr(measurements, "write_fleet", lambda place, fleet: (place.mkdir(parents=True), made.append(place)))
+    stand = Stand(tmp_path / "stand")
+    assert stand.logs(Fleet()) == stand.logs(Fleet()) == made[0]
+    for name in ("cluster.py", "kraft.py", "voices_kraft.yml", "zookeeper.py"):
+        with (bench / name).open("a") as file:
+            file.write("# other\n")
+        assert stand.logs(Fleet()) == made[-1]
+    assert len(set(made)) == 5
 
 
 def test_what_is_taken_is_filled_in() -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from chronicle.build import changes
 from chronicle.cli import main
+from chronicle.cli.work import Wanted, has_nothing_new
 from chronicle.spark import jars
 from ingestion import cache
 from ingestion.captures.system import open_files
@@ -41,6 +43,19 @@ def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys
     assert capsys.readouterr().err == (
         f"chronicle: {tmp_path}/none: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_said"),
+    [(Wanted(), True), (Wanted(explain=True), True), (Wanted(select="fct_x"), False), (Wanted(full_refresh=True), False)],
+)
+def test_tables_that_are_as_wanted_are_not_built(wanted: Wanted, is_said: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(changes, "is_current", lambda warehouse: True)
+    assert has_nothing_new("w", wanted, said.append) == is_said
+    assert said == ["nothing new: tables unchanged"] * is_said
+    monkeypatch.setattr(changes, "is_current", lambda warehouse: False)
+    assert not has_nothing_new("w", wanted, said.append)
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -20,7 +20,7 @@ from chronicle.cli import following as command
 from chronicle.cli import main
 from chronicle.follow import follow
 from chronicle.staying import requests
-from chronicle.staying.requests import Listener, Request, Unanswered, hello, staying
+from chronicle.staying.requests import Listener, Request, Unanswered, staying
 from ingestion import ingest as ingesting
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
@@ -28,17 +28,17 @@ from ingestion.warehouse import Busy, Warehouse
 
 
 def answer(request: Request) -> None:
-    if request.asked == "hello":
-        request.end(hello("follow", ("sql", "build")))
-    elif request.asked == "sql":
+    if request.asked == "sql":
         request.say("one\ntwo")
         request.answer(pa.table({"n": [1, None]}))
         request.end()
-    elif request.asked == "build":
+    else:
         request.out("printed\n")
         request.end({"given": request.values})
-    else:
-        request.end(failed="no")
+
+
+def listening(place: Warehouse) -> Listener:
+    return Listener(place, "follow", ("sql", "build"), answer)
 
 
 @pytest.fixture(params=["short", "long"])
@@ -49,7 +49,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
 
 @pytest.fixture
 def listener(place: Warehouse) -> Iterator[Listener]:
-    found = Listener(place, answer)
+    found = listening(place)
     yield found
     found.close()
 
@@ -67,7 +67,7 @@ def test_other_commands_are_answered(place: Warehouse, listener: Listener, capsy
 
 def test_what_it_does_not_do_is_not_asked_of_it(place: Warehouse, listener: Listener) -> None:
     assert staying(place, "ingest") is None
-    with pytest.raises(Unanswered, match="no"):
+    with pytest.raises(Unanswered, match="unknown request 'ingest'"):
         requests.connected(place, "follow").ask("ingest")
 
 
@@ -76,13 +76,13 @@ def test_only_the_owner_may_ask(place: Warehouse, listener: Listener) -> None:
 
 
 def test_a_socket_that_a_killed_process_left_is_none(place: Warehouse) -> None:
-    listener = Listener(place, answer)
+    listener = listening(place)
     listener.socket.close()
     with requests.address(place) as name, socket.socket(socket.AF_UNIX) as left:
         (place.work / requests.SOCKET).unlink()
         left.bind(name)
     assert staying(place, "sql") is None
-    again = Listener(place, answer)
+    again = listening(place)
     assert staying(place, "sql") is not None
     again.close()
     assert staying(place, "sql") is None
@@ -99,7 +99,7 @@ def test_nonsense_is_refused_and_the_next_is_answered(place: Warehouse, listener
 
 
 def test_a_process_that_ends_meanwhile_is_an_error(place: Warehouse) -> None:
-    listener = Listener(place, lambda request: request.connection.close())
+    listener = Listener(place, "follow", ("sql",), lambda request: request.connection.close())
     with pytest.raises(ConnectionError, match="`chronicle follow` ended before it was done; try again"):
         requests.connected(place, "follow").ask("sql")
     listener.close()
@@ -112,7 +112,7 @@ def test_one_process_stays(place: Warehouse) -> None:
 
 
 def test_sql_is_asked_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    listener = Listener(Warehouse.at(str(tmp_path)), answer)
+    listener = listening(Warehouse.at(str(tmp_path)))
     assert main.execute(["sql", "select 1 / 2 as n", "-w", str(tmp_path), "-f", "csv"]) == 0
     assert capsys.readouterr().out == 'n\n1\n""\n'
     listener.close()
@@ -264,9 +264,9 @@ def test_requests_are_done_one_after_the_other(place: Warehouse) -> None:
         taken.append(request)
         arrived.set()
 
-    listener = Listener(place, take)
+    listener = Listener(place, "follow", ("build", "run"), take)
     work = {"build": lambda spark, request: {"models": 3}, "run": lambda spark, request: 1 / 0}
-    for asked, wanted in (("build", {"models": 3}), ("run", "division by zero"), ("dance", "unknown request 'dance'")):
+    for asked, wanted in (("build", {"models": 3}), ("run", "division by zero")):
         there = requests.connected(place, "follow")
         found: list[Any] = []
 
@@ -283,4 +283,7 @@ def test_requests_are_done_one_after_the_other(place: Warehouse) -> None:
         follow.do(taken.pop(), work, cast("Any", None))
         thread.join(5)
         assert found == [wanted] or wanted in found[0]
+    with pytest.raises(Unanswered, match="unknown request 'dance'"):
+        requests.connected(place, "follow").ask("dance")
+    assert taken == []
     listener.close()

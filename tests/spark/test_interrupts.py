@@ -12,31 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from chronicle.spark.processes import tree
+from tests.processes import alive
+
 LOGS = Path(__file__).parents[2] / "examples" / "orders"
-
-
-def descendants(process: int) -> set[int]:
-    """Ids of all processes below one."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            children.setdefault(parent, []).append(int(entry.name))
-    found, due = set(), [process]
-    while due:
-        due += (below := children.get(due.pop(), []))
-        found |= set(below)
-    return found
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def reached(what: Callable[[], bool], seconds: float) -> bool:
@@ -62,10 +41,10 @@ def test_an_interrupted_command_ends_at_once(tmp_path: Path, number: signal.Sign
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, cwd=LOGS.parents[1])
     try:
         if moment == "java starts":
-            assert reached(lambda: bool(descendants(process.pid)), 60)
+            assert reached(lambda: len(tree(process.pid)) > 1, 60)
         else:
             assert reached(lambda: any(line[:1].isdigit() and "/" in line.split()[0] for line in heard.read_text().splitlines()), 200)
-        below = descendants(process.pid)
+        below = tree(process.pid)[1:]
         assert below
         began = time.monotonic()
         os.kill(process.pid, number)
