@@ -10,27 +10,23 @@ with events as (
 followed as (
     select
         *,
-        first_value(
+        lead(
             case
                 when {{ has_role(['old_consumer_rebalance_start', 'old_consumer_stop']) }}
                     then event
-            end,
-            true
-        ) over (
+            end
+        ) ignore nulls over (
             partition by cluster_id, cluster_incarnation, member_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as next_rebalance_or_stop,
-        first_value(
+        lead(
             case
                 when {{ has_role('old_consumer_release') }}
                     then event
-            end,
-            true
-        ) over (
+            end
+        ) ignore nulls over (
             partition by cluster_id, cluster_incarnation, member_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as release_event
     from events
 ),

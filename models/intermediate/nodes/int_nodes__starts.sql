@@ -6,10 +6,9 @@ with lifecycle_events as (
 followed as (
     select
         *,
-        min(case when lifecycle_step = 'starting' then logged_at end) over (
+        lead(case when lifecycle_step = 'starting' then logged_at end) ignore nulls over (
             partition by cluster_id, node_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as next_start_at
     from lifecycle_events
 ),

@@ -20,10 +20,9 @@ numbered as (
             order by logged_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ) as times_enabled,
-        min(case when is_cleaner_enabled then logged_at end) over (
+        lead(case when is_cleaner_enabled then logged_at end) ignore nulls over (
             partition by cluster_id, cluster_incarnation, node_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as enabled_at
     from placed_settings
 ),

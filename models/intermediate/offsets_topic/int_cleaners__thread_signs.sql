@@ -10,10 +10,10 @@ turned as (
         last_value(case when sign in ('restarted', 'stopping') then sign end, true)
             over (before) as cleaner_state,
         count_if(sign in ('restarted', 'stopping')) over (before) as cleaner_state_number,
-        min(case when sign = 'restarted' then signed_at end) over (after) as restarted_at,
-        min(case when sign = 'stopping' then signed_at end) over (after) as stopping_at,
+        lead(if(sign = 'restarted', signed_at, null)) ignore nulls over (turns) as restarted_at,
+        lead(if(sign = 'stopping', signed_at, null)) ignore nulls over (turns) as stopping_at,
         count_if(sign = 'alive') over (thread_before) as life_number,
-        min(case when sign = 'alive' then signed_at end) over (thread_after) as alive_at
+        lead(if(sign = 'alive', signed_at, null)) ignore nulls over (lives) as alive_at
     from signs
     window
         before as (
@@ -21,20 +21,18 @@ turned as (
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ),
-        after as (
+        turns as (
             partition by cluster_id, cluster_incarnation, node_id
             order by signed_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ),
         thread_before as (
             partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ),
-        thread_after as (
+        lives as (
             partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
             order by signed_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         )
 ),
 

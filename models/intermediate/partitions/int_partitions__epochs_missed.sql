@@ -65,8 +65,8 @@ awaited as (
                 assigned.topic_incarnation,
                 watchers.node_id,
                 watchers.term_epoch
-            order by assigned.leader_epoch
-            rows between current row and unbounded following
+            order by assigned.leader_epoch desc
+            rows between unbounded preceding and current row
         ) as reached_at
     from watchers
     inner join assigned

@@ -193,7 +193,7 @@ final as (
         filter (where replicas is not null) as replicas,
         max_by(replicas, struct(logged_at, -claim_rank, source_path, byte_offset))
         filter (where replicas is not null) as last_replicas,
-        count(distinct replicas) as replica_lists,
+        size(collect_set(replicas)) as replica_lists,
         max(topic_id) as topic_id,
         max(
             case
@@ -204,7 +204,7 @@ final as (
             end
         )
         = 1 as is_creation,
-        count(distinct leader_id) as leaders_named,
+        cast(size(collect_set(leader_id)) as bigint) as leaders_named,
         min(claim_rank) as best_rank,
         array_sort(collect_set(reported_by)) as reported_by,
         {{ evidence() }} as evidence,

@@ -69,8 +69,8 @@ timed as (
                     partition_id,
                     topic_incarnation,
                     partition_epoch is null
-                order by partition_epoch
-                rows between current row and unbounded following
+                order by partition_epoch desc
+                rows between unbounded preceding and current row
             )
         end as changed_at
     from states

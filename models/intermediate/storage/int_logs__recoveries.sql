@@ -6,20 +6,18 @@ with events as (
 followed as (
     select
         *,
-        min(case when {{ has_role('log_load') }} then logged_at end) over (
+        lead(case when {{ has_role('log_load') }} then logged_at end) ignore nulls over (
             partition by cluster_id, node_id, topic_name, partition_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as loaded_at,
-        min(
+        lead(
             case
                 when {{ has_role(['logs_loading_start', 'logs_loading_end']) }}
                     then logged_at
             end
-        ) over (
+        ) ignore nulls over (
             partition by cluster_id, node_id
             order by logged_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as all_ended_at
     from events
 ),

@@ -24,10 +24,9 @@ turned as (
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ) as turn_number,
-        min(case when sign = 'restarted' then signed_at end) over (
+        lead(case when sign = 'restarted' then signed_at end) ignore nulls over (
             partition by cluster_id, cluster_incarnation, node_id
             order by signed_at, source_path, byte_offset
-            rows between 1 following and unbounded following
         ) as restarted_at
     from signs
 ),

@@ -1,7 +1,11 @@
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
+-- All windows over a partition's hours have one order, so that they are sorted once.
 with hours as (
-    select * from {{ ref('int_offsets__hours') }}
+    select
+        *,
+        unix_seconds(hour_at) as hour_seconds
+    from {{ ref('int_offsets__hours') }}
 ),
 
 followed as (
@@ -12,7 +16,7 @@ followed as (
         lag(last_measured_bytes) over (in_order) as previous_measured_bytes
     from hours
     window in_order as (
-        partition by cluster_id, cluster_incarnation, node_id, partition_id order by hour_at
+        partition by cluster_id, cluster_incarnation, node_id, partition_id order by hour_seconds
     )
 ),
 
@@ -52,10 +56,33 @@ with_day as (
         *,
         sum(bytes_growth) over (
             partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by unix_seconds(hour_at)
+            order by hour_seconds
             range between 82800 preceding and current row
         ) as growth_24h
     from grown
+),
+
+-- A day of its past, and no older than a week before it. Hours are counted from the beginning: a count that slides is made
+-- again for each row.
+with_past as (
+    select
+        *,
+        max(growth_24h) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between 691200 preceding and 86400 preceding
+        ) as past_growth_24h,
+        count(*) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between unbounded preceding and 86400 preceding
+        ) as hours_until_yesterday,
+        count(*) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between unbounded preceding and 691201 preceding
+        ) as hours_of_older_past
+    from with_day
 ),
 
 siblings_compared as (
@@ -67,23 +94,12 @@ siblings_compared as (
         percentile_approx(growth_24h, 0.5) over (
             partition by cluster_id, cluster_incarnation, node_id, hour_at
         ) as sibling_growth_24h,
-        -- A day of its past, and no older than a week before it.
-        max(growth_24h) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by unix_seconds(hour_at)
-            range between 691200 preceding and 86400 preceding
-        ) as past_growth_24h,
-        count(*) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by unix_seconds(hour_at)
-            range between 691200 preceding and 86400 preceding
-        ) as past_hours,
         sort_array(
             collect_list(struct(node_id, growth_24h)) over (
                 partition by cluster_id, cluster_incarnation, partition_id, hour_at
             )
         ) as replicas
-    from with_day
+    from with_past
 ),
 
 replicas_compared as (
@@ -136,7 +152,7 @@ judged as (
                 end,
                 case
                     when
-                        past_hours >= 24
+                        hours_until_yesterday - hours_of_older_past >= 24
                         and growth_24h > {{ ratio }} * greatest(past_growth_24h, 0)
                         and growth_24h - greatest(past_growth_24h, 0) > {{ floor }}
                         then concat(

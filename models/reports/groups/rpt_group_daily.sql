@@ -55,20 +55,36 @@ judged as (
     group by group_key, window_date
 ),
 
+-- The days of each coordinator: a join of all days with all coordinators would grow with the square of the history.
+coordinator_days as (
+    select
+        coordinators.group_key,
+        coordinators.valid_from,
+        coordinators.valid_to,
+        coordinators.coordinator_id,
+        explode(
+            sequence(
+                to_date(coordinators.valid_from),
+                greatest(
+                    to_date(coordinators.valid_from),
+                    to_date(least(coordinators.valid_to, known_groups.last_seen_at))
+                )
+            )
+        ) as report_date
+    from coordinators
+    inner join known_groups using (group_key)
+    where coordinators.coordinator_id >= 0
+),
+
+-- The last one of the day.
 coordinated as (
     select
-        group_days.group_key,
-        group_days.report_date,
-        max(struct(coordinators.valid_from, coordinators.coordinator_id)).coordinator_id
-            as coordinator_id
-    from group_days
-    inner join coordinators
-        on
-            group_days.group_key = coordinators.group_key
-            and coordinators.valid_from < group_days.report_date + interval 1 day
-            and coalesce(group_days.report_date < coordinators.valid_to, true)
-    where coordinators.coordinator_id >= 0
-    group by group_days.group_key, group_days.report_date
+        group_key,
+        report_date,
+        max(struct(valid_from, coordinator_id)).coordinator_id as coordinator_id
+    from coordinator_days
+    where coalesce(report_date < valid_to, true)
+    group by group_key, report_date
 ),
 
 final as (
