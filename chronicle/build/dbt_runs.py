@@ -32,7 +32,11 @@ WHILE_BUILDING = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     # What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
-    "chronicle.one_task_bytes": str(8 << 20),
+    "chronicle.one_task_bytes": str(64 << 20),
+    # Its first step leaves out rows before they are sent to other partitions. There is one.
+    "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
+    # Each plan is written out for the history of statements; nobody reads it.
+    "spark.sql.ui.explainMode": "simple",
     **settings.WHILE_BUILDING,
 }
 

@@ -31,6 +31,7 @@ from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.steps import kept_step
 from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
+from chronicle.spark.internals.call_site import name_call_site
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Runner:
         running: dict[Future[Result], str] = {}
         urgency = self.project.readers_beneath()
         try:
-            with ThreadPoolExecutor(THREADS) as threads:
+            with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
                     while order.is_active():
                         for name in sorted(order.get_ready(), key=urgency.__getitem__, reverse=True):

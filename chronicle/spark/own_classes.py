@@ -1,4 +1,4 @@
-"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server, and one for builds. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
+"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and files that hide Hadoop's of the same name. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
@@ -32,10 +32,15 @@ def sources() -> list[Path]:
     return sorted(SOURCES.glob("*.scala"))
 
 
+def resources() -> list[Path]:
+    """What is in the jar as it is."""
+    return sorted(SOURCES.glob("*.xml"))
+
+
 def jar() -> Path:
     """Where the classes are, by the hash of what they are made from and for."""
     digest = hashlib.sha256(metadata.version("pyspark").encode())
-    for source in sources():
+    for source in sources() + resources():
         digest.update(source.name.encode() + source.read_bytes())
     return cache.folder() / f"guard-{digest.hexdigest()[:16]}.jar"
 
@@ -73,6 +78,8 @@ def compile_to(wanted: Path) -> None:
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in made:
                 archive.write(path, path.relative_to(folder))
+            for path in resources():
+                archive.write(path, path.name)
         aside.replace(wanted)
 
 

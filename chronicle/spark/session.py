@@ -105,6 +105,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
+        # Each sort and each hash table takes a page. Spark's own choice, 32 MB, is filled with zeros some thousand times in a build.
+        "spark.buffer.pageSize": "1m",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         **internals.ALWAYS,
@@ -158,7 +160,8 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
 
 def command(memory: str, server: Server | None = None) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", str(own_classes.jar())]
+    # Ours first: some of its files hide those of others.
+    class_path = [str(own_classes.jar()), *jars.class_path(), f"{spark_home.jars()}/*"]
     home = java.find()
     classes = class_archive(home)
     return [

@@ -13,7 +13,7 @@ import pytest
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
-from chronicle.spark.internals import error_lines, executions, gateway, hadoop_files, resolver, settings
+from chronicle.spark.internals import call_site, error_lines, executions, gateway, hadoop_files, resolver, settings
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
@@ -182,6 +182,31 @@ def test_the_catalog_knows_the_columns_of_a_delta_table(spark: SparkSession) -> 
     said = "the catalog holds no columns: BI tools see empty tables (catalog.update.enabled, internals/settings.py)"
     assert list(table.schema().fieldNames()) == ["id", "name"], said
     spark.sql("drop table staging.canary")
+
+
+# internals/call_site.py
+
+
+def test_a_thread_says_where_it_calls_spark_from(spark: SparkSession) -> None:
+    context = spark.sparkContext
+    try:
+        call_site.name_call_site(spark, "canary")
+        found = context._jsc.sc().getCallSite()
+    finally:
+        for key in call_site.PROPERTIES:
+            context.setLocalProperty(key, None)  # type: ignore[arg-type]
+    said = "Spark looks at its stack for each operator: builds become slower (internals/call_site.py)"
+    assert (found.shortForm(), found.longForm()) == ("canary", "canary"), said
+
+
+# jvm/*.xml
+
+
+def test_settings_that_nothing_uses_are_hidden(spark: SparkSession) -> None:
+    known = spark.sparkContext._jsc.hadoopConfiguration()
+    said = "settings of YARN and MapReduce are written out for each file that is read: builds become slower (jvm/yarn-default.xml)"
+    assert known.get("yarn.resourcemanager.address") is None and known.get("mapreduce.map.memory.mb") is None, said
+    assert known.get("fs.defaultFS") == "file:///"
 
 
 # internals/resolver.py

@@ -10,6 +10,7 @@ import pytest
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode, rows_of
+from chronicle.spark.internals.java_objects import session_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +30,17 @@ QUERIES = {
         select kind, number, row_number() over (order by number desc, kind) as place, lag(number) over (order by kind) as before
         from (select kind, count(*) as number, count(distinct id) as ids from few.orders group by kind)""",
     "lists in order": "select kind, sort_array(collect_set(id)) as ids, max_by(id, id) as last from few.orders group by kind",
+    "aggregates of some rows each": """
+        select kind, count(*) filter (where id > 30) as late, sum(id) filter (where id < 30) as early, min(id) as first from few.orders group by kind""",
+    "aggregates of texts, sorted": "select id % 3 as third, max(kind) as last, min_by(kind, struct(id, kind)) as first from few.orders group by id % 3",
+    "objects of some rows": """
+        select kind, size(collect_list(id) filter (where id % 2 = 0)) as even, percentile_approx(id, 0.5) as middle, count(*) as number
+        from few.orders group by kind""",
+    "an aggregate of all rows": "select count(*) as number, max(kind) as last, array_sort(collect_set(kind)) as kinds from few.orders",
+    "distinct and not": "select kind, count(distinct id % 4) as fourths, sum(id) as total, max(kind) as last from few.orders group by kind",
+    "several that are distinct": "select count(distinct kind) as kinds, count(distinct id) as ids, sum(id) as total from few.orders",
+    "an aggregate of aggregates": """
+        select number, count(*) as kinds from (select kind, count(*) as number from few.orders group by kind) group by number""",
     "one row of many": "select id from few.orders order by kind, id limit 3",
     "a query within": "select id, (select max(id) from few.kinds) as most from few.orders where id > (select min(id) from few.kinds)",
     "an aggregate over tables of several sizes": """
@@ -84,6 +96,29 @@ def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Pa
     assert now <= before
     if name in ("joins of all kinds", "semi and anti joins", "a join with a condition", "windows over aggregates", "lists in order"):
         assert now == 1 < before
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregates"),
+    [
+        ("aggregates of some rows each", 1),
+        ("aggregates of texts, sorted", 1),
+        ("objects of some rows", 1),
+        ("an aggregate of aggregates", 2),
+    ],
+)
+def test_an_aggregate_is_one_step(few: SparkSession, name: str, aggregates: int) -> None:
+    """Spark plans two, for an exchange between them."""
+
+    def planned() -> int:
+        return str(session_of(few).sql(QUERIES[name]).queryExecution().executedPlan()).count("Aggregate(")
+
+    assert planned() == aggregates
+    few.conf.set(ONE_TASK, "0")
+    try:
+        assert planned() == 2 * aggregates
+    finally:
+        few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
 
 
 @pytest.mark.parametrize("most", ["smaller", "larger"])

@@ -1,9 +1,10 @@
 package org.apache.spark.sql.chronicle
 
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, Partial}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
-import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, ObjectHashAggregateExec, SortAggregateExec}
 import org.apache.spark.sql.execution.datasources.WriteFilesExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledHashJoinExec, SortMergeJoinExec}
@@ -18,6 +19,7 @@ class OneTaskExtension extends (SparkSessionExtensions => Unit) {
 
 /** Runs in one task what reads few bytes. Spark runs a job for each side of a join that it broadcasts and a stage for each exchange, and
   * to start one costs more than thousands of rows do. Where all exchanges have one partition, a plan without them gives the same rows.
+  * An aggregate whose two steps an exchange held apart is then one step.
   *
   * The setting `chronicle.one_task_bytes` says how many bytes the files have, at most, that a part of a plan reads; without it nothing
   * changes.
@@ -72,10 +74,39 @@ object OneTask extends Rule[SparkPlan] {
         case _: SortExec => Part(same, bytes, parts.head.isOne, isSorted = true)
         case _: ProjectExec | _: FilterExec | _: BaseAggregateExec | _: WindowExecBase | _: GenerateExec | _: ExpandExec |
             _: SortMergeJoinExec | _: ShuffledHashJoinExec =>
-          Part(same, bytes, parts.forall(_.isOne), isSorted)
+          Part(inOneStep(same), bytes, parts.forall(_.isOne), isSorted)
         case _ => Part(same, bytes, isOne = false, isSorted)
       }
   }
+
+  /** An aggregate that merges what the one right below it has prepared of the same rows, as one that does both. */
+  private def inOneStep(plan: SparkPlan): SparkPlan = plan match {
+    case last: HashAggregateExec => last.child match {
+      case first: HashAggregateExec if prepares(first, last) =>
+        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
+      case _ => plan
+    }
+    case last: ObjectHashAggregateExec => last.child match {
+      case first: ObjectHashAggregateExec if prepares(first, last) =>
+        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
+      case _ => plan
+    }
+    // Its rows are sorted for the second step, as they were for the first.
+    case last: SortAggregateExec => last.child match {
+      case SortExec(_, false, first: SortAggregateExec, _) if prepares(first, last) =>
+        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
+      case _ => plan
+    }
+    case _ => plan
+  }
+
+  private def prepares(first: BaseAggregateExec, last: BaseAggregateExec): Boolean =
+    first.groupingExpressions.map(_.toAttribute) == last.groupingExpressions.map(_.toAttribute) &&
+      first.aggregateExpressions.map(_.resultId) == last.aggregateExpressions.map(_.resultId) &&
+      first.aggregateExpressions.forall(step => step.mode == Partial && !step.isDistinct) &&
+      last.aggregateExpressions.forall(_.mode == Final)
+
+  private def complete(first: BaseAggregateExec): Seq[AggregateExpression] = first.aggregateExpressions.map(_.copy(mode = Complete))
 
   /** Bytes of the files that a leaf of a plan reads. */
   private def read(leaf: SparkPlan): Long = leaf match {
