@@ -104,6 +104,9 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
+        # Every sort and every sum takes a page before its first row. Spark makes them 16 MB with this memory: some sixty are all that a task
+        # may have, and a model whose steps run in one task has more.
+        "spark.buffer.pageSize": "4m",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         **internals.ALWAYS,
