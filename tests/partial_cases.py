@@ -118,7 +118,9 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Case:
     if is_stretched:
         logs, said = stretched(logs, scale.most_days, draw)
         story += said
-    history = History(scale, draw, sorted(draw.sample(range(scale.rounds), draw.randint(min(2, scale.rounds), scale.rounds))))
+    # At least two, but of two rounds some cases need only one: then there are clusters that a build does not make.
+    fewest = max(min(2, scale.rounds - 1), 1)
+    history = History(scale, draw, sorted(draw.sample(range(scale.rounds), draw.randint(fewest, scale.rounds))))
     for path, content in fitting(others, scale.most_bytes // 2, draw).items():
         history.whole(path, content)
     history.arrive(logs)

@@ -12,7 +12,7 @@ from tests.equal import Verdict
 from tests.partial import Loads, made_cases, run
 from tests.partial_cases import Scale, archives
 
-SCALE = Scale(rounds=3, most_bytes=150_000, most_days=20)
+SCALE = Scale(rounds=2, most_bytes=150_000, most_days=10)
 CASES, SEED = 10, 1
 
 
