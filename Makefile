@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-spark lint fuzz rotations following hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-spark lint fuzz rotations partial following hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -76,6 +76,12 @@ fuzz: setup
 ROTATION_SECONDS ?= 600
 rotations: setup
 	$(BIN)/python -m tests.rotations --seconds $(ROTATION_SECONDS)
+
+# Clusters whose logs arrive in pieces and are built after each round, beside one full build; ONLY=case-017 tries one alone.
+CASES ?= 200
+SEED ?= 1
+partial: setup
+	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
 
 # How long a line takes to become a fact while `chronicle follow` runs: three brokers, 1 MB/s.
 FOLLOWING_SECONDS ?= 300

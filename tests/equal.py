@@ -12,7 +12,7 @@ import os.path
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,12 @@ class Renames:
 
 @dataclass
 class Verdict:
-    """What a table's line says: its rows in NEW, and what differs."""
+    """What a table's line says: its rows in NEW, and what differs.  `clusters`: those whose rows differ."""
 
     table: str
     rows: int = 0
     differences: list[str] = field(default_factory=list)
+    clusters: list[str] = field(default_factory=list)
     examples: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -82,12 +83,13 @@ class Verdict:
 
 
 class Pair:
-    """Both warehouses in one DuckDB session, as the sides `old` and `new`."""
+    """Both warehouses in one DuckDB session, as the sides `old` and `new`.  `left_out`: more columns, as in RUN_DEPENDENT."""
 
-    def __init__(self, old: Path, new: Path, renames: Renames) -> None:
+    def __init__(self, old: Path, new: Path, renames: Renames, left_out: Collection[str] = ()) -> None:
         self.session = duck.connect()
         self.roots = {"old": old, "new": new}
         self.renames = renames
+        self.left_out = {*RUN_DEPENDENT, *left_out}
         for side, root in self.roots.items():
             self._note_path_prefixes(side, root / BRONZE / "sources")
 
@@ -97,7 +99,7 @@ class Pair:
         old, new = ({table.name: table for table in published(root)} for root in self.roots.values())
         old = {self.renames.table(name): table for name, table in old.items()}
         for name in sorted(old.keys() | new.keys()):
-            yield self._compared(name, old.get(name), new.get(name))
+            yield self.compared(name, old.get(name), new.get(name))
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         return self.session.execute(query).fetchall()
@@ -124,10 +126,12 @@ class Pair:
         different = sorted(cluster for cluster in old.keys() | new.keys() if old.get(cluster, 0) != new.get(cluster, 0))
         if different:
             verdict.differences.append(f"{sum(old.values())} rows in OLD; {len(different)} clusters differ")
+            verdict.clusters = different
             verdict.examples = [f"{cluster}: {old.get(cluster, 0)} -> {new.get(cluster, 0)}" for cluster in different[:EXAMPLES]]
         return verdict
 
-    def _compared(self, name: str, old: Path | None, new: Path | None) -> Verdict:
+    def compared(self, name: str, old: Path | None, new: Path | None) -> Verdict:
+        """One table, value by value.  `old`, `new`: its folders (None: it is not there)."""
         if old is None or new is None:
             there = old or new
             assert there is not None
@@ -141,7 +145,7 @@ class Pair:
         for this, other, label in (("old", "new", "OLD"), ("new", "old", "NEW")):
             if alone := [column for column in columns[this] if column not in columns[other]]:
                 verdict.differences.append(f"columns only in {label}: {', '.join(alone)}")
-        shared = [column for column in columns["new"] if column in columns["old"] and not is_run_dependent(name, column)]
+        shared = [column for column in columns["new"] if column in columns["old"] and not self.left_out & {column, f"{name}.{column}"}]
         retyped = {column for column in shared if columns["old"][column][1] != columns["new"][column][1]}
         for column in sorted(retyped):
             verdict.differences.append(f"{column}: {columns['old'][column][1]} -> {columns['new'][column][1]}")
@@ -158,6 +162,9 @@ class Pair:
         if lost or gained:
             verdict.differences.append(f"{lost} rows only in OLD, {gained} only in NEW")
             verdict.examples = self._examples(shared)
+            if "cluster_id" in shared:
+                both = "select cluster_id from lost union select cluster_id from gained"
+                verdict.clusters = [cluster for (cluster,) in self.rows(f"{both} order by cluster_id")]
         return verdict
 
     def _columns(self, table: Path) -> dict[str, str]:
@@ -203,10 +210,6 @@ def is_table(folder: Path) -> bool:
 def published(root: Path) -> list[Path]:
     """Folders of all tables that people read."""
     return [table for table in sorted(root.glob("*/*")) if table.parent.name not in NOT_PUBLISHED and is_table(table)]
-
-
-def is_run_dependent(table: str, column: str) -> bool:
-    return column in RUN_DEPENDENT or f"{table}.{column}" in RUN_DEPENDENT
 
 
 def relative(path: str) -> str:

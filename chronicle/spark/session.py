@@ -105,7 +105,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
-        # Each sort and each hash table takes a page. Spark's own choice, 32 MB, is filled with zeros some thousand times in a build.
+        # Every sort and every sum takes a page before its first row. Spark makes them 16 or 32 MB: some sixty are all that a task may have, and a
+        # model whose steps run in one task has more.
         "spark.buffer.pageSize": "1m",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",

@@ -171,3 +171,23 @@ def test_rows_are_those_of_the_newest_version(few: SparkSession, tmp_path: Path)
         few.range(rows).write.format("delta").mode("overwrite").save(str(tmp_path / "delta"))
         few.range(rows).write.mode("overwrite").parquet(str(tmp_path / "parquet"))
         assert rows_of(tmp_path / "delta") == rows_of(tmp_path / "parquet") == rows
+
+
+def test_many_steps_find_room_in_one_task(few: SparkSession) -> None:
+    """Each sort and each sum takes a page of the task's memory before its first row."""
+
+    def joined(first: int, last: int) -> str:
+        if first == last:
+            return f"(select id, sum(id + {first}) as total from few.orders group by id)"
+        middle = (first + last) // 2
+        one, other = joined(first, middle), joined(middle + 1, last)
+        return f"(select one.id, one.total + other.total as total from {one} one join {other} other on one.id = other.id)"
+
+    before = few.conf.get("spark.sql.autoBroadcastJoinThreshold")
+    few.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        row = few.sql(f"select count(*) as rows, sum(total) as total from {joined(0, 127)}").first()
+    finally:
+        few.conf.set("spark.sql.autoBroadcastJoinThreshold", before)
+    # 128 times the sum of 0 to 59, and 60 times the sum of 0 to 127.
+    assert (row.rows, row.total) == (60, 128 * 1770 + 60 * 8128)

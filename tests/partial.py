@@ -1,0 +1,169 @@
+"""Full load = any sequence of partial loads: `python -m tests.partial [--cases 200] [--seed 1] [--folder F]`.
+
+Each case is a cluster whose logs arrive in pieces (`tests.partial_cases`): files that grow to the middle of a line, rotated pieces in any
+order, days that come late, lines and files that come twice, over minutes or months.  All cases lie in one warehouse: in each round some of
+them get their next pieces, and one build makes what these touch.  In the end a second warehouse gets all files at once and one full build;
+every mart has to be the same, value by value, and so have the rows of bronze.
+
+What legitimately differs is left out: numbers and clocks of ingestions (`tests.equal`), and which path evidence names where a file was read
+under an earlier name, or as the other of two files that begin alike.  So no file is renamed here, and no two files of a node begin
+alike, except for whole copies that come after what they are copies of; `tests/flow/test_flow.py` renames and packs files.  A file that
+grows is fresh until it is complete, for its last line waits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ingestion import ingest as ingesting
+from tests.equal import Pair, Renames, Verdict
+from tests.lab import Lab
+from tests.partial_cases import Archive, Case, Scale, archives, made
+from tests.rotations import Here
+
+# A file that is complete was last written to in 2020; another one still is.
+LONG_AGO = 1_600_000_000
+SETTLED_AFTER = 3600.0
+# What hangs on how much of a file was there when it was read first: its id is made of its first bytes, at most 1024, and its node may have been
+# known by its folder before a line named it.
+LEFT_OUT = ("source_id", "node_known_by")
+ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
+
+
+@dataclass
+class Loads:
+    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it."""
+
+    folder: Path
+    cases: Sequence[Case]
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def deliver(self, round_: int) -> list[Case]:
+        """Write what a round brings.  Returns the cases that got something."""
+        for case in self.cases:
+            for path, content, is_whole in case.arriving(round_):
+                file = self.folder / "files" / case.name / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+                if is_whole:
+                    os.utime(file, (LONG_AGO, LONG_AGO))
+        return [case for case in self.cases if round_ in case.rounds]
+
+    def ingest(self, warehouse: str, cases: Sequence[Case]) -> int:
+        """Ingest the files of some cases.  Returns the number of records."""
+        began, records = time.monotonic(), 0
+        for case in cases:
+            options = ingesting.Options(
+                [str(self.folder / "files" / case.name)], cluster=case.name, timezone="UTC", settled_after=SETTLED_AFTER
+            )
+            records += ingesting.ingest(Here, self.place(warehouse), options, tell=lambda text: None).records
+        self.seconds["ingest"] += time.monotonic() - began
+        return records
+
+    def build(self, warehouse: str) -> list[str] | None:
+        """Build what is new.  Returns the clusters that were built; None: all."""
+        began = time.monotonic()
+        built = Lab(self.folder, self.place(warehouse)).build().clusters
+        self.seconds["build"] += time.monotonic() - began
+        return built
+
+    def place(self, warehouse: str) -> str:
+        return str(self.folder / warehouse)
+
+    def differences(self, one: str, other: str) -> list[Verdict]:
+        """Tables that are not the same in two warehouses."""
+        return [verdict for verdict in verdicts(Path(self.place(one)), Path(self.place(other))) if verdict.differences]
+
+
+def verdicts(old: Path, new: Path) -> Iterator[Verdict]:
+    """One per table of two warehouses; of bronze, too, value by value, except for what each run notes of each file."""
+    pair = Pair(old, new, Renames(), LEFT_OUT)
+    for name in ROWS_OF_BRONZE:
+        yield pair.compared(name, old / "bronze" / name, new / "bronze" / name)
+    yield from (verdict for verdict in pair.verdicts() if not verdict.table.startswith("bronze."))
+
+
+def run(loads: Loads, rounds: int) -> Iterator[str]:
+    """Deliver, ingest and build in rounds into `partial`, and all at once into `full`.  Yields a line for each."""
+    for number in range(rounds):
+        cases = loads.deliver(number)
+        if not cases:
+            continue
+        began = time.monotonic()
+        records = loads.ingest("partial", cases)
+        built = loads.build("partial")
+        clusters = "all clusters" if built is None else f"{len(built)} clusters"
+        yield f"round {number + 1}: {len(cases)} cases, {records:,} records, {clusters} built in {time.monotonic() - began:.1f} s"
+    began = time.monotonic()
+    records = loads.ingest("full", loads.cases)
+    loads.build("full")
+    yield f"all at once: {records:,} records, built in {time.monotonic() - began:.1f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="tests.partial", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=Scale.rounds, help="deliveries of a case at most")
+    parser.add_argument("--only", metavar="CASE,…", help="of the cases only these, for example case-017")
+    parser.add_argument("--kilobytes", type=int, default=Scale.most_bytes // 1000, help="logs of a case at most")
+    parser.add_argument("--days", type=float, default=Scale.most_days, help="days that a history is stretched to at most")
+    parser.add_argument("--grain", type=float, metavar="SECONDS", help="length of a rotated piece; without it, by chance")
+    parser.add_argument("--archives", type=Path, action="append", default=[], metavar="FOLDER", help="of more archives of logs")
+    parser.add_argument("--folder", type=Path, help="where files and warehouses stay; without it they are deleted")
+    given = parser.parse_args()
+    scale = Scale(given.rounds, given.kilobytes * 1000, given.days, int(given.grain * 1000) if given.grain else None)
+    found = archives(*given.archives)
+    only = set(given.only.split(",")) if given.only else None
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        for name in ("files", "partial", "full"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        raise SystemExit(
+            tried(folder, [case for case in made_cases(given.cases, given.seed, found, scale) if not only or case.name in only], scale)
+        )
+
+
+def made_cases(count: int, seed: int, found: list[Archive], scale: Scale) -> Iterator[Case]:
+    return (made(number, seed, found, scale) for number in range(count))
+
+
+def tried(folder: Path, cases: list[Case], scale: Scale) -> int:
+    """Run cases and print what came of it.  Returns the exit code."""
+    stories = {case.name: case.story for case in cases}
+    for name, story in stories.items():
+        print(f"{name}: {story}")
+    loads = Loads(folder, cases)
+    for line in run(loads, scale.rounds):
+        print(line, flush=True)
+    different = loads.differences("full", "partial")
+    for verdict in different:
+        print(verdict)
+    print(f"{len(cases)} cases, {loads.seconds['ingest']:.0f} s of ingestion, {loads.seconds['build']:.0f} s of builds: ", end="")
+    print(f"{len(different)} tables differ" if different else "all tables are equal")
+    for name in sorted({cluster for verdict in different for cluster in verdict.clusters}):
+        tables = [verdict.table for verdict in different if name in verdict.clusters]
+        print(f"{name} ({stories.get(name, 'not a case')}): {', '.join(tables)}")
+        print(f"    again, alone: python -m tests.partial {' '.join([*without_only(sys.argv[1:]), '--only', name])}")
+    return 1 if different else 0
+
+
+def without_only(arguments: list[str]) -> list[str]:
+    """Arguments of a command without `--only` and what follows it."""
+    if "--only" not in arguments:
+        return arguments
+    at = arguments.index("--only")
+    return arguments[:at] + arguments[at + 2 :]
+
+
+if __name__ == "__main__":
+    main()
