@@ -103,13 +103,15 @@ def build(
     exclude: str | None = None,
     full_refresh: bool = False,
     tests: bool = False,
+    is_profiled: bool = False,
     project: Path = PROJECT,
     ahead: Future[Project] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Make seeds and models, with `tests` also run data and unit tests, and keep the views for other sessions.
 
-    `select`, `exclude`, `full_refresh`, `tests`: as `Wanted` has them; `ahead`: what `compiled_ahead` gave;
+    `select`, `exclude`, `full_refresh`, `tests`: as `Wanted` has them; `is_profiled`: results say what their jobs took and read;
+    `ahead`: what `compiled_ahead` gave;
     `progress(number, all, what)` is called when a model or test starts.
     Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
     """
@@ -118,7 +120,7 @@ def build(
     with only_writer(place), settings_kept(spark):
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
-        outcome, failed = run(spark, place, plan, progress)
+        outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
         save_views(place, plan.project.views())
         if tests and not failed:
             failed += test(spark, place, plan, outcome, progress)
@@ -167,10 +169,21 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     register(spark, place, only=[table for table in tables(spark, place) if table not in made])
 
 
-def run(spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None) -> tuple[Outcome, list[str]]:
+def run(
+    spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False
+) -> tuple[Outcome, list[str]]:
     """Make the models.  Returns what was done, and what failed."""
     unchanged = Unchanged(spark, place, plan.project, plan.arrived.clusters, plan.arrived.tables) if plan.arrived else None
-    runner = Runner(spark, place, plan.project, clusters=plan.clusters, unchanged=unchanged, is_anew=plan.is_anew, progress=progress)
+    runner = Runner(
+        spark,
+        place,
+        plan.project,
+        clusters=plan.clusters,
+        unchanged=unchanged,
+        is_anew=plan.is_anew,
+        is_profiled=is_profiled,
+        progress=progress,
+    )
     results = runner.run(plan.taken)
     outcome = Outcome(clusters=plan.clusters, results=results)
     for result in results:

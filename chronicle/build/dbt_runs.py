@@ -35,8 +35,6 @@ WHILE_BUILDING = {
     "chronicle.one_task_bytes": str(64 << 20),
     # Its first step leaves out rows before they are sent to other partitions. There is one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
-    # Each plan is written out for the history of statements; nobody reads it.
-    "spark.sql.ui.explainMode": "simple",
     **settings.WHILE_BUILDING,
 }
 

@@ -27,13 +27,18 @@ def explained(results: Sequence[Result]) -> pa.Table:
 
 
 def profiled(results: Sequence[Result]) -> pa.Table:
-    """Per model that was made, the slowest first: model, seconds, of_which_views (for views that it was the first to read), rows."""
+    """Per model that was made, the slowest first: model, seconds, of_which_views (to analyse those that it was the first to read),
+    of_which_jobs (in which Spark read and wrote rows; the rest went into the analysis and planning of its own statement), rows, rows_read,
+    mb_read (megabytes of files)."""
     made = sorted((result for result in results if result.is_made), key=lambda result: -result.seconds)
     return pa.table(
         {
             "model": [result.model.name for result in made],
             "seconds": [result.seconds for result in made],
             "of_which_views": [result.view_seconds for result in made],
+            "of_which_jobs": pa.array([round(result.jobs.seconds, 2) if result.jobs else None for result in made], pa.float64()),
             "rows": pa.array([result.rows for result in made], pa.int64()),
+            "rows_read": pa.array([result.jobs.rows_read if result.jobs else None for result in made], pa.int64()),
+            "mb_read": pa.array([round(result.jobs.bytes_read / 1e6, 1) if result.jobs else None for result in made], pa.float64()),
         }
     )

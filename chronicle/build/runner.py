@@ -32,6 +32,7 @@ from chronicle.build.steps import kept_step
 from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
+from chronicle.spark.internals.executions import Jobs, jobs_of
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ MOST_VALUES = 5000
 class Result:
     """What became of a model: seconds it took, and of these for the views that it was the first to read; rows it has (None: days were replaced);
     days that were replaced of an incremental table (None: all); why it could not be made; what it reads that is not as it was (None: everything
-    is made)."""
+    is made); what its jobs took and read (None: nobody asked)."""
 
     model: Model
     seconds: float = 0.0
@@ -58,6 +59,7 @@ class Result:
     days: int | None = None
     failure: str | None = None
     because: list[str] | None = None
+    jobs: Jobs | None = None
 
     @property
     def is_made(self) -> bool:
@@ -74,7 +76,8 @@ class ViewFailed(RuntimeError):
 
 class Runner:
     """Makes models.  `clusters`: of these alone (None: of all); `unchanged`: what the build before left of them (None: all is made);
-    `is_anew`: incremental tables are made whole; `progress(number, all, what)` is called when one that is stored is begun."""
+    `is_anew`: incremental tables are made whole; `is_profiled`: results say what jobs took; `progress(number, all, what)` is called when one
+    that is stored is begun."""
 
     def __init__(
         self,
@@ -85,10 +88,12 @@ class Runner:
         clusters: Sequence[str] | None = None,
         unchanged: Unchanged | None = None,
         is_anew: bool = False,
+        is_profiled: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.spark, self.place, self.project = spark, place, project
         self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
+        self.is_profiled = is_profiled
         self._numbers, self._stored = count(1), 0
         # Tables that stay as they were; and what the session knows of them and of views, for these are made when something reads them.
         self._left: set[str] = set()
@@ -145,7 +150,7 @@ class Runner:
     def _result(self, model: Model) -> Result:
         """Make a model, if need be."""
         began = viewed = time.monotonic()
-        days, failure, because = None, None, None
+        days, failure, because, jobs = None, None, None, None
         try:
             if self.unchanged:
                 # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
@@ -159,14 +164,18 @@ class Runner:
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
+                if self.is_profiled:
+                    self.spark.sparkContext.setJobGroup(model.name, model.table)
                 with self._code.where_worth_it(self._rows_read(model)):
                     days = self._make(model)
+                if self.is_profiled:
+                    jobs = jobs_of(self.spark, model.name)
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
             failure = told(error)
         seconds = round(time.monotonic() - began, 2)
-        return Result(model, seconds, round(max(viewed - began, 0), 2), self._rows.get(model.name), days, failure, because)
+        return Result(model, seconds, round(max(viewed - began, 0), 2), self._rows.get(model.name), days, failure, because, jobs)
 
     def _bring(self, model: Model) -> None:
         """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""

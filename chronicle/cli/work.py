@@ -95,7 +95,14 @@ def build_wanted(
     from chronicle.output.table import write
 
     outcome = building.build(
-        spark, warehouse, select=wanted.select, full_refresh=wanted.full_refresh, tests=wanted.tests, ahead=ahead, progress=progress
+        spark,
+        warehouse,
+        select=wanted.select,
+        full_refresh=wanted.full_refresh,
+        tests=wanted.tests,
+        is_profiled=wanted.profile,
+        ahead=ahead,
+        progress=progress,
     )
     for warning in outcome.warnings:
         tell(f"warning: {warning}")

@@ -247,6 +247,19 @@ def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession)
 # internals/executions.py
 
 
+def test_spark_notes_what_the_jobs_of_a_group_took_and_read(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(1000).write.parquet(str(tmp_path / "numbers"))
+    spark.sparkContext.setJobGroup("canary", "reads a thousand rows")
+    try:
+        spark.read.parquet(str(tmp_path / "numbers")).where("id % 2 = 0").collect()
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    jobs = executions.jobs_of(spark, "canary")
+    said = "Spark's stores of jobs and stages changed; `chronicle build --profile` reads them"
+    assert jobs.rows_read == 1000 and jobs.bytes_read > 0 and 0 <= jobs.seconds < 60, said
+    assert executions.jobs_of(spark, "nobody") == executions.Jobs(0, 0, 0)
+
+
 def test_spark_notes_its_statements_their_plans_and_what_they_read(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(1000).write.parquet(str(tmp_path / "numbers"))
     before = executions.noted(spark)

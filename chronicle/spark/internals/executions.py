@@ -1,8 +1,8 @@
-"""What Spark notes of its executions of statements: how many, their plans, the rows that they read.
+"""What Spark notes of its executions of statements: how many, their plans, the rows that they read, the time of their jobs.
 
 Relies on: the stores of Spark's own interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
 the names of what they give, and the heading of the analysed plan.  Read in: Spark 4.2.0.
-Breaks: nothing of the product; `make bench` says no rows read and no plan nodes.
+Breaks: `chronicle build --profile`; `make bench` says no rows read and no plan nodes.
 Brings: these numbers.
 """
 
@@ -53,6 +53,29 @@ def noted(spark: SparkSession) -> Noted:
     return Noted(
         len(plans),
         sum(nodes_of(plan) for plan in plans),
+        sum(stage.inputRecords() for stage in stages),
+        sum(stage.inputBytes() for stage in stages),
+    )
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What the jobs of a group took and read; what ran side by side counts twice."""
+
+    seconds: float
+    rows_read: int
+    bytes_read: int
+
+
+def jobs_of(spark: SparkSession, group: str) -> Jobs:
+    """What has run under the name of a group (`SparkContext.setJobGroup`)."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    store = context.statusStore()
+    jobs = [store.job(number) for number in spark.sparkContext.statusTracker().getJobIdsForGroup(group)]
+    stages = [store.lastStageAttempt(number) for job in jobs for number in _each(job.stageIds())]
+    return Jobs(
+        sum(job.completionTime().get().getTime() - job.submissionTime().get().getTime() for job in jobs) / 1000,
         sum(stage.inputRecords() for stage in stages),
         sum(stage.inputBytes() for stage in stages),
     )
