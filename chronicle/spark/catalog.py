@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
@@ -36,7 +37,12 @@ def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, b
 
 def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
-    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or schema in STEPS]
+    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or is_step(warehouse, schema, name)]
+
+
+def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
+    """Whether a folder is a step's table: one that a build was killed over, or failed at, has no file yet."""
+    return schema in STEPS and not (warehouse.is_local and not any(Path(warehouse.table(schema, name)).glob("*.parquet")))
 
 
 def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:
@@ -73,7 +79,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
         (schema, row.tableName) for schema in SCHEMAS if schema in known for row in spark.sql(f"show tables in {schema}").collect()
     }
     for schema, name, is_delta in folders(spark, warehouse):
-        if (is_delta or schema in STEPS) and (wanted is None or (schema, name) in wanted):
+        if (wanted is None or (schema, name) in wanted) and (is_delta or is_step(warehouse, schema, name)):
             if (schema, name) not in registered:
                 provider = "delta" if is_delta else "parquet"
                 place = spark_literal(warehouse.table(schema, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,12 +12,10 @@ import pytest
 from chronicle.ask import sql
 from chronicle.output import formats
 from chronicle.spark import session
-from chronicle.spark.catalog import kept_views, register, register_views, save_views
+from chronicle.spark.catalog import kept_views, register, register_views, save_views, sweep, tables
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 
@@ -67,6 +66,16 @@ def test_a_missing_jar_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mon
 def test_tables_on_disk_become_tables_of_the_catalog(spark: SparkSession, warehouse: str, orders: str) -> None:
     assert orders in register(spark, Warehouse.at(warehouse))
     assert spark.table(orders).count() == 1
+
+
+def test_a_step_without_files_is_no_table(spark: SparkSession, warehouse: str) -> None:
+    """A build was killed over it."""
+    place = Warehouse.at(warehouse)
+    (Path(warehouse) / "intermediate" / "int_halves" / "_temporary").mkdir(parents=True)
+    assert "intermediate.int_halves" not in register(spark, place)
+    assert ("intermediate", "int_halves") not in tables(spark, place)
+    sweep(spark, place, only={("intermediate", "int_halves")})
+    assert not (Path(warehouse) / "intermediate" / "int_halves").exists()
 
 
 def test_a_session_of_another_warehouse_is_refused(spark: SparkSession, tmp_path: Path) -> None:
