@@ -155,9 +155,9 @@ class Taken:
     def __init__(self, known: Sequence[Known]) -> None:
         self.earlier = Earlier(known)
         self.alike = Alike()
-        # Ids that are in use, and the file of this run that goes by each.
+        # Ids that are in use, and those that a file of this run goes by.
         self.used = {entry.source_id for entry in known}
-        self.by_id: dict[str, Identified] = {}
+        self.ids: set[str] = set()
 
     def take(self, source: Placed, number: int) -> Identified:
         """A file as what it is: another one's copy, a known source further on, or a new one.  `number`: of the file in its run."""
@@ -166,17 +166,15 @@ class Taken:
         twin = next((other for other in self.alike.find(group, source) if are_twins(other, source)), None)
         if twin is not None:
             return copy(source, twin.source_id, twin.shown)
-        holder = self.by_id.get(match.source_id) if match else None
-        if holder is not None and are_twins(holder, source):
-            return copy(source, holder.source_id, holder.shown)
-        # Two files may have begun as one: what was read is continued by one of them, and the other is read whole.
-        if match is not None and holder is None:
+        if match is not None and match.source_id in self.ids:
+            return copy(source, match.source_id, match.path)
+        if match is not None:
             # A log continues with the node that wrote it last; a capture's node is as it is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
             one = grown(Identified, source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
         else:
             one = grown(Identified, unread(source), source_id=self.new_id(source, group, number))
-        self.by_id[one.source_id] = one
+        self.ids.add(one.source_id)
         self.used.add(one.source_id)
         self.alike.add(group, one)
         return one

@@ -151,20 +151,6 @@ def test_a_small_file_keeps_its_identity_while_it_grows(tmp_path: Path) -> None:
     assert identify(place(look(tmp_path)), known)[0].source_id == first.source_id
 
 
-def test_of_two_files_that_began_as_one_both_are_read_on(tmp_path: Path) -> None:
-    """The log was read when the output of the process did not exist yet, or held the same; since then both have gone on, differently."""
-    path = log(tmp_path / "server.log")
-    end = path.stat().st_size
-    known = [known_of(identify(place(look(tmp_path)), [])[0], end)]
-    both = path.read_text()
-    path.write_text(both + LINE.format(1, 8))
-    (tmp_path / "kafkaServer.out").write_text(both + LINE.format(1, 9) * 2)
-    longer, shorter = identify(place(look(tmp_path)), known)
-    assert (longer.outcome, longer.source_id, longer.start) == ("read", known[0].source_id, end)
-    assert (shorter.outcome, shorter.start) == ("read", 0)
-    assert shorter.source_id != longer.source_id
-
-
 def test_the_same_bytes_twice_are_read_once(tmp_path: Path) -> None:
     path = log(tmp_path / "server.log")
     (tmp_path / "kafkaServer.out").write_bytes(path.read_bytes())

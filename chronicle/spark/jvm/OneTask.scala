@@ -81,23 +81,32 @@ object OneTask extends Rule[SparkPlan] {
 
   /** An aggregate that merges what the one right below it has prepared of the same rows, as one that does both. */
   private def inOneStep(plan: SparkPlan): SparkPlan = plan match {
-    case last: HashAggregateExec => last.child match {
-      case first: HashAggregateExec if prepares(first, last) =>
-        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
-      case _ => plan
-    }
-    case last: ObjectHashAggregateExec => last.child match {
-      case first: ObjectHashAggregateExec if prepares(first, last) =>
-        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
-      case _ => plan
-    }
-    // Its rows are sorted for the second step, as they were for the first.
-    case last: SortAggregateExec => last.child match {
-      case SortExec(_, false, first: SortAggregateExec, _) if prepares(first, last) =>
-        last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = first.child)
+    case last: BaseAggregateExec => below(last.child) match {
+      case Some((first, rows)) if prepares(first, last) => (first, last) match {
+        case (_: HashAggregateExec, last: HashAggregateExec) =>
+          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
+        case (_: ObjectHashAggregateExec, last: ObjectHashAggregateExec) =>
+          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
+        case (_: SortAggregateExec, last: SortAggregateExec) if rows.isInstanceOf[SortExec] =>
+          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
+        case _ => plan
+      }
       case _ => plan
     }
     case _ => plan
+  }
+
+  /** The aggregate below another one, and the rows that it reads, in one partition. An aggregate that needs sorted rows is sorted for as the
+    * other one was.
+    */
+  private def below(child: SparkPlan): Option[(BaseAggregateExec, SparkPlan)] = child match {
+    case first: BaseAggregateExec => Some((first, first.child))
+    case CoalesceExec(1, first: BaseAggregateExec) => first.child match {
+      case sort: SortExec => Some((first, sort.copy(child = CoalesceExec(1, sort.child))))
+      case rows => Some((first, CoalesceExec(1, rows)))
+    }
+    case SortExec(_, false, sorted, _) => below(sorted)
+    case _ => None
   }
 
   private def prepares(first: BaseAggregateExec, last: BaseAggregateExec): Boolean =
