@@ -42,7 +42,7 @@ def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
 
 def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
     """Whether a folder is a step's table: one that a build was killed over, or failed at, has no file yet."""
-    return schema in STEPS and not (warehouse.is_local and not any(Path(warehouse.table(schema, name)).glob("*.parquet")))
+    return schema in STEPS and (not warehouse.is_local or any(Path(warehouse.table(schema, name)).glob("*.parquet")))
 
 
 def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:

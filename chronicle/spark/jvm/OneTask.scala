@@ -1,7 +1,7 @@
 package org.apache.spark.sql.chronicle
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, Partial}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Complete, Final, Partial}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, ObjectHashAggregateExec, SortAggregateExec}
@@ -81,18 +81,20 @@ object OneTask extends Rule[SparkPlan] {
 
   /** An aggregate that merges what the one right below it has prepared of the same rows, as one that does both. */
   private def inOneStep(plan: SparkPlan): SparkPlan = plan match {
-    case last: BaseAggregateExec => below(last.child) match {
-      case Some((first, rows)) if prepares(first, last) => (first, last) match {
-        case (_: HashAggregateExec, last: HashAggregateExec) =>
-          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
-        case (_: ObjectHashAggregateExec, last: ObjectHashAggregateExec) =>
-          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
-        case (_: SortAggregateExec, last: SortAggregateExec) if rows.isInstanceOf[SortExec] =>
-          last.copy(groupingExpressions = first.groupingExpressions, aggregateExpressions = complete(first), initialInputBufferOffset = 0, child = rows)
-        case _ => plan
+    case last: BaseAggregateExec =>
+      below(last.child).filter { case (first, _) => prepares(first, last) }.fold[SparkPlan](last) { case (first, rows) =>
+        val keys = first.groupingExpressions
+        val both = first.aggregateExpressions.map(_.copy(mode = Complete))
+        last match {
+          case hash: HashAggregateExec =>
+            hash.copy(groupingExpressions = keys, aggregateExpressions = both, initialInputBufferOffset = 0, child = rows)
+          case objects: ObjectHashAggregateExec =>
+            objects.copy(groupingExpressions = keys, aggregateExpressions = both, initialInputBufferOffset = 0, child = rows)
+          case sorted: SortAggregateExec if rows.isInstanceOf[SortExec] =>
+            sorted.copy(groupingExpressions = keys, aggregateExpressions = both, initialInputBufferOffset = 0, child = rows)
+          case _ => last
+        }
       }
-      case _ => plan
-    }
     case _ => plan
   }
 
@@ -110,12 +112,11 @@ object OneTask extends Rule[SparkPlan] {
   }
 
   private def prepares(first: BaseAggregateExec, last: BaseAggregateExec): Boolean =
-    first.groupingExpressions.map(_.toAttribute) == last.groupingExpressions.map(_.toAttribute) &&
+    first.getClass == last.getClass &&
+      first.groupingExpressions.map(_.toAttribute) == last.groupingExpressions.map(_.toAttribute) &&
       first.aggregateExpressions.map(_.resultId) == last.aggregateExpressions.map(_.resultId) &&
       first.aggregateExpressions.forall(step => step.mode == Partial && !step.isDistinct) &&
       last.aggregateExpressions.forall(_.mode == Final)
-
-  private def complete(first: BaseAggregateExec): Seq[AggregateExpression] = first.aggregateExpressions.map(_.copy(mode = Complete))
 
   /** Bytes of the files that a leaf of a plan reads. */
   private def read(leaf: SparkPlan): Long = leaf match {
