@@ -173,7 +173,7 @@ def run(
     spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False
 ) -> tuple[Outcome, list[str]]:
     """Make the models.  Returns what was done, and what failed."""
-    unchanged = Unchanged(spark, place, plan.project, plan.arrived.clusters, plan.arrived.tables) if plan.arrived else None
+    unchanged = Unchanged(spark, place, plan.project, plan.arrived) if plan.arrived else None
     runner = Runner(
         spark,
         place,
@@ -230,7 +230,8 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
         forget(spark, made)
         return []
     try:
-        published = publish(spark, place, made, plan.clusters)
+        since = {result.model.name: result.since.date() for result in outcome.results if result.since}
+        published = publish(spark, place, made, plan.clusters, since)
     except BrokenContract as error:
         forget(spark, made)
         return [f"model {error}"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from chronicle.build.compiled import project_hash
@@ -20,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows."""
+    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows.  `first_days`: by table
+    the first day of new rows that have one; a table whose rows have no day is missing."""
 
     clusters: list[str]
     tables: frozenset[str]
+    first_days: dict[str, dt.datetime] = field(default_factory=dict)
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
@@ -39,6 +44,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         return None
     clusters: set[str] = set()
     tables: set[str] = set()
+    first_days: dict[str, dt.datetime] = {}
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
@@ -48,11 +54,21 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         if known - held:
             return None
         for file in held - known:
-            found = set(pq.read_table(file, columns=["cluster_id"], partitioning=None)["cluster_id"].unique().to_pylist())
+            columns = [column for column in ("cluster_id", "event_date") if column in pq.read_schema(file).names]
+            rows = pq.read_table(file, columns=columns, partitioning=None)
+            found = set(rows["cluster_id"].unique().to_pylist())
             clusters |= found
             tables |= {name} if found else set()
+            if day := first_day(rows):
+                first_days[name] = min(day, first_days.get(name, day))
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
-    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables))
+    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables), first_days)
+
+
+def first_day(rows: pa.Table) -> dt.datetime | None:
+    """When the first day begins that rows of bronze name."""
+    day = pc.min(rows["event_date"]).as_py() if "event_date" in rows.column_names else None
+    return dt.datetime.combine(day, dt.time(), dt.UTC) if day else None
 
 
 def loses_others(place: Warehouse, project: Project) -> bool:

@@ -1,7 +1,8 @@
 """The dbt project as the SQL of its models.  dbt compiles it once; what it gives is kept until the project changes, and builds read that.
 
-Reading and compiling the project takes dbt more than ten seconds of CPU, and its text does not depend on the data.  Three marks stand for
-what does: the clusters that a build makes, the days that an incremental table replaces, and the rows of other clusters.
+Reading and compiling the project takes dbt more than ten seconds of CPU, and its text does not depend on the data.  Marks stand for
+what does: the clusters that a build makes, the days that an incremental table replaces, the rows of other clusters, and the time from which on
+a table is made again.
 
 `python -m chronicle.build.compiled` compiles ahead (`make setup`).
 """
@@ -9,6 +10,7 @@ what does: the clusters that a build makes, the days that an incremental table r
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import hashlib
 import json
 import re
@@ -35,9 +37,21 @@ if TYPE_CHECKING:
 
 # How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
 VIEW = EPHEMERAL
-# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`).
+# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`, `since`, `in_part`, `as_before`).
 CLUSTERS = "cluster_id in ('/* built clusters */')"
-MARKS = re.compile(re.escape(CLUSTERS) + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)")
+SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
+AS_BEFORE = "__as_before__"
+MARKS = re.compile(
+    re.escape(CLUSTERS)
+    + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)|"
+    + SINCE
+    + "|"
+    + AS_BEFORE
+)
+# Types of events that concern all rows of a table (`whole_for`).
+WHOLE_FOR = re.compile(r"/\* whole for ([\w,]+) \*/")
+# Text that counts only where a table is made in part.
+IN_PART = re.compile(r"/\* in part \*/(.*?)/\* whole \*/", re.DOTALL)
 # Compiled projects that are kept: those of other branches and of tests.
 KEPT = 8
 # Types of seeds' columns.
@@ -55,7 +69,8 @@ TYPES = {
 class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
-    `known`: the column of which a build notes what values it has; `types`: of a seed's columns that are no texts; `path`: its file."""
+    `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
+    reads its own rows may differ; `types`: of a seed's columns that are no texts; `path`: its file."""
 
     name: str
     schema: str
@@ -72,6 +87,8 @@ class Model:
     after: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     known: str | None = None
+    at: str | None = None
+    ahead: dict[str, float] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -97,6 +114,28 @@ class Model:
     def is_incremental(self) -> bool:
         """Whether builds replace the days of it that arrivals touch."""
         return self.kind == "incremental"
+
+    @property
+    def is_made_in_part(self) -> bool:
+        """Whether a build of some clusters may make only its rows from a time on."""
+        return self.at is not None and any(mark["at"] for mark in MARKS.finditer(self.sql))
+
+    @property
+    def whole_for(self) -> set[str]:
+        """Types of events that concern all of its rows."""
+        return {name for names in WHOLE_FOR.findall(self.sql) for name in names.split(",")}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a table that is made again: rows from a time on, `since`; `before`: a query of all rows as the build before left them."""
+
+    since: dt.datetime
+    before: str
+
+    @property
+    def literal(self) -> str:
+        return f"timestamp'{self.since.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC'"
 
 
 @dataclass(frozen=True)
@@ -146,14 +185,18 @@ class Project:
         return re.sub(rf"{VIEW}(\w+)", lambda match: self.models[match[1]].table, whole)
 
 
-def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str]) -> str:
-    """A query with conditions for its clusters and days in the place of their marks; `of_all`: by name of a mart its rows of all clusters.
-    All in one go: a name of a cluster may look like a mark."""
+def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], part: Part | None = None) -> str:
+    """A query with conditions for its clusters and days in the place of their marks; `of_all`: by name of a mart its rows of all clusters;
+    `part`: what is made of its table (None: all).  All in one go: a name of a cluster may look like a mark."""
 
     def text(mark: re.Match[str]) -> str:
+        if mark["at"]:
+            return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part else "true"
+        if mark[0] == AS_BEFORE:
+            return f"({part.before})" if part else "nowhere"
         return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
 
-    return MARKS.sub(text, sql)
+    return MARKS.sub(text, IN_PART.sub(r"\1" if part else "", sql))
 
 
 def query(
@@ -161,11 +204,12 @@ def query(
     clusters: Sequence[str] | None,
     days: Sequence[str] | None = None,
     of_all: Callable[[str], str] = lambda mart: f"nowhere.{mart}",
+    part: Part | None = None,
 ) -> str:
-    """A model's query in a build of `clusters` and `days` (None: of all); `of_all`: as in `filled`."""
+    """A model's query in a build of `clusters` and `days` (None: of all); `of_all`, `part`: as in `filled`."""
     built = "true" if clusters is None else f"cluster_id in ({', '.join(map(spark_literal, clusters))})"
     touched = "true" if days is None else f"event_date in ({', '.join(f'date{spark_literal(day)}' for day in days) or 'null'})"
-    return filled(model.sql, built, touched, of_all)
+    return filled(model.sql, built, touched, of_all, part)
 
 
 def source_of_days(model: Model) -> str:

@@ -39,6 +39,8 @@ def fields_of(node: Any) -> dict[str, Any]:
         "after": () if is_seed else tuple(hook.sql for hook in config.post_hook),
         "partition_by": tuple(config.get("partition_by") or ()),
         "known": config.meta.get("known_values"),
+        "at": config.meta.get("at"),
+        "ahead": dict(config.meta.get("ahead") or {}),
         "types": dict(config.get("column_types") or {}),
     }
 

@@ -10,7 +10,8 @@ from chronicle.build.runner import Result
 
 
 def explained(results: Sequence[Result]) -> pa.Table:
-    """Per stored model: model, made (whether it was), because (what it reads that has changed)."""
+    """Per stored model: model, made (whether it was), since (the time from which on its rows were made; null: all of them), because (what it
+    reads that has changed)."""
 
     def because(result: Result) -> str:
         if result.because is None:
@@ -21,6 +22,7 @@ def explained(results: Sequence[Result]) -> pa.Table:
         {
             "model": [result.model.name for result in results],
             "made": [result.is_made for result in results],
+            "since": pa.array([result.since for result in results], pa.timestamp("us", "UTC")),
             "because": [because(result) for result in results],
         }
     )

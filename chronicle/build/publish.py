@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class BrokenContract(ValueError):
 @dataclass(frozen=True)
 class Mart:
     """A table that a build has left aside: rows as Parquet files in a folder.  `clusters`: those that were built, whose rows alone are
-    replaced (None: all)."""
+    replaced (None: all); `since`: the first day whose rows were made again (None: all were)."""
 
     schema: str
     name: str
@@ -55,6 +55,7 @@ class Mart:
     columns: Schema
     description: str
     clusters: list[str] | None = None
+    since: dt.date | None = None
 
     def held(self) -> DeltaTable | None:
         """The current table, if rows of this build can be added to it."""
@@ -80,8 +81,15 @@ class Published:
     days: int | None
 
 
-def publish(spark: SparkSession, place: Warehouse, models: list[Model], clusters: Sequence[str] | None = None) -> dict[str, Published]:
-    """Commit the tables of models that lie in the building folder.  `clusters`: the build took only these; the rows of others stay.
+def publish(
+    spark: SparkSession,
+    place: Warehouse,
+    models: list[Model],
+    clusters: Sequence[str] | None = None,
+    since: Mapping[str, dt.date] | None = None,
+) -> dict[str, Published]:
+    """Commit the tables of models that lie in the building folder.  `clusters`: the build took only these; the rows of others stay; `since`:
+    by name of a model the first day that was made again; the rows of days before it stay, too.
 
     The catalog forgets the tables: `register` makes them known again as what they are now.
     Raises BrokenContract, and publishes nothing, where a table is not as its contract says.
@@ -99,6 +107,7 @@ def publish(spark: SparkSession, place: Warehouse, models: list[Model], clusters
             columns_of(model, found[model.name]),
             model.description,
             list(clusters) if clusters is not None and "cluster_id" in model.columns else None,
+            (since or {}).get(model.name),
         )
         for model in models
     ]
@@ -172,6 +181,8 @@ def compared(mart: Mart) -> Change:
     scope, before = _scope(mart), held.to_pyarrow_dataset()
     changed, months = 0, []
     for month in _months(before, built, day, scope):
+        if mart.since and month and _next(month) <= mart.since:
+            continue
         old, new = (ordered(part.to_table(filter=_both(scope, _within(day, month)))) for part in (before, built))
         if not same(old, new):
             months.append(month)
@@ -223,10 +234,10 @@ def replace_all(mart: Mart, build: str) -> None:
     add(DeltaTable(mart.table), files, "overwrite", mart.columns, properties)
 
 
-def ordered(rows: pa.Table) -> pa.Table:
-    """Rows in an order that only their values decide."""
+def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
+    """Rows in an order that only their values decide; `first`: the column that decides first."""
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return rows.sort_by([(name, "ascending") for name in plain])
+    return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)])
 
 
 def same(old: pa.Table, new: pa.Table) -> bool:

@@ -1,7 +1,8 @@
 """Makes the models of a compiled project in a session, each when all that it reads is made, two at a time.
 
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
-of an incremental table the days are replaced that arrivals touch.  Where a table has no rows, or a column only some values, Spark is told
+of an incremental table the days are replaced that arrivals touch.  A build of some clusters makes of some tables only the rows from the time on
+from which what they read differs (`macros/since.sql`), and adds those that the build before left of the time before.  Where a table has no rows, or a column only some values, Spark is told
 so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).
 
 A door that is not as its contract says fails as a model that cannot be made: nothing reads it.  Marts are held to theirs by `publish`.
@@ -9,6 +10,7 @@ A door that is not as its contract says fails as a model that cannot be made: no
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from chronicle.build.compiled import VIEW, Model, Project, query, seed_rows, source_of_days
+from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
 from chronicle.build.generated_code import GeneratedCode, rows_of
 from chronicle.build.publish import BrokenContract, faults
@@ -50,7 +52,7 @@ MOST_VALUES = 5000
 class Result:
     """What became of a model: seconds it took, and of these for the views that it was the first to read; rows it has (None: days were replaced);
     days that were replaced of an incremental table (None: all); why it could not be made; what it reads that is not as it was (None: everything
-    is made); what its jobs took and read (None: nobody asked)."""
+    is made); from which time on its rows were made (None: all were); what its jobs took and read (None: nobody asked)."""
 
     model: Model
     seconds: float = 0.0
@@ -59,6 +61,7 @@ class Result:
     days: int | None = None
     failure: str | None = None
     because: list[str] | None = None
+    since: dt.datetime | None = None
     jobs: Jobs | None = None
 
     @property
@@ -151,11 +154,14 @@ class Runner:
         """Make a model, if need be."""
         began = viewed = time.monotonic()
         days, failure, because, jobs = None, None, None, None
+        part: Part | None = None
         try:
             if self.unchanged:
                 # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
                 because = None if model.kind == "seed" else self.unchanged.reasons(model)
                 self.unchanged.differs[model.name] = bool(because)
+                if model.is_view and because and (begin := self.unchanged.begin(because)):
+                    self.unchanged.begins[model.name] = begin
             if because == [] and (model.is_step or model.is_published):
                 self._left.add(model.name)
             elif not model.is_view and because != []:
@@ -166,8 +172,9 @@ class Runner:
                 viewed = time.monotonic()
                 if self.is_profiled:
                     self.spark.sparkContext.setJobGroup(model.name, model.table)
+                part = self.unchanged.part(model, because) if self.unchanged and because else None
                 with self._code.where_worth_it(self._rows_read(model)):
-                    days = self._make(model)
+                    days = self._make(model, part)
                 if self.is_profiled:
                     jobs = jobs_of(self.spark, model.name)
         except ViewFailed as failed:
@@ -175,7 +182,8 @@ class Runner:
         except Exception as error:
             failure = told(error)
         seconds = round(time.monotonic() - began, 2)
-        return Result(model, seconds, round(max(viewed - began, 0), 2), self._rows.get(model.name), days, failure, because, jobs)
+        view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
+        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, jobs)
 
     def _bring(self, model: Model) -> None:
         """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""
@@ -221,8 +229,8 @@ class Runner:
         """Make a view known to the session."""
         self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self.asked(model)}")
 
-    def _make(self, model: Model) -> int | None:
-        """Make a stored model.  Returns the days that were replaced of an incremental table (None: all)."""
+    def _make(self, model: Model, part: Part | None) -> int | None:
+        """Make a stored model, or a part of it.  Returns the days that were replaced of an incremental table (None: all)."""
         for statement in model.before:
             self.spark.sql(statement)
         try:
@@ -231,7 +239,7 @@ class Runner:
             if model.kind == "seed":
                 self._seed(model)
             else:
-                self._write(model)
+                self._write(model, part)
             self._hold_to_contract(model)
         finally:
             for statement in model.after:
@@ -246,9 +254,9 @@ class Runner:
             if broken:
                 raise BrokenContract("; ".join(broken))
 
-    def asked(self, model: Model, days: Sequence[str] | None = None) -> str:
+    def asked(self, model: Model, days: Sequence[str] | None = None, part: Part | None = None) -> str:
         """What a model asks in this build."""
-        return query(model, self.clusters, days, self._of_all_clusters)
+        return query(model, self.clusters, days, self._of_all_clusters, part)
 
     def _of_all_clusters(self, name: str) -> str:
         """A mart's rows of all clusters: those that are built, and those that were published before of the others."""
@@ -259,17 +267,20 @@ class Runner:
         others = f"cluster_id not in ({', '.join(map(spark_literal, self.clusters))})"
         return f"(select * from {mart.table} union all select * from {held} where {others})"
 
-    def _write(self, model: Model) -> None:
+    def _write(self, model: Model, part: Part | None) -> None:
         """A Parquet table: a mart aside, a step in its place."""
         folder = Path(self._folder(model))
-        rows = self.asked(model)
+        rows = self.asked(model, part=part)
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
         self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {rows}")
+        if self.unchanged and part:
+            self.unchanged.carry(model, part, folder)
+            self.spark.sql(f"refresh table {model.table}")
         self._note(model, folder)
         if self.unchanged:
-            self.unchanged.compare(model, folder)
+            self.unchanged.compare(model, folder, part)
 
     def _seed(self, model: Model) -> None:
         """The rows of a file, as a Parquet table in its place."""
@@ -318,6 +329,8 @@ class Runner:
             )
         if self.unchanged:
             self.unchanged.differs[model.name] = bool(days)
+            if days:
+                self.unchanged.begins[model.name] = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
         return len(days)
 
     def _days(self, model: Model) -> list[str]:

@@ -4,11 +4,15 @@ A model is made again if something that it reads is not as it was: rows of bronz
 were made again and differ.  A table may name the column by which others choose their rows from it (`known_values` in its `meta`: the type
 of an event, the kind of a captured row, the metric); then a reader is made again only if it chooses a value whose rows differ.  Spark answers
 that: where the table is said to hold those values alone, its filters leave nothing of it in the analysed query (`KnownRows`).
+
+A table may also name the column with the time of its rows (`at` in its `meta`).  Then it is known from which time on its rows differ, and a
+reader that can be made in part (`macros/since.sql`) is made from that time on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -17,9 +21,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from chronicle.build.compiled import Model, Project, query
+from chronicle.build.changes import Arrivals
+from chronicle.build.compiled import Model, Part, Project, query
 from chronicle.build.publish import ordered, same
 from chronicle.build.steps import kept_step
 from chronicle.output.sql_text import spark_literal
@@ -33,19 +39,22 @@ if TYPE_CHECKING:
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
 FILTERS_ALONE = "chronicle.rows_of_filters"
+# Rows that are skipped or read together where a query chooses some of a table.
+ROW_GROUP = 65_536
 
 
 @dataclass
 class Unchanged:
-    """What the build before left, and what of it differs now.  `clusters`: those that are built; `arrived`: tables of bronze with new rows;
-    `differs`: by model that was looked at whether its rows differ, or the values of its column of which rows differ."""
+    """What the build before left, and what of it differs now.  `arrived`: the clusters that are built, and tables of bronze with new rows;
+    `differs`: by model that was looked at whether its rows differ, or the values of its column of which rows differ; `begins`: from which time
+    on, where that is known."""
 
     spark: SparkSession
     place: Warehouse
     project: Project
-    clusters: Sequence[str]
-    arrived: frozenset[str]
+    arrived: Arrivals
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
+    begins: dict[str, dt.datetime] = field(default_factory=dict)
     _probing: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -54,29 +63,87 @@ class Unchanged:
         # The same catalog with settings of its own.
         self._probe = self.spark.newSession()
         self._probe.conf.set(FILTERS_ALONE, "true")
+        self.begins |= {f"bronze.{name}": day for name, day in self.arrived.first_days.items()}
+
+    @property
+    def clusters(self) -> list[str]:
+        """Those that are built."""
+        return self.arrived.clusters
 
     def reasons(self, model: Model) -> list[str]:
         """What a model reads that is not as it was; nothing if it need not be made."""
         if not self._can_be_left(model):
             return ["rows of no cluster"]
-        found = [f"bronze.{name}" for name in model.sources if name in self.arrived]
+        found = [f"bronze.{name}" for name in model.sources if name in self.arrived.tables]
         parents = [self.project.models[name] for name in model.parents if self.differs[name]]
         chosen = [parent for parent in parents if isinstance(self.differs[parent.name], set)]
         found += [parent.name for parent in parents if parent not in chosen]
         return found + [parent.name for parent in chosen if found or self._chooses(model, parent)]
 
-    def compare(self, model: Model, folder: Path) -> None:
-        """Compare a table that was made again, whose rows are in a folder, with what it was, if anything reads it."""
+    def begin(self, reasons: Iterable[str]) -> dt.datetime | None:
+        """From which time on that differs for which a model is made again; None if that is not known."""
+        found = [self.begins.get(name) for name in reasons]
+        return min((time for time in found if time), default=None) if None not in found else None
+
+    def part(self, model: Model, reasons: Iterable[str]) -> Part | None:
+        """The part of a model's table that has to be made again; None: all of it."""
+        begin = self.begin(reasons) if model.is_made_in_part else None
+        if begin is None or any(model.whole_for & values for values in self.differs.values() if isinstance(values, set)):
+            return None
+        since = begin - dt.timedelta(**model.ahead)
+        rows = self._stored(model)
+        if rows is None or model.at not in rows.schema.names or not self._can_be_left(model):
+            return None
+        if pa.types.is_date(rows.schema.field(model.at).type):
+            since = dt.datetime.combine(since.date(), dt.time(), dt.UTC)
+        # Nobody knows whether a row without a time comes before another.
+        if rows.count_rows(filter=self._of_clusters & pc.field(model.at).is_null()):
+            return None
+        return Part(since, self.query(model))
+
+    def carry(self, model: Model, part: Part, folder: Path) -> None:
+        """Add the rows that the build before left of the time before a part to the table that has been made of it, in a folder."""
+        rows = self._stored(model)
+        assert rows is not None
+        held = rows.to_table(filter=self._of_clusters & ~self._in(model, part, rows.schema))
+        if model.known:
+            held = held.sort_by([(model.known, "ascending"), (str(model.at), "ascending")])
+        pq.write_table(held, folder / "before.zstd.parquet", compression="zstd", row_group_size=ROW_GROUP)
+
+    def _in(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression:
+        """Whether a row belongs to a part."""
+        kind = schema.field(model.at).type
+        return pc.field(model.at) >= pa.scalar(part.since.date() if pa.types.is_date(kind) else part.since, kind)
+
+    @property
+    def _of_clusters(self) -> pc.Expression:
+        return pc.field("cluster_id").isin(list(self.clusters))
+
+    def compare(self, model: Model, folder: Path, part: Part | None = None) -> None:
+        """Compare a table that was made again, whose rows are in a folder, with what it was, if anything reads it.  `part`: what was made."""
         if model.name not in self._read or not self._can_be_left(model):
             self.differs[model.name] = True
             return
-        old, new = self.before(model), ds.dataset(folder, format="parquet").to_table()
-        if old is None or set(old.column_names) != set(new.column_names) or (not model.known and old.num_rows != new.num_rows):
+        made = ds.dataset(folder, format="parquet")
+        scope = self._in(model, part, made.schema) if part else None
+        old, new = self.before(model, scope), made.to_table(filter=scope)
+        if old is None or set(old.column_names) != set(new.column_names):
             self.differs[model.name] = True
-        elif model.known:
+            return
+        old = old.select(new.column_names)
+        begin = None
+        if model.known:
             self.differs[model.name] = values_that_differ(old, new, model.known)
+            begin = part and part.since
+        elif not model.at and old.num_rows != new.num_rows:
+            self.differs[model.name] = True
         else:
-            self.differs[model.name] = not same(ordered(old.select(new.column_names)), ordered(new))
+            old, new = ordered(old, first=model.at), ordered(new, first=model.at)
+            self.differs[model.name] = not same(old, new)
+            if model.at and self.differs[model.name]:
+                begin = first_difference(old, new, model.at)
+        if begin and self.differs[model.name]:
+            self.begins[model.name] = begin
 
     def _can_be_left(self, model: Model) -> bool:
         """Whether its rows of these clusters can be told from those of others: without their name, the build before may have left those of
@@ -94,12 +161,14 @@ class Unchanged:
         folder = kept_step(self.place, model)
         return ds.dataset(folder, format="parquet") if folder.is_dir() else None
 
-    def before(self, model: Model) -> pa.Table | None:
-        """The rows of the clusters that the build before left; None if there is no such table."""
+    def before(self, model: Model, scope: pc.Expression | None = None) -> pa.Table | None:
+        """The rows of the clusters that the build before left, of a part of them; None if there is no such table."""
         rows = self._stored(model)
         if rows is None:
             return None
-        return rows.to_table(filter=pc.field("cluster_id").isin(list(self.clusters)) if "cluster_id" in rows.schema.names else None)
+        wanted = [self._of_clusters] if "cluster_id" in rows.schema.names else []
+        wanted += [scope] if scope is not None else []
+        return rows.to_table(filter=wanted[0] & wanted[1] if len(wanted) > 1 else wanted[0] if wanted else None)
 
     def query(self, model: Model) -> str:
         """The rows of the clusters that the build before left of a table, as a query."""
@@ -142,3 +211,18 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
+
+
+def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
+    """The time of the first row that only one of two tables has; both in order, by that time first.  None if the row has none."""
+    alike, end = 0, min(old.num_rows, new.num_rows)
+    while alike < end:
+        middle = (alike + end + 1) // 2
+        if same(old.slice(alike, middle - alike), new.slice(alike, middle - alike)):
+            alike = middle
+        else:
+            end = middle - 1
+    times = [rows[at][alike].as_py() for rows in (old, new) if rows.num_rows > alike]
+    if None in times:
+        return None
+    return min(time if isinstance(time, dt.datetime) else dt.datetime.combine(time, dt.time(), dt.UTC) for time in times)

@@ -1,7 +1,8 @@
 {{
     config(
         materialized='table',
-        file_format='parquet'
+        file_format='parquet',
+        meta={'at': 'resumed_at'}
     )
 }}
 
@@ -21,7 +22,17 @@ signs as (
         process_name,
         logged_at
     from records
-    where logged_at is not null
+    where logged_at is not null and {{ since('logged_at', '1 second') }}
+    {% call in_part() %}
+    union all
+    select
+        cluster_id,
+        process_name,
+        max(logged_at) as logged_at
+    from records
+    where not ({{ since('logged_at', '1 second') }})
+    group by cluster_id, process_name
+    {% endcall %}
     union all
     select
         cluster_id,
@@ -62,7 +73,9 @@ final as (
         resumed_at,
         unix_millis(resumed_at) - unix_millis(silent_from) as silence_ms
     from followed
-    where unix_millis(resumed_at) - unix_millis(silent_from) >= {{ var('stall_ms') }}
+    where
+        unix_millis(resumed_at) - unix_millis(silent_from) >= {{ var('stall_ms') }}
+        and {{ since('resumed_at') }}
 )
 
 select * from final

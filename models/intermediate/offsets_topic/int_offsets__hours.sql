@@ -1,13 +1,35 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{
+    config(
+        materialized='table',
+        file_format='parquet',
+        meta={'at': 'hour_at', 'ahead': {'hours': 1}}
+    )
+}}
 
+-- A node has one size of segments, that of its last configuration.
+{{ whole_for(['node_config']) }}
 with steps as (
     select * from {{ ref('int_offsets__size_records') }}
+    where {{ since('hour_at') }}
 ),
 
 node_events as (
     select * from {{ ref('base_logs__distinct_events') }}
-    where node_id is not null
+    where node_id is not null and {{ since('logged_at') }}
 ),
+
+{% call in_part() %}
+-- One row per node and offsets partition: its last hour before.
+carried as (
+    {{
+        latest_per(
+            as_before() ~ ' as hours where not (' ~ since('hour_at') ~ ')',
+            ['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id'],
+            'hour_at desc'
+        )
+    }}
+),
+{% endcall %}
 
 -- If the size of a partition was never reported, only its growth is known.
 turned as (
@@ -28,12 +50,38 @@ turned as (
     from steps
 ),
 
+-- A reported size holds until the next one; segments that were rolled since are added.
+counted as (
+    select
+        *,
+        count(reported_bytes) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by logged_at, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as reported_size_number
+    from turned
+),
+
 reckoned as (
     select
         *,
-        max(reported_bytes) over (so_far)
+        coalesce(
+            max(reported_bytes) over (so_far)
+            {% call in_part() %}, carried_bytes{% endcall %}
+        )
         + sum(if(reported_bytes is null, turned_bytes, 0)) over (so_far) as reckoned_bytes
-    from turned
+    from counted
+    {% call in_part() %}
+    left join (
+        select
+            cluster_id,
+            cluster_incarnation,
+            node_id,
+            partition_id,
+            reckoned_bytes as carried_bytes
+        from carried
+    ) using (cluster_id, cluster_incarnation, node_id, partition_id)
+    {% endcall %}
     window so_far as (
         partition by cluster_id, cluster_incarnation, node_id, partition_id, reported_size_number
         order by logged_at, source_path, byte_offset
@@ -69,6 +117,32 @@ hours as (
         count(*) as evidence_count
     from reckoned
     group by cluster_id, cluster_incarnation, node_id, partition_id, hour_at
+    {% call in_part() %}
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
+        segment_bytes,
+        is_segment_size_known,
+        segments_rolled,
+        segments_deleted,
+        bytes_turned_over,
+        cleaner_runs,
+        reckoned_bytes,
+        first_measured_bytes,
+        last_measured_bytes,
+        measures,
+        is_unit_inferred,
+        last_cleaned_at as cleaned_at,
+        longest_load_ms,
+        failed_tombstones,
+        evidence,
+        evidence_count
+    from carried
+    {% endcall %}
 ),
 
 heard as (
@@ -119,7 +193,7 @@ calendar as (
             and (spans.next_incarnation_at is null or spans.next_incarnation_at > heard.hour_at)
 ),
 
-final as (
+filled as (
     select
         calendar.cluster_id,
         calendar.cluster_incarnation,
@@ -137,6 +211,7 @@ final as (
         coalesce(
             hours.last_measured_bytes, last_value(hours.reckoned_bytes, true) over (so_far)
         ) as bytes_at_end,
+        last_value(hours.reckoned_bytes, true) over (so_far) as reckoned_bytes,
         hours.longest_load_ms,
         coalesce(hours.failed_tombstones, 0) as failed_tombstones,
         max(hours.cleaned_at) over (so_far) as last_cleaned_at,
@@ -157,6 +232,11 @@ final as (
         order by calendar.hour_at
         rows between unbounded preceding and current row
     )
+),
+
+final as (
+    select * from filled
+    where {{ since('hour_at') }}
 )
 
 select * from final

@@ -73,17 +73,7 @@ final as (
         date_trunc('hour', placed_steps.logged_at) as hour_at,
         -- Kafka's own default where the node's configuration is not in the logs.
         coalesce(settings.segment_bytes, 104857600) as segment_bytes,
-        settings.segment_bytes is not null as is_segment_size_known,
-        -- A reported size holds until the next one; segments that were rolled since are added.
-        count(placed_steps.reported_bytes) over (
-            partition by
-                placed_steps.cluster_id,
-                placed_steps.cluster_incarnation,
-                placed_steps.node_id,
-                placed_steps.partition_id
-            order by placed_steps.logged_at, placed_steps.source_path, placed_steps.byte_offset
-            rows between unbounded preceding and current row
-        ) as reported_size_number
+        settings.segment_bytes is not null as is_segment_size_known
     from placed_steps
     left join settings
         on

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}
 
 with logged as (
     select * from {{ ref('stg_logs__partition_claims') }}
@@ -106,6 +106,7 @@ claims as (
 
 placed as (
     {{ placed('claims') }}
+    where {{ since('claims.logged_at') }}
 ),
 
 -- A new incarnation of a topic begins with a record of a new id or of its creation; everything before is the first.
@@ -139,7 +140,6 @@ final as (
             placed.cluster_id = lives.cluster_id
             and placed.cluster_incarnation = lives.cluster_incarnation
             and placed.topic_name = lives.topic_name
-            and lives.life_number > 1
             and (lives.partition_id is null or placed.partition_id = lives.partition_id)
             and case
                 when placed.topic_id is not null and lives.topic_id is not null

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with topic_events as (
     select * from {{ ref('stg_logs__topic_events') }}
 ),
@@ -50,7 +52,7 @@ births as (
     select * from by_state
 ),
 
-final as (
+numbered as (
     select
         cluster_id,
         cluster_incarnation,
@@ -67,6 +69,12 @@ final as (
             order by began_at, topic_id
         ) as next_began_at
     from births
+),
+
+-- The first life needs no row: what is in no other belongs to it.
+final as (
+    select * from numbered
+    where life_number > 1
 )
 
 select * from final

@@ -1,6 +1,8 @@
+{{ config(meta={'at': 'event_date'}) }}
+
 with coverage as (
     select * from {{ ref('int_logs__coverage') }}
-    where {{ in_built_clusters() }}
+    where {{ in_built_clusters() }} and {{ since('event_date') }}
 ),
 
 final as (

@@ -1,11 +1,24 @@
+{{ config(meta={'at': 'hour_at'}) }}
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
 -- All windows over a partition's hours have one order, so that they are sorted once.
-with hours as (
+with reckoned as (
     select
         *,
         unix_seconds(hour_at) as hour_seconds
     from {{ ref('int_offsets__hours') }}
+),
+
+-- An hour is compared with 8 days before it, each hour of which looks back over a day, and at the hour before that has a record.
+hours as (
+    {{
+        carried_in(
+            'reckoned',
+            at='hour_at',
+            back='216 hours',
+            key=['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id']
+        )
+    }}
 ),
 
 followed as (
@@ -203,6 +216,7 @@ final as (
             })
         }} as warnings
     from judged
+    where {{ since('hour_at') }}
 )
 
 select * from final

@@ -1,5 +1,8 @@
+{{ config(meta={'at': 'changed_at'}) }}
+
 with states as (
     select * from {{ ref('int_partitions__isr_states') }}
+    where {{ since('changed_at') }}
 ),
 
 -- The previous set as the leader states it takes precedence over the last record; a state reported twice is one change.

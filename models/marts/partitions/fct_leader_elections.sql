@@ -1,5 +1,9 @@
+-- Lines up to half a minute away explain an election.
+{{ config(meta={'at': 'elected_at', 'ahead': {'minutes': 1}}) }}
+
 with explained as (
     select * from {{ ref('int_partitions__elections_explained') }}
+    where {{ since('elected_at') }}
 ),
 
 judged as (

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'known_values': 'event_type'}) }}
+{{ config(materialized='table', file_format='parquet', meta={'known_values': 'event_type', 'at': 'logged_at'}) }}
 
 with events as (
     select * from {{ ref('base_logs__events') }}
@@ -19,7 +19,7 @@ final as (
         partition_id,
         fields
     from events
-    where not is_copy and {{ in_built_clusters() }}
+    where not is_copy and {{ in_built_clusters() }} and {{ since('event_date') }}
     order by event_type, logged_at
 )
 

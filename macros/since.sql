@@ -1,0 +1,59 @@
+{#-
+What lets a build of some clusters make a table only from a time on: that of the first row that differs of what the table reads, less `ahead`
+in its `meta`. The rows before it stay as the build before left them. `chronicle build` fills the time in (`chronicle/build/compiled.py`);
+where a table is made whole, and in dbt run by hand, conditions are `true` and what is only `in_part` is not there.
+-#}
+
+{#- A condition: the row is not before the time from which on the table is made, or `back` before that. -#}
+{% macro since(column, back='0 seconds') -%}
+    {{ return(column ~ " >= '/* since " ~ back ~ " */'" if var('compiled', false) else 'true') }}
+{%- endmacro %}
+
+
+{#- SQL that counts only where the table is made in part: `{% call in_part() %} union all … {% endcall %}`. -#}
+{% macro in_part() -%}
+    {%- if var('compiled', false) %}/* in part */ {{ caller() }} /* whole */{% endif -%}
+{%- endmacro %}
+
+
+{#- The table's own rows of these clusters, as the build before left them: what is carried over the time from which on it is made. -#}
+{% macro as_before() -%}
+    {{ return('__as_before__') }}
+{%- endmacro %}
+
+
+{#- Roles of events that concern all rows of the table: if such events arrive, it is made whole. -#}
+{% macro whole_for(roles) -%}
+    {%- set ids = [] -%}
+    {%- for role in roles -%}
+        {%- do ids.extend(event_roles()[role]) -%}
+    {%- endfor -%}
+    /* whole for {{ ids | join(',') }} */
+{%- endmacro %}
+
+
+{#-
+The rows of a CTE that a table made from a time on is made of: those from that time on, or `back` before it; and of each `key` the last before
+them, by `order`, the first column of which is the time. The whole CTE where the table is made whole.
+-#}
+{% macro carried_in(rows, at, back='0 seconds', key=none, order=none, last=1) -%}
+    select *
+    from {{ rows }}
+    where {{ since(at, back) }}
+    {%- if key %}
+    {% call in_part() %}
+    union all
+    select * except (_place)
+    from (
+        select
+            *,
+            row_number() over (
+                partition by {{ key | join(', ') }} order by {{ (order or [at ~ ' desc']) | join(', ') }}
+            ) as _place
+        from {{ rows }}
+        where not ({{ since(at, back) }})
+    )
+    where _place <= {{ last }}
+    {% endcall %}
+    {%- endif %}
+{%- endmacro %}
