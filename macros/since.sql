@@ -32,28 +32,36 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
 {%- endmacro %}
 
 
+{#- Of each `key` the last row of a CTE before the time from which on the table is made, or `back` before that; no key has two at one time. -#}
+{% macro last_before(rows, at, key, back='0 seconds') -%}
+    select {{ rows }}.*
+    from {{ rows }}
+    inner join (
+        select
+            {{ key | join(', ') }},
+            max({{ at }}) as {{ at }}
+        from {{ rows }}
+        where not ({{ since(at, back) }})
+        group by {{ key | join(', ') }}
+    ) as last_rows
+        on
+            {% for column in key -%}
+            {{ rows }}.{{ column }} = last_rows.{{ column }} and
+            {% endfor -%}
+            {{ rows }}.{{ at }} = last_rows.{{ at }}
+{%- endmacro %}
+
+
 {#-
-The rows of a CTE that a table made from a time on is made of: those from that time on, or `back` before it; and of each `key` the last before
-them, by `order`, the first column of which is the time. The whole CTE where the table is made whole.
+The rows of a CTE that a table made from a time on is made of: those from that time on, or `back` before it, and of each `key` the last before
+them. The whole CTE where the table is made whole.
 -#}
-{% macro carried_in(rows, at, back='0 seconds', key=none, order=none, last=1) -%}
+{% macro carried_in(rows, at, key, back='0 seconds') -%}
     select *
     from {{ rows }}
     where {{ since(at, back) }}
-    {%- if key %}
     {% call in_part() %}
     union all
-    select * except (_place)
-    from (
-        select
-            *,
-            row_number() over (
-                partition by {{ key | join(', ') }} order by {{ (order or [at ~ ' desc']) | join(', ') }}
-            ) as _place
-        from {{ rows }}
-        where not ({{ since(at, back) }})
-    )
-    where _place <= {{ last }}
+    {{ last_before(rows, at, key, back) }}
     {% endcall %}
-    {%- endif %}
 {%- endmacro %}

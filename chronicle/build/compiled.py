@@ -159,6 +159,10 @@ class Project:
             due += [parent for parent in self.models[name].parents if parent not in found and self.models[parent].is_view]
         return found
 
+    def sources(self) -> set[str]:
+        """Tables of bronze that models read."""
+        return {name for model in self.models.values() for name in model.sources}
+
     def fed(self) -> set[str]:
         """Models that bronze feeds, by whatever way; the others are the same in every warehouse."""
         found: set[str] = set()

@@ -31,7 +31,7 @@ from chronicle.build.dbt_runs import one_line
 from chronicle.build.generated_code import GeneratedCode, rows_of
 from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.steps import kept_step
-from chronicle.build.unchanged import NO_ROWS, Unchanged, setting
+from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, jobs_of
@@ -119,6 +119,7 @@ class Runner:
         running: dict[Future[Result], str] = {}
         urgency = self.project.readers_beneath()
         try:
+            self._note_bronze()
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
                     while order.is_active():
@@ -143,8 +144,16 @@ class Runner:
         found = (results[name] for name in self.project.models if name in results)
         return [result for result in found if result.failure or not result.model.is_view]
 
+    def _note_bronze(self) -> None:
+        """Tell Spark which tables of bronze have no rows: most clusters have neither captures nor metrics."""
+        for name in self.project.sources():
+            if not rows_of(self.place.table("bronze", name)):
+                self.spark.conf.set(f"{KNOWN}bronze.{name}", NO_ROWS)
+
     def _forget(self) -> None:
         """Take out of the session what is of no use after the build."""
+        for name in self.project.sources():
+            self.spark.conf.unset(f"{KNOWN}bronze.{name}")
         for model in self.project.models.values():
             self.spark.conf.unset(setting(model))
             if model.name in self._at_hand:

@@ -27,11 +27,11 @@ signs as (
     union all
     select
         cluster_id,
-        process_name,
+        {{ process_name() }} as process_name,
         max(logged_at) as logged_at
     from records
     where not ({{ since('logged_at', '1 second') }})
-    group by cluster_id, process_name
+    group by cluster_id, source_path, node_id
     {% endcall %}
     union all
     select

@@ -19,13 +19,17 @@ node_events as (
 ),
 
 {% call in_part() %}
+before as (
+    select * from {{ as_before() }}
+),
+
 -- One row per node and offsets partition: its last hour before.
 carried as (
     {{
-        latest_per(
-            as_before() ~ ' as hours where not (' ~ since('hour_at') ~ ')',
-            ['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id'],
-            'hour_at desc'
+        last_before(
+            'before',
+            at='hour_at',
+            key=['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id']
         )
     }}
 ),
