@@ -217,8 +217,8 @@ def query(
 
 
 def source_of_days(model: Model) -> str:
-    """The table of bronze whose arrivals say which days of an incremental model are replaced."""
-    return next(mark["source"] for mark in MARKS.finditer(model.sql) if mark["source"])
+    """The name of the table of bronze whose arrivals say which days of an incremental model are replaced."""
+    return next(mark["source"] for mark in MARKS.finditer(model.sql) if mark["source"]).split(".")[-1]
 
 
 def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
@@ -344,12 +345,14 @@ class Runner:
 
     def _days(self, model: Model) -> list[str]:
         """Event days of rows that arrived in later batches than the last that the table has seen: the clock of an arrival may be set back."""
-        source = source_of_days(model)
-        newest = self.spark.sql(f"select max(batch_id) from {model.table}").first()
-        # Two queries: only a literal lets Delta leave out the files that are older.
-        later = f"and batch_id > {int(newest[0])}" if newest and newest[0] is not None else ""
-        found = self.spark.sql(f"select distinct cast(event_date as string) from {source} where event_date is not null {later}").collect()
-        return sorted(row[0] for row in found)
+        seen = DeltaTable(self.place.table(model.schema, model.alias)).to_pyarrow_dataset().to_table(["batch_id"])
+        newest = pc.max(seen["batch_id"]).as_py()
+        later = pc.field("event_date").is_valid()
+        if newest is not None:
+            later &= pc.field("batch_id") > newest
+        arrived = DeltaTable(self.place.table("bronze", source_of_days(model))).to_pyarrow_dataset()
+        days = arrived.to_table(["event_date"], filter=later)["event_date"]
+        return sorted(str(day) for day in pc.unique(days).to_pylist())
 
 
 def told(error: Exception) -> str:

@@ -334,3 +334,64 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     assert project.rows("select cluster_id, lines from marts.fct_pairs") == [("fed", 1)]
     left = project.rows("select cluster_id, id, isr from intermediate.int_lines where cluster_id in ('fed', 'idle') order by 1, 2, 3")
     assert left == [("fed", 30, "few"), ("fed", 31, "few"), ("fed", 31, "many"), ("fed", 32, "many"), ("idle", 30, "few")]
+
+
+def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> None:
+    """Days before it are carried over, a day is compared with the last one before it, and a late day makes those after it again."""
+    (project.folder / "models/intermediate/int_days.sql").write_text(
+        "{{ config(materialized='table', file_format='parquet', meta={'at': 'event_date'}) }}\n"
+        "select cluster_id, event_date, sum(id) as total from {{ ref('stg_events') }}\n"
+        "where {{ in_built_clusters() }} and {{ since('event_date') }} group by cluster_id, event_date"
+    )
+    (project.folder / "models/marts/fct_growth.sql").write_text(
+        "{{ config(meta={'at': 'event_date'}) }}\n"
+        "with all_days as (select * from {{ ref('int_days') }}),\n"
+        "days as ({{ carried_in('all_days', at='event_date', key=['cluster_id']) }}),\n"
+        "grown as (select *, total - lag(total) over (partition by cluster_id order by event_date) as growth from days)\n"
+        "select cluster_id, event_date, growth from grown where {{ since('event_date') }}"
+    )
+    (project.folder / "models/marts/fct_growth.yml").write_text(
+        "models: [{name: fct_growth, columns: [{name: cluster_id, data_type: string}, {name: event_date, data_type: date},\n"
+        "  {name: growth, data_type: bigint}]}]\n"
+    )
+    growth = "select event_date, growth from marts.fct_growth where cluster_id = 'daily' order by 1"
+    days = [dt.date(2026, 4, number) for number in (1, 3, 5, 9)]
+    project.arrive(11, (100, None, days[0]), (110, None, days[2]), cluster="daily")
+    project.arrive(11, (7, None, days[3]), cluster="idle")
+    project.build()
+    assert project.rows(growth) == [(days[0], None), (days[2], 10)]
+
+    def made_since() -> dict[str, dt.date | None]:
+        names = ("int_days", "fct_growth")
+        return {found.model.name: found.part and found.part.since.date() for found in project.outcome.results if found.model.name in names}
+
+    project.arrive(12, (130, None, days[3]), cluster="daily")
+    project.build()
+    assert made_since() == {"int_days": days[3], "fct_growth": days[3]}
+    assert project.rows(growth) == [(days[0], None), (days[2], 10), (days[3], 20)]
+    project.arrive(13, (101, None, days[1]), cluster="daily")
+    project.build()
+    assert made_since() == {"int_days": days[1], "fct_growth": days[1]}
+    assert project.rows(growth) == [(days[0], None), (days[1], 1), (days[2], 9), (days[3], 20)]
+    assert project.rows(
+        "select cluster_id, count(*) from intermediate.int_days where cluster_id in ('daily', 'idle') group by 1 order by 1"
+    ) == [
+        ("daily", 4),
+        ("idle", 2),
+    ]
+    project.build(full_refresh=True)
+    assert made_since() == {"int_days": None, "fct_growth": None}
+    assert project.rows(growth) == [(days[0], None), (days[1], 1), (days[2], 9), (days[3], 20)]
+
+
+def test_a_table_whose_rows_may_have_no_time_is_made_whole(project: Project) -> None:
+    model = project.folder / "models/intermediate/int_days.sql"
+    model.write_text(
+        model.read_text().replace("cluster_id, event_date, sum", "cluster_id, nullif(event_date, date'2026-04-01') as event_date, sum")
+    )
+    project.build()
+    project.arrive(14, (140, None, dt.date(2026, 4, 11)), cluster="daily")
+    project.build()
+    (made,) = [found for found in project.outcome.results if found.model.name == "int_days"]
+    assert made.is_made and made.part is None
+    assert project.rows("select count(*) from intermediate.int_days where cluster_id = 'daily'") == [(5,)]

@@ -21,8 +21,10 @@ grouped as (
         bool_or({{ has_role('group_epoch') }}) as is_epoch,
         min(logged_at) filter (where {{ has_role('rebalance_start') }}) as started_at,
         max(logged_at) filter (where {{ has_role('rebalance_start') }}) as last_started_at,
-        count(distinct node_id, logged_at) filter (where {{ has_role('rebalance_start') }})
-            as starts,
+        cast(size(
+            collect_set(struct(node_id, logged_at))
+            filter (where {{ has_role('rebalance_start') }} and node_id is not null)
+        ) as bigint) as starts,
         min(logged_at) filter (where {{ has_role('group_stabilisation') }}) as stabilised_at,
         min(logged_at) filter (where {{ has_role('group_assignment') }}) as assigned_at,
         min(logged_at) filter (where {{ has_role('group_emptying') }}) as emptied_at,
@@ -33,9 +35,9 @@ grouped as (
         max_by(
             node_id, struct(not {{ has_role('ended_generation') }}, logged_at, node_id)
         ) filter (where not is_client and not {{ has_role('group_unload') }}) as coordinator_id,
-        count(distinct node_id) filter (
-            where not is_client and not {{ has_role('group_unload') }}
-        ) as coordinators,
+        cast(size(
+            collect_set(node_id) filter (where not is_client and not {{ has_role('group_unload') }})
+        ) as bigint) as coordinators,
         min_by(
             struct(reason, event_before),
             if(
@@ -45,7 +47,7 @@ grouped as (
             )
         ) as cause,
         max(members) filter (where not is_client) as members,
-        count(distinct member_id) filter (where is_client) as members_reporting,
+        cast(size(collect_set(member_id) filter (where is_client)) as bigint) as members_reporting,
         {{ evidence('not ' ~ has_role('group_unload')) }} as evidence,
         count(*) filter (where not {{ has_role('group_unload') }}) as evidence_count
     from steps

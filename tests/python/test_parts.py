@@ -1,0 +1,116 @@
+"""What a build makes of a table only from a time on: the marks in its query, and the first row that differs."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, Schema
+
+from chronicle.build.compiled import Model, Part, Project, compiled, query
+from chronicle.build.publish import Mart, commit_all, described, ordered
+from chronicle.build.unchanged import first_difference
+from ingestion.warehouse import Warehouse
+
+NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
+
+
+def model(sql: str, at: str | None = "logged_at") -> Model:
+    return Model("fct", "marts", "fct", "table", sql, (), (), "fct.sql", at=at)
+
+
+def test_the_time_is_filled_in_and_what_is_only_in_part_stays() -> None:
+    sql = (
+        "with rows as (select * from t where (t.logged_at >= '/* since 2 hours */')\n"
+        "/* in part */ union all select * from __as_before__ where not (logged_at >= '/* since 0 seconds */') /* whole */)"
+    )
+    one = model(sql)
+    assert one.is_made_in_part and not model(sql, at=None).is_made_in_part and not model("select 1").is_made_in_part
+    assert query(one, ["a"]) == "with rows as (select * from t where (true)\n)"
+    since = "timestamp'2026-05-01 12:00:00.000000 UTC'"
+    assert query(one, ["a"], part=Part(NOON, "select * from held")) == (
+        f"with rows as (select * from t where (t.logged_at >= {since} - interval 2 hours)\n"
+        f" union all select * from (select * from held) where not (logged_at >= {since} - interval 0 seconds) )"
+    )
+
+
+def test_events_for_which_a_table_is_made_whole_are_named() -> None:
+    assert model("/* whole for kafka_config_logged,node_started */ select 1").whole_for == {"kafka_config_logged", "node_started"}
+    assert model("select 1").whole_for == set()
+
+
+def rows(*found: tuple[int | None, str], kind: pa.DataType | None = None) -> pa.Table:
+    """(hour, name) each, in the order in which tables are compared."""
+    times = [None if hour is None else NOON.replace(hour=hour) for hour, _ in found]
+    at = pa.array(times, pa.timestamp("us", "UTC")).cast(kind or pa.timestamp("us", "UTC"))
+    return ordered(pa.table({"name": [name for _, name in found], "at": at, "list": [[name] for _, name in found]}), first="at")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hour"),
+    [
+        ([(1, "a"), (2, "b"), (3, "c")], [(1, "a"), (2, "x"), (3, "c")], 2),
+        ([(1, "a"), (3, "c")], [(1, "a"), (2, "b"), (3, "c")], 2),
+        ([(1, "a"), (2, "b"), (3, "c")], [(1, "a"), (3, "c")], 2),
+        ([(1, "a")], [(1, "a"), (4, "b")], 4),
+        ([(5, "a"), (6, "b")], [], 5),
+        ([(1, "b"), (1, "c")], [(1, "a"), (1, "c")], 1),
+        ([(1, "a"), (1, "a")], [(1, "a"), (2, "a")], 1),
+    ],
+)
+def test_the_first_row_that_differs_is_that_of_either_table(old: list[tuple[int, str]], new: list[tuple[int, str]], hour: int) -> None:
+    empty = rows((1, "")).slice(0, 0)
+    before, after = rows(*old), rows(*new) if new else empty
+    assert first_difference(before, after, "at") == NOON.replace(hour=hour)
+    assert first_difference(after, before, "at") == NOON.replace(hour=hour)
+
+
+def test_a_row_without_a_time_is_no_beginning_and_a_day_begins_at_midnight() -> None:
+    # In order, what has no time comes last.
+    assert first_difference(rows((1, "a"), (None, "b")), rows((1, "a"), (None, "c")), "at") is None
+    day = pa.date32()
+    assert first_difference(rows((1, "a"), kind=day), rows((1, "b"), kind=day), "at") == NOON.replace(hour=0)
+
+
+@lru_cache
+def project() -> Project:
+    return compiled()
+
+
+def test_the_projects_tables_that_are_made_in_part_say_so() -> None:
+    made = {found.name: found for found in project().models.values() if found.is_made_in_part}
+    assert {"base_logs__distinct_events", "int_offsets__hours", "fct_leader_elections"} <= made.keys()
+    assert not [found.name for found in project().models.values() if found.is_view and "/* since" in found.sql]
+    assert not [found.name for found in project().models.values() if "/* since" in found.sql and not found.at]
+    assert made["int_offsets__hours"].whole_for == {"kafka_config_logged"}
+
+
+def test_the_day_of_a_mart_that_is_made_in_part_is_that_of_its_time() -> None:
+    """`publish` leaves out months of days before the first that was made."""
+    for found in project().models.values():
+        if found.is_published and found.is_made_in_part:
+            day = next(name for name in found.columns if name.endswith("_date"))
+            assert found.at == day or f"cast({found.at} as date) as {day}" in " ".join(found.sql.split())
+
+
+def test_months_before_a_part_are_not_looked_at(tmp_path: object) -> None:
+    place = Warehouse.at(str(tmp_path))
+    fields = [{"name": "at_date", "type": "date"}, {"name": "cluster_id", "type": "string"}]
+    columns = Schema.from_json(described({"type": "struct", "fields": fields}, {}))
+
+    def publish(days: list[dt.date], since: dt.date | None) -> list[dt.date]:
+        aside = place.building / "marts" / "fct"
+        aside.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"at_date": days, "cluster_id": ["a"] * len(days)}), aside / "part-0.parquet")
+        table = place.table("marts", "fct")
+        commit_all(place, [Mart("marts", "fct", aside, table, columns, "", ["a"] if since else None, since)])
+        return sorted(DeltaTable(table).to_pyarrow_table()["at_date"].to_pylist())
+
+    march, april, may = (dt.date(2026, month, 7) for month in (3, 4, 5))
+    assert publish([march, april], None) == [march, april]
+    # A build of a part has the rows before it, too; were they others, nobody would notice.
+    assert publish([april, may], dt.date(2026, 4, 2)) == [march, april, may]
+    assert publish([march, april], dt.date(2026, 5, 2)) == [march, april]
