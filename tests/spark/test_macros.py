@@ -363,7 +363,7 @@ def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> No
 
     def made_since() -> dict[str, dt.date | None]:
         names = ("int_days", "fct_growth")
-        return {found.model.name: found.part and found.part.since.date() for found in project.outcome.results if found.model.name in names}
+        return {found.model.name: found.since and found.since.date() for found in project.outcome.results if found.model.name in names}
 
     project.arrive(12, (130, None, days[3]), cluster="daily")
     project.build()
@@ -393,5 +393,5 @@ def test_a_table_whose_rows_may_have_no_time_is_made_whole(project: Project) -> 
     project.arrive(14, (140, None, dt.date(2026, 4, 11)), cluster="daily")
     project.build()
     (made,) = [found for found in project.outcome.results if found.model.name == "int_days"]
-    assert made.is_made and made.part is None
+    assert made.is_made and made.since is None
     assert project.rows("select count(*) from intermediate.int_days where cluster_id = 'daily'") == [(5,)]
