@@ -1,4 +1,10 @@
-{{ config(materialized='table', file_format='parquet', meta={'known_values': 'event_type', 'at': 'event_date'}) }}
+{{
+    config(
+        materialized='table',
+        file_format='parquet',
+        meta={'known_values': 'event_type', 'at': 'event_date'}
+    )
+}}
 
 with events as (
     select * from {{ ref('base_logs__events') }}
