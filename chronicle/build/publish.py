@@ -183,7 +183,7 @@ def compared(mart: Mart) -> Change:
     for month in _months(before, built, day, scope):
         if mart.since and month and _next(month) <= mart.since:
             continue
-        old, new = (ordered(part.to_table(filter=_both(scope, _within(day, month)))) for part in (before, built))
+        old, new = (ordered(part.to_table(filter=both(scope, _within(day, month)))) for part in (before, built))
         if not same(old, new):
             months.append(month)
             changed += _days_changed(old, new, day) if day else 0
@@ -203,7 +203,7 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
         write_deltalake(held, built.to_table(), mode="overwrite", predicate=only[0], commit_properties=versions.of_build(build))
         return Published(change.rows, change.days)
     for month in change.months:
-        new = ordered(built.to_table(filter=_both(_scope(mart), _within(day, month))))
+        new = ordered(built.to_table(filter=both(_scope(mart), _within(day, month))))
         where = " and ".join(only + _text_within(day, month))
         write_deltalake(held, new, mode="overwrite", predicate=where or None, commit_properties=versions.of_build(build))
     return Published(change.rows, change.days)
@@ -282,7 +282,8 @@ def _next(month: dt.date) -> dt.date:
     return (month + dt.timedelta(days=31)).replace(day=1)
 
 
-def _both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:
+def both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:
+    """A condition of two, either of which may be missing."""
     if one is None or other is None:
         return one if other is None else other
     return one & other

@@ -12,7 +12,7 @@ reader that can be made in part (`macros/since.sql`) is made from that time on.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -26,7 +26,7 @@ from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project, query
-from chronicle.build.publish import ordered, same
+from chronicle.build.publish import both, ordered, same
 from chronicle.build.steps import kept_step
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.plans import analysed
@@ -41,6 +41,8 @@ NO_ROWS = "none"
 FILTERS_ALONE = "chronicle.rows_of_filters"
 # Rows that are skipped or read together where a query chooses some of a table.
 ROW_GROUP = 65_536
+# Rows of a table that are held in memory at once while they are carried over.
+CARRIED = 8 * ROW_GROUP
 
 
 @dataclass
@@ -97,7 +99,7 @@ class Unchanged:
         if pa.types.is_date(rows.schema.field(model.at).type):
             since = dt.datetime.combine(since.date(), dt.time(), dt.UTC)
         # Nobody knows whether a row without a time comes before another.
-        if rows.count_rows(filter=self._of_clusters & pc.field(model.at).is_null()):
+        if rows.count_rows(filter=both(self._of_clusters_in(rows), pc.field(model.at).is_null())):
             return None
         return Part(since, self.query(model))
 
@@ -105,19 +107,21 @@ class Unchanged:
         """Add the rows that the build before left of the time before a part to the table that has been made of it, in a folder."""
         rows = self._stored(model)
         assert rows is not None
-        held = rows.to_table(filter=self._of_clusters & ~self._in(model, part, rows.schema))
-        if model.known:
-            held = held.sort_by([(model.known, "ascending"), (str(model.at), "ascending")])
-        pq.write_table(held, folder / "before.zstd.parquet", compression="zstd", row_group_size=ROW_GROUP)
+        held = rows.scanner(filter=both(self._of_clusters_in(rows), ~self._in(model, part, rows.schema)))
+        with pq.ParquetWriter(folder / "before.zstd.parquet", rows.schema, compression="zstd") as writer:
+            for some in in_pieces(held.to_batches(), CARRIED):
+                # Readers choose by this column: what they choose lies together.
+                in_order = some.sort_by([(model.known, "ascending"), (str(model.at), "ascending")]) if model.known else some
+                writer.write_table(in_order, row_group_size=ROW_GROUP)
 
     def _in(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression:
         """Whether a row belongs to a part."""
         kind = schema.field(model.at).type
         return pc.field(model.at) >= pa.scalar(part.since.date() if pa.types.is_date(kind) else part.since, kind)
 
-    @property
-    def _of_clusters(self) -> pc.Expression:
-        return pc.field("cluster_id").isin(list(self.clusters))
+    def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
+        """Whether a row is of the clusters that are built; None where rows do not say of which they are."""
+        return pc.field("cluster_id").isin(self.clusters) if "cluster_id" in rows.schema.names else None
 
     def compare(self, model: Model, folder: Path, part: Part | None = None) -> None:
         """Compare a table that was made again, whose rows are in a folder, with what it was, if anything reads it.  `part`: what was made."""
@@ -166,18 +170,16 @@ class Unchanged:
         rows = self._stored(model)
         if rows is None:
             return None
-        wanted = [self._of_clusters] if "cluster_id" in rows.schema.names else []
-        wanted += [scope] if scope is not None else []
-        return rows.to_table(filter=wanted[0] & wanted[1] if len(wanted) > 1 else wanted[0] if wanted else None)
+        return rows.to_table(filter=both(self._of_clusters_in(rows), scope))
 
     def query(self, model: Model) -> str:
         """The rows of the clusters that the build before left of a table, as a query."""
         folder = self.place.table(model.schema, model.alias) if model.is_published else str(kept_step(self.place, model))
         place = f"{'delta' if model.is_published else 'parquet'}.`{folder.replace('`', '``')}`"
-        rows = self.before(model)
-        if rows is None or not rows.num_rows:
+        rows = self._stored(model)
+        if rows is None or not rows.count_rows(filter=self._of_clusters_in(rows)):
             return f"select * from {place} where false"
-        where = f" where cluster_id in ({', '.join(map(spark_literal, self.clusters))})" if "cluster_id" in rows.column_names else ""
+        where = f" where cluster_id in ({', '.join(map(spark_literal, self.clusters))})" if "cluster_id" in rows.schema.names else ""
         return f"select * from {place}{where}"
 
     def _chooses(self, model: Model, parent: Model) -> bool:
@@ -211,6 +213,18 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
+
+
+def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Batches of rows as tables of at least so many rows each, except for the last."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= size:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:

@@ -12,7 +12,7 @@ from deltalake import DeltaTable, Schema
 
 from chronicle.build.compiled import Model, Part, Project, compiled, query
 from chronicle.build.publish import Mart, commit_all, described, ordered
-from chronicle.build.unchanged import first_difference
+from chronicle.build.unchanged import first_difference, in_pieces
 from ingestion.warehouse import Warehouse
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
@@ -114,3 +114,10 @@ def test_months_before_a_part_are_not_looked_at(tmp_path: object) -> None:
     # A build of a part has the rows before it, too; were they others, nobody would notice.
     assert publish([april, may], dt.date(2026, 4, 2)) == [march, april, may]
     assert publish([march, april], dt.date(2026, 5, 2)) == [march, april]
+
+
+def test_rows_are_carried_over_in_pieces_of_some_size() -> None:
+    batches = [pa.record_batch({"n": list(range(first, first + 3))}) for first in (0, 3, 6)]
+    pieces = [piece["n"].to_pylist() for piece in in_pieces(batches, 4)]
+    assert pieces == [[0, 1, 2, 3, 4, 5], [6, 7, 8]]
+    assert list(in_pieces([], 4)) == []
