@@ -19,7 +19,7 @@ from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
 from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, noted
 from chronicle.spark.processes import stat, tree
-from chronicle.spark.session import COMMAND_OPTIONS, Server, peak_memory_bytes, start, stop
+from chronicle.spark.session import Server, command_options, peak_memory_bytes, start, stop
 from ingestion.ingest import ingest
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
@@ -104,7 +104,7 @@ class Stand:
 
     def session(self, warehouse: Path) -> SparkSession:
         """As a command has it, but that Spark notes more than its last thousand executions, and all of their plans."""
-        return start(str(warehouse), server=Server(NOTES, COMMAND_OPTIONS))
+        return start(str(warehouse), server=Server(NOTES, command_options(str(warehouse))))
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
         """Read logs into a warehouse, and fill in what it took."""

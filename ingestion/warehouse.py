@@ -44,6 +44,17 @@ def opened(path: str | Path, version: int | None = None) -> DeltaTable:
         raise Damaged(f"{path}: the table's log cannot be read ({' '.join(str(error).split())}); {cure}") from error
 
 
+def rows_of(path: str | Path) -> int:
+    """Rows of a Delta table's newest version or of a folder of Parquet files; 0 where there is none."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    from deltalake import DeltaTable
+
+    if DeltaTable.is_deltatable(str(path)):
+        return sum(pa.table(opened(path).get_add_actions())["num_records"].to_pylist())
+    return ds.dataset(path, format="parquet").count_rows() if Path(path).is_dir() else 0
+
+
 @dataclass(frozen=True)
 class Warehouse:
     """The places in a warehouse.  `root`: a folder, or a URI that Hadoop's file systems know (s3a://…)."""
@@ -73,6 +84,14 @@ class Warehouse:
             raise FileNotFoundError(
                 f"{self.root}: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse"
             )
+
+    def must_have_bronze(self) -> None:
+        """Raises FileNotFoundError if nothing was ever read in: the first run makes all tables of bronze."""
+        from deltalake import DeltaTable
+
+        self.must_exist()
+        if not DeltaTable.is_deltatable(self.bronze("sources")):
+            raise FileNotFoundError(f"{self.root}: nothing was read in yet; do so with `chronicle ingest PATH`")
 
     @property
     def work(self) -> Path:

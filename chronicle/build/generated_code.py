@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
-import pyarrow.dataset as ds
-from deltalake import DeltaTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,10 +47,3 @@ class GeneratedCode:
                 for key, value in settings.items():
                     if value is not None:
                         self._spark.conf.set(key, value)
-
-
-def rows_of(folder: str | Path) -> int:
-    """Rows of a Delta table's newest version or of a folder of Parquet files; 0 where there is none."""
-    if DeltaTable.is_deltatable(str(folder)):
-        return sum(pa.table(DeltaTable(str(folder)).get_add_actions())["num_records"].to_pylist())
-    return ds.dataset(folder, format="parquet").count_rows() if Path(folder).is_dir() else 0

@@ -29,14 +29,14 @@ from deltalake import DeltaTable
 
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
-from chronicle.build.generated_code import GeneratedCode, rows_of
+from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.publish import BrokenContract, faults
 from chronicle.build.steps import kept_step
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, jobs_of
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

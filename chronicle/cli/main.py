@@ -278,10 +278,11 @@ def build(
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
-    wanted = Wanted(select, full_refresh, tests, explain, profile)
+    wanted, place = Wanted(select, full_refresh, tests, explain, profile), Warehouse.at(warehouse)
+    place.must_have_bronze()
     if has_nothing_new(warehouse, wanted, tell):
         return
-    if there := staying(Warehouse.at(warehouse), "build"):
+    if there := staying(place, "build"):
         there.ask("build", **vars(wanted))
         return
     interrupts.keeps("tables remain those of the last complete build")

@@ -46,7 +46,12 @@ WATCH_SECONDS = 2.0
 # How long the server and its session may each take to stop.
 STOP_SECONDS = 10.0
 # Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
-JAVA_OPTIONS = ("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100")
+JAVA_OPTIONS = (
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=100",
+    # What is larger than half a region gets whole ones: with regions of 1 MB each of Spark's pages took two, and its memory twice what it counts.
+    "-XX:G1HeapRegionSize=8m",
+)
 # What `models/` says of a key that is made by us.
 KEY_COMMENT = "Key of the row."
 
@@ -191,7 +196,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
         # Who writes, builds: that is a command, and not what is asked for days.
-        java = session.COMMAND_OPTIONS if options.read_write else JAVA_OPTIONS
+        java = session.command_options(place.root) if options.read_write else JAVA_OPTIONS
         own_classes.ensure()
         spark = session.start(warehouse, memory=memory, server=session.Server(settings(options, work), java))
         try:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
@@ -24,7 +24,7 @@ from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
 from chronicle.spark.processes import tree
 from ingestion import cache
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,9 +49,11 @@ COMMAND_OPTIONS = (
     "-XX:+UseSerialGC",
     # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
     "-Xmn640m",
-    # Of a build's time the second compiler takes a third, for code that runs a few times.
-    "-XX:TieredStopAtLevel=1",
 )
+# Of a small build's time the second compiler takes a third, for code that runs a few times. With a million records it gives back what it takes;
+# with two, a table of many rows is made in half the time.
+FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
+MANY_RECORDS = 1_500_000
 
 # What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
 FORGETFUL = {
@@ -132,7 +134,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        _connect(memory, server)
+        _connect(memory, server.java_options if server else command_options(root))
     builder = SparkSession.builder
     for key, value in (settings(root) | (FORGETFUL | server.settings if server else {})).items():
         builder = builder.config(key, value)
@@ -159,7 +161,13 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
     return future
 
 
-def command(memory: str, server: Server | None = None) -> list[str]:
+def command_options(warehouse: str) -> tuple[str, ...]:
+    """Options of Java for a command: its compilers are chosen by the records of the warehouse when it starts."""
+    is_large = rows_of(Warehouse.at(warehouse).bronze("log_records")) >= MANY_RECORDS
+    return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, FIRST_COMPILER_ALONE)
+
+
+def command(memory: str, java_options: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     # Ours first: some of its files hide those of others.
     class_path = [str(own_classes.jar()), *jars.class_path(), f"{spark_home.jars()}/*"]
@@ -169,7 +177,7 @@ def command(memory: str, server: Server | None = None) -> list[str]:
         str(home / "bin" / "java"),
         f"-Xmx{memory}",
         *JVM_OPTIONS,
-        *(server.java_options if server else COMMAND_OPTIONS),
+        *java_options,
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
@@ -226,13 +234,13 @@ def write_class_archive() -> None:
     _jvm.wait()
 
 
-def _connect(memory: str, server: Server | None) -> None:
+def _connect(memory: str, java_options: Sequence[str]) -> None:
     """Start the JVM and hand it to pyspark."""
     global _jvm
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory, server), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0)
+        _jvm = subprocess.Popen(command(memory, java_options), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0)
         end = time.monotonic() + START_SECONDS
         while not answer.exists():
             if _jvm.poll() is not None:

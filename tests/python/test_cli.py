@@ -45,6 +45,14 @@ def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys
     )
 
 
+def test_nothing_is_built_before_anything_was_read_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.execute(["build", "--warehouse", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().err.startswith(f"chronicle: {tmp_path}/none: no warehouse there; ")
+    assert main.execute(["build", "--warehouse", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"chronicle: {tmp_path}: nothing was read in yet; do so with `chronicle ingest PATH`\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("wanted", "is_said"),
     [(Wanted(), True), (Wanted(explain=True), True), (Wanted(select="fct_x"), False), (Wanted(full_refresh=True), False)],

@@ -1,4 +1,4 @@
-"""Which Java is taken, and what is said where there is none that Spark can use."""
+"""Which Java is taken, with which options, and what is said where there is none that Spark can use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from chronicle.serve.serve import JAVA_OPTIONS
+from chronicle.spark import session
 from chronicle.spark.java import NoJava, find, release
 
 
@@ -55,3 +57,20 @@ def test_only_a_java_that_spark_cannot_use_is_one_line_that_says_so(tmp_path: Pa
 def test_no_java_at_all_says_where_it_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(NoJava, match=r"no Java found .*JAVA_HOME, PATH and /nowhere"):
         find({"PATH": str(tmp_path)}, ("/nowhere",))
+
+
+def test_a_page_of_spark_fits_half_a_region_of_the_collector() -> None:
+    """What is larger gets whole regions: pages of 1 MB took two of 1 MB each, and Spark's memory was twice what it counted."""
+    region = next(option for option in JAVA_OPTIONS if option.startswith("-XX:G1HeapRegionSize="))
+    page = session.settings("/warehouse")["spark.buffer.pageSize"]
+    assert 2 * (megabytes(page) + 0.001) < megabytes(region.partition("=")[2])
+
+
+def megabytes(size: str) -> int:
+    return int(size.removesuffix("m"))
+
+
+@pytest.mark.parametrize(("records", "is_first_alone"), [(0, True), (session.MANY_RECORDS - 1, True), (session.MANY_RECORDS, False)])
+def test_the_second_compiler_is_for_many_records(monkeypatch: pytest.MonkeyPatch, records: int, is_first_alone: bool) -> None:
+    monkeypatch.setattr(session, "rows_of", lambda path: records)
+    assert (session.FIRST_COMPILER_ALONE in session.command_options("/warehouse")) is is_first_alone

@@ -60,7 +60,7 @@ def test_memory_is_at_least_that_of_this_process(spark: SparkSession) -> None:
 def test_a_missing_jar_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHRONICLE_JARS", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"no delta-spark_4.2_2.13-4.4.0.jar.*make setup"):
-        session.command("1g")
+        session.command("1g", ())
 
 
 def test_tables_on_disk_become_tables_of_the_catalog(spark: SparkSession, warehouse: str, orders: str) -> None:
