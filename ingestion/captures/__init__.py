@@ -28,6 +28,10 @@ from functools import lru_cache
 from types import ModuleType
 
 UNREAD = "unread"
+# A text that has nothing but lines of a log, and frames of traces, is the output of no tool.
+LOG_ALONE = re.compile(
+    r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |[ \t]++at )[^\n]*+\n?|[ \t\r]*+\n)*+"
+)
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,10 @@ def modules() -> tuple[ModuleType, ...]:
 def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[ModuleType, str] | None:
     """(module, kind) of a text; None if no module knows it.  A test holds that no two modules know the same text.
 
-    `is_log`: some of its lines are those of a log; only what may have such beside it is asked for.
+    `is_log`: some of its lines are those of a log; only what may have such beside it is asked for, and nothing where all are.
     """
+    if is_log and LOG_ALONE.fullmatch(sample):
+        return None
     for module in modules():
         if is_log and not getattr(module, "LOG_BESIDE", False):
             continue

@@ -13,6 +13,7 @@ from ingestion.sources.inspect import inspect
 from ingestion.sources.stages import Found
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+LOGS = sorted(path for path in FIXTURES.parent.rglob("*.log") if path.is_file() and FIXTURES not in path.parents)
 UNITS = Path(captures.__file__).parents[1] / "catalogue" / "units.yml"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
 
@@ -53,6 +54,16 @@ def test_no_module_knows_a_broker_log() -> None:
         "\tat java.lang.Thread.run(Thread.java:748)",
     ]
     assert captures.detect("\n".join(lines * 20), "server.log") is None
+
+
+@pytest.mark.parametrize("path", [*FILES, *LOGS], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_module_knows_the_lines_of_a_log_alone(path: Path) -> None:
+    """`detect` does not ask them about such a text."""
+    lines = path.read_bytes()[: 64 * 1024].decode("utf-8", "replace").split("\n")
+    logged = "\n".join(line for line in lines if captures.LOG_ALONE.fullmatch(line))
+    assert captures.LOG_ALONE.fullmatch(logged)
+    beside = [module for module in captures.modules() if getattr(module, "LOG_BESIDE", False)]
+    assert [module.__name__ for module in beside if module.kind_of(logged, path.name) is not None] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

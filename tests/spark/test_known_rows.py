@@ -59,3 +59,8 @@ def test_rows_that_cannot_be_are_not_read(known: SparkSession, query: str, reads
     finally:
         for key in SETTINGS:
             known.conf.unset(key)
+
+
+def test_a_table_that_is_missing_is_said_to_be(known: SparkSession) -> None:
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        known.sql(f"select a.id from known.gone a join {EVENTS} b on a.id = b.id where a.kind = 'moved' and b.kind = 'born'")

@@ -53,9 +53,9 @@ object KnownRows extends PropagateEmptyRelationBase {
     case node @ (_: SubqueryAlias | _: View | _: Distinct) if node.children.forall(isEmpty) => empty(node)
   }
 
-  /** Whether a condition holds for no row. */
+  /** Whether a condition holds for no row. Of columns that are not resolved, as those of a table that is missing, nothing is known. */
   private def isNever(condition: Expression, held: Held): Boolean = {
-    def misses(column: Attribute, wanted: Expression) = (held.get(column.exprId), wanted) match {
+    def misses(column: AttributeReference, wanted: Expression) = (held.get(column.exprId), wanted) match {
       case (Some(values), Literal(value: UTF8String, _)) => !values.contains(value)
       case _ => false
     }
@@ -63,8 +63,8 @@ object KnownRows extends PropagateEmptyRelationBase {
       case FalseLiteral => true
       case And(left, right) => isNever(left, held) || isNever(right, held)
       case Or(left, right) => isNever(left, held) && isNever(right, held)
-      case EqualTo(column: Attribute, wanted) => misses(column, wanted)
-      case In(column: Attribute, wanted) => wanted.forall(misses(column, _))
+      case EqualTo(column: AttributeReference, wanted) => misses(column, wanted)
+      case In(column: AttributeReference, wanted) => wanted.forall(misses(column, _))
       case _ => false
     }
   }

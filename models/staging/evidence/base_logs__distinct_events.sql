@@ -10,7 +10,8 @@ with events as (
     select * from {{ ref('base_logs__events') }}
 ),
 
--- Sorted, so that a reader of a few event types finds them together and skips the rest.
+-- Sorted, so that a reader of a few event types finds them together and skips the rest: by one number, 20 bits of the type
+-- above the milliseconds, for rows that a number orders are sorted without being looked at.
 final as (
     select
         cluster_id,
@@ -26,7 +27,7 @@ final as (
         fields
     from events
     where not is_copy and {{ in_built_clusters() }} and {{ since('event_date') }}
-    order by event_type, logged_at
+    order by shiftleft(pmod(xxhash64(event_type), 1048576), 42) + unix_millis(logged_at)
 )
 
 select * from final

@@ -44,7 +44,8 @@ recognised as (
 ),
 
 -- The same text twice in one file is two events; in two files of one node it is one event, seen twice. The hash comes
--- first, for a sort that a number decides is several times as fast as one that begins with equal texts.
+-- first, for a sort that a number decides is several times as fast as one that begins with equal texts. Both windows need
+-- the same order, so the wide rows are sorted once.
 numbered as (
     select
         *,
@@ -70,10 +71,12 @@ final as (
         partition_id,
         event_type,
         fields,
-        row_number() over (
-            partition by message_hash, logged_at, cluster_id, writer, occurrence
-            order by source_path, source_id
-        ) > 1 as is_copy,
+        -- Rows of its own file before it have lower numbers, so only another file can have reached this one.
+        coalesce(max(occurrence) over (
+            partition by message_hash, logged_at, cluster_id, writer
+            order by source_id, byte_offset
+            rows between unbounded preceding and 1 preceding
+        ) >= occurrence, false) as is_copy,
         batch_id,
         ingested_at
     from numbered
