@@ -111,7 +111,7 @@ def ingest(
 ) -> None:
     """Read raw logs, captures and metrics into bronze, exactly once."""
     from chronicle.cli import following
-    from chronicle.spark.session import start
+    from chronicle.spark.session import must_be_able, start
     from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
@@ -120,6 +120,7 @@ def ingest(
     if there := staying(Warehouse.at(warehouse), "ingest"):
         must_be_whole(there.ask("ingest", **following.asked(options))["failed"])
         return
+    must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
     must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory), tell, show_bytes).failed)
 

@@ -147,6 +147,12 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
     return session
 
 
+def must_be_able() -> None:
+    """Raises java.NoJava or jars.NoJars where Spark could not start: before minutes of other work, not after them."""
+    java.find()
+    jars.class_path()
+
+
 def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
     """Start Spark in a thread, while files are looked at: the JVM takes seconds of its own."""
     future: Future[SparkSession] = Future()

@@ -76,6 +76,15 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+def test_missing_jars_are_named_before_a_file_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHRONICLE_JARS", str(tmp_path))
+    monkeypatch.setattr("ingestion.ingest.look", lambda *arguments: pytest.fail("a file was looked at"))
+    assert main.execute(["ingest", str(tmp_path), "--cluster", "c", "--warehouse", str(tmp_path / "warehouse")]) == 1
+    assert f"{tmp_path}: no delta-spark_" in capsys.readouterr().err
+
+
 def test_a_jar_with_other_bytes_is_named_with_its_hash(tmp_path: Path) -> None:
     for jar in jars.JARS:
         (tmp_path / jar.name).write_bytes(b"")
