@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
 from ingestion.bronze.log_records import COLUMNS
-from ingestion.bronze.shares import Progress, portions, read_portion
+from ingestion.bronze.shares import Progress, inspect_all, portions, read_portion
 from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sources
 from ingestion.bronze.tasks import Counted, Read
 from ingestion.bronze.write import Columns
@@ -26,7 +26,7 @@ from ingestion.outcome import Outcome, faults, nodeless
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern
 from ingestion.sources import earlier
-from ingestion.sources.discover import Options, Spool, discover, is_archive, members
+from ingestion.sources.discover import Options, Spool, discover, members
 from ingestion.sources.identify import identify, may_grow
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
@@ -71,7 +71,7 @@ def ingest(
         for _ in range(MOST_LOOKS):
             past = state(at.root, tell)
             seen = Seen(at.work / "seen")
-            found = look(options, warehouse, spool, past, seen)
+            found = look(options, warehouse, spool, past, seen, start)
             outcome = outcome.followed_by(take_in(start, at.root, found, past, options, progress, seen))
             if not outcome.changed:
                 break
@@ -88,18 +88,27 @@ def must_exist(paths: list[str]) -> None:
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
-def look(options: Options, warehouse: str, spool: Spool, past: earlier.Past | None = None, seen: Seen | None = None) -> list[Placed]:
+def look(
+    options: Options,
+    warehouse: str,
+    spool: Spool,
+    past: earlier.Past | None = None,
+    seen: Seen | None = None,
+    start: Callable[[], SparkSession] | None = None,
+) -> list[Placed]:
     """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
-    `past`: what earlier runs found."""
+    `past`: what earlier runs found; `start` gives the session that looks at many."""
     seen = seen or Seen()
+    files = [(found, seen.find(found, options.pattern)) for found in discover(options, warehouse)]
+    looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
     sources: list[Inspected] = []
-    for found in discover(options, warehouse):
-        if (source := seen.find(found, options.pattern)) is not None:
-            sources.append(source)
-        elif is_archive(found):
-            sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
+    for found, known in files:
+        if known is not None:
+            sources.append(known)
+        elif (source := next(looked_at)) is not None:
+            sources.append(seen.note(source, options.pattern))
         else:
-            sources.append(seen.note(inspect(found, options.pattern), options.pattern))
+            sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
     before = past.by_place({source.cluster_id for source in sources}) if past else {}
     return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
 

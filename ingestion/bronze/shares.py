@@ -1,4 +1,4 @@
-"""Files shared out to the executors of Spark, and read there."""
+"""Files shared out to the executors of Spark: looked at, and read there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from ingestion.bronze.capture_rows import read_capture
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
 from ingestion.delta_files import Added
-from ingestion.sources.stages import Identified
+from ingestion.sources.discover import is_archive
+from ingestion.sources.inspect import inspect
+from ingestion.sources.stages import Found, Identified, Inspected
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -28,6 +30,28 @@ Progress = Callable[[int, int, int, int, int, float], None]
 COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
+# So many files are looked at by the executors; fewer, by this process, before Spark is up.
+MANY_FILES = 4_000
+# As many at once: what they are found to be goes through the driver. A task looks at as many as take it half a second.
+LOOKED_AT, TASK_FILES = 20_000, 500
+
+
+def inspect_all(files: list[Found], pattern: str | None, start: Callable[[], SparkSession] | None) -> Iterator[Inspected | None]:
+    """What each file is, in order; None for an archive.  `start` gives the session, where there are many."""
+    if start is None or len(files) < MANY_FILES:
+        yield from (inspect_file(found, pattern) for found in files)
+        return
+    context = start().sparkContext
+    for begin in range(0, len(files), LOOKED_AT):
+        some = files[begin : begin + LOOKED_AT]
+        shares = [some[first : first + TASK_FILES] for first in range(0, len(some), TASK_FILES)]
+        done = context.parallelize(shares, len(shares)).map(lambda share: [inspect_file(found, pattern) for found in share]).collect()
+        yield from (source for share in done for source in share)
+
+
+def inspect_file(found: Found, pattern: str | None) -> Inspected | None:
+    """What a file is; None for an archive, whose members are files of their own."""
+    return None if is_archive(found) else inspect(found, pattern)
 
 
 def portions(sources: list[Identified]) -> Iterator[list[Identified]]:

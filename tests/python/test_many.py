@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import random
+import tarfile
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingestion import ingest as ingesting
+from ingestion.bronze import shares
 from ingestion.reading.files import tail_hash
 from ingestion.sources import identify as identifying
+from ingestion.sources.discover import Options, Spool
 from ingestion.sources.identify import identify
-from ingestion.sources.stages import COPY, TO_READ, Identified, Known, Placed
+from ingestion.sources.stages import COPY, TO_READ, Identified, Known, Placed, grown
+from tests.python.test_records import line
+from tests.rotations import Here
 
 HEAD = b"# HELP kafka_server_value What it is.\n" * 40
 
@@ -90,3 +96,28 @@ def test_a_second_look_at_many_that_begin_alike() -> None:
     began = time.process_time()
     assert [source.source_id for source in identify(given, known)] == [f"id{n}" for n in range(10_000)]
     assert time.process_time() - began < 5
+
+
+def test_many_files_are_looked_at_by_executors_and_are_what_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for number in range(7):
+        (logs / f"server.log.{number}").write_text(line(number, f"[KafkaServer id={number}] started"))
+    with tarfile.open(logs / "server.log.3.tar", "w") as archive:
+        archive.add(logs / "server.log.5", "server.log.9")
+    (logs / "empty.log").touch()
+    options = Options([str(logs)], cluster="c", timezone="UTC")
+
+    def look(folder: str) -> list[Placed]:
+        with Spool(tmp_path / folder) as spool:
+            found = ingesting.look(options, str(tmp_path / "warehouse"), spool, start=Here)
+            return [grown(Placed, source, path=source.path.replace(folder, "")) for source in found]
+
+    here = look("here")
+    for name, value in (("MANY_FILES", 1), ("LOOKED_AT", 4), ("TASK_FILES", 2)):
+        monkeypatch.setattr(shares, name, value)
+    collect, collected = Here.collect, []
+    monkeypatch.setattr(Here, "collect", lambda context: collected.append(1) or collect(context))
+    assert look("there") == here
+    assert len(collected) == 3, "nine files, four at once"
+    assert [source.shown.rsplit("/", 1)[-1] for source in here if source.outcome == TO_READ].count("server.log.9") == 1
