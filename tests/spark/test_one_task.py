@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
-from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode, rows_of
+from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode
 from chronicle.spark.internals.java_objects import session_of
+from ingestion.warehouse import rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
