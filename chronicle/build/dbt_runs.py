@@ -33,8 +33,8 @@ WHILE_BUILDING = {
     "spark.sql.codegen.wholeStage": "false",
     # What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
     "chronicle.one_task_bytes": str(64 << 20),
-    # What is hashed for a join has to fit into memory, and a file of ours has fifty times its bytes there: Spark's 10 MB were 350 MB in a
-    # year of 135 clusters, which failed. Larger sides are sorted, which may use the disk, and take no longer.
+    # What is hashed for a join has to fit into memory, and a file of ours has many times its bytes there: with Spark's 10 MB a year of 135
+    # clusters failed. Larger sides are sorted, which may use the disk.
     "spark.sql.autoBroadcastJoinThreshold": "2m",
     # Its first step leaves out rows before they are sent to other partitions. There is one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
