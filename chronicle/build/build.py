@@ -21,7 +21,7 @@ from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.unchanged import Unchanged
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import register, register_views, save_views, sweep, tables
+from chronicle.spark.catalog import register, register_views, save_views, sweep
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)
     sweep(spark, place)
-    made = {(model.schema, model.alias) for model in plan.marts}
-    register(spark, place, only=[table for table in tables(spark, place) if table not in made])
+    register(spark, place, only=[])
 
 
 def run(

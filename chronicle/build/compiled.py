@@ -16,7 +16,7 @@ import json
 import re
 import tempfile
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from chronicle.build import needs
 from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
 from chronicle.build.internals import EPHEMERAL, fields_of
 from chronicle.output.sql_text import spark_literal
@@ -70,7 +71,8 @@ class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
-    reads its own rows may differ; `types`: of a seed's columns that are no texts; `path`: its file."""
+    reads its own rows may differ; `needs`: what has to have rows so that it can have any (`chronicle/build/needs.py`); `types`: of a seed's
+    columns that are no texts; `path`: its file."""
 
     name: str
     schema: str
@@ -89,6 +91,7 @@ class Model:
     known: str | None = None
     at: str | None = None
     ahead: dict[str, float] = field(default_factory=dict)
+    needs: needs.Need = True
     types: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -244,7 +247,8 @@ def project_hash(project: Path = PROJECT) -> str:
 
 def compiled(project: Path = PROJECT) -> Project:
     """The project as it stands, compiled now if it was not before.  Raises BuildFailed with what dbt says about it."""
-    made_for = [project_hash(project), metadata.version("dbt-core"), metadata.version("dbt-spark"), Path(__file__).read_text("utf-8")]
+    code = [Path(file).read_text("utf-8") for file in (__file__, needs.__file__)]
+    made_for = [project_hash(project), *map(metadata.version, ("dbt-core", "dbt-spark", "sqlglot")), *code]
     kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
     if kept.exists():
         return Project({name: _read(model) for name, model in json.loads(kept.read_text("utf-8")).items()}, project)
@@ -293,9 +297,18 @@ def compile_by_dbt(project: Path) -> Project:
         if not done.success:
             broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]
             raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
-    models = {model.name: model for model in (Model(**fields_of(result.node)) for result in results)}
+    models = {model.name: model for model in with_needs([Model(**fields_of(result.node)) for result in results])}
     order = TopologicalSorter({name: model.parents for name, model in models.items()})
     return Project({name: models[name] for name in order.static_order()}, project)
+
+
+def with_needs(models: Sequence[Model]) -> list[Model]:
+    """Models that know what they need to have rows."""
+    tables = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
+    tables |= {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
+    found = needs.Needs(tables, {model.name: model.known for model in models if model.known})
+    # What is only in a part is the rest of the same table.
+    return [model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql))) for model in models]
 
 
 def _read(kept: dict[str, Any]) -> Model:

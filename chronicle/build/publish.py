@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema, write_deltalake
 
 from chronicle.build import versions
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
 
     from chronicle.build.compiled import Model
 
+# How Spark's folders call a partition without a value.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # Each month is a commit; beyond these a table is replaced at once.
 MOST_MONTHS = 3
 
@@ -146,12 +146,15 @@ def faults(model: Model, schema: StructType) -> Iterator[str]:
 
 
 def fits(model: Model, table: str) -> bool:
-    """Whether a table is there with the columns that the model's contract says."""
+    """Whether a table is there with the columns that the model's contract says, as `described`."""
     from pyspark.sql.types import StructType
 
     if not DeltaTable.is_deltatable(table):
         return False
-    found = StructType.fromJson(json.loads(DeltaTable(table).schema().to_json()))
+    held = json.loads(DeltaTable(table).schema().to_json())
+    if plain(held)["fields"] != [{**field, "metadata": {}} for field in held["fields"]]:
+        return False
+    found = StructType.fromJson(held)
     return not model.has_contract or (found.names == list(model.columns) and not any(faults(model, found)))
 
 
@@ -163,13 +166,28 @@ def forget(spark: SparkSession, models: list[Model]) -> None:
 
 def described(schema: dict[str, Any], comments: dict[str, str]) -> str:
     """A schema as Spark and Delta's log state it, with comments on its columns."""
-    fields = [{**field, "nullable": True, "metadata": {"comment": comments.get(field["name"], "")}} for field in schema["fields"]]
+    fields = [{**field, "metadata": {"comment": comments.get(field["name"], "")}} for field in plain(schema)["fields"]]
     return json.dumps({**schema, "fields": fields})
 
 
+def plain(kind: Any) -> Any:
+    """A type as Spark and Delta's log state it, without what differs from one query of the same columns to the next: whether something can be
+    null, and comments that come from the columns of other tables."""
+    if not isinstance(kind, dict):
+        return kind
+    inner = {name: plain(kind[name]) for name in ("type", "elementType", "keyType", "valueType") if name in kind}
+    fields = {"fields": [plain(field) for field in kind["fields"]]} if "fields" in kind else {}
+    always: dict[str, Any] = {"nullable": True, "metadata": {}} if "name" in kind else {}
+    always |= {"containsNull": True} if "elementType" in kind else {"valueContainsNull": True} if "valueType" in kind else {}
+    return {**kind, **inner, **fields, **always}
+
+
 def columns_of(model: Model, found: StructType) -> Schema:
-    """The columns of a model's table with the comments that the model gives them."""
-    return Schema.from_json(described(json.loads(found.json()), {name: description for name, (_, description) in model.columns.items()}))
+    """The columns of a model's table, in the order and with the comments that the model gives them."""
+    schema, order = json.loads(found.json()), list(model.columns)
+    # A partitioned Parquet table has the column by which it is partitioned at its end.
+    schema["fields"].sort(key=lambda field: order.index(field["name"]) if field["name"] in order else len(order))
+    return Schema.from_json(described(schema, {name: description for name, (_, description) in model.columns.items()}))
 
 
 def compared(mart: Mart) -> Change:
@@ -224,14 +242,26 @@ def replace_all(mart: Mart, build: str) -> None:
             description=mart.description,
             commit_properties=properties,
         )
-    files = []
-    for file in sorted(mart.folder.glob("*.parquet")):
-        count = pq.read_metadata(file).num_rows
-        to = Path(mart.table, f"part-{uuid.uuid4()}.parquet")
-        os.replace(file, to)
-        status = to.stat()
-        files.append(Added(to.name, status.st_size, int(status.st_mtime * 1000), json.dumps({"numRecords": count})))
+    files = [Added.moved(file, mart.table) for file in sorted(mart.folder.glob("*.parquet"))]
     add(DeltaTable(mart.table), files, "overwrite", mart.columns, properties)
+
+
+def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: Sequence[str] | None) -> None:
+    """Make Parquet files of a folder, which is partitioned by day, what a Delta table holds of some days (None: all that it holds)."""
+    if days is None:
+        is_there = DeltaTable.is_deltatable(table)
+        if not is_there:
+            shutil.rmtree(table, ignore_errors=True)
+        parts = list(model.partition_by)
+        DeltaTable.create(table, columns, mode="overwrite" if is_there else "error", partition_by=parts, description=model.description)
+    held = DeltaTable(table)
+    files = []
+    for file in sorted(folder.glob("*/*.parquet")):
+        name, value = file.parent.name.split("=", 1)
+        files.append(Added.moved(file, table, file.parent.name, {name: None if value == NO_VALUE else value}))
+    only = None if days is None else [(name, "in", list(days)) for name in held.metadata().partition_columns]
+    add(held, files, "append" if days is None else "overwrite", held.schema(), only=only)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:

@@ -3,7 +3,8 @@
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
 of an incremental table the days are replaced that arrivals touch.  A build of some clusters makes of some tables only the rows from the time on
 from which what they read differs (`macros/since.sql`), and adds those that the build before left of the time before.  Where a table has no rows, or a column only some values, Spark is told
-so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).
+so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have none at
+all (`chronicle/build/needs.py`) is written empty, as its contract says, without a query.
 
 A door that is not as its contract says fails as a model that cannot be made: nothing reads it.  Marts are held to theirs by `publish`.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -29,10 +31,12 @@ from deltalake import DeltaTable
 
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import one_line
+from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
-from chronicle.build.publish import BrokenContract, faults
+from chronicle.build.needs import is_met
+from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
 from chronicle.build.steps import kept_step
-from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, setting
+from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, jobs_of
@@ -103,9 +107,14 @@ class Runner:
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
         self._rows: dict[str, int] = {}
+        # Of tables whose readers choose by a column, the values in it.
+        self._values: dict[str, set[str]] = {}
         # Of all tables that a model reads, those that were left and those of bronze among them, by their folders.
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
+        self.lists = FileLists(spark, place)
+        if unchanged:
+            unchanged.lists = self.lists
         self._locks = {name: Lock() for name in project.models}
 
     def run(self, wanted: set[str]) -> list[Result]:
@@ -120,7 +129,7 @@ class Runner:
         running: dict[Future[Result], str] = {}
         urgency = self.project.readers_beneath()
         try:
-            self._note_bronze()
+            self._show_tables()
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
                     while order.is_active():
@@ -145,11 +154,16 @@ class Runner:
         found = (results[name] for name in self.project.models if name in results)
         return [result for result in found if result.failure or not result.model.is_view]
 
-    def _note_bronze(self) -> None:
-        """Tell Spark which tables of bronze have no rows: most clusters have neither captures nor metrics."""
+    def _show_tables(self) -> None:
+        """Make known what the build before left, and what arrived; and which tables of bronze have no rows: most clusters have neither captures
+        nor metrics."""
         for name in self.project.sources():
+            self.lists.show("bronze", name)
             if not rows_of(self.place.table("bronze", name)):
                 self.spark.conf.set(f"{KNOWN}bronze.{name}", NO_ROWS)
+        for model in self.project.of_kind("incremental"):
+            if DeltaTable.is_deltatable(self.place.table(model.schema, model.alias)):
+                self.lists.show(model.schema, model.alias)
 
     def _forget(self) -> None:
         """Take out of the session what is of no use after the build."""
@@ -159,6 +173,7 @@ class Runner:
             self.spark.conf.unset(setting(model))
             if model.name in self._at_hand:
                 self.spark.sql(f"drop view if exists {VIEW + model.name if model.is_view else model.table}")
+        self.lists.forget()
 
     def _result(self, model: Model) -> Result:
         """Make a model, if need be."""
@@ -177,6 +192,9 @@ class Runner:
             elif not model.is_view and because != []:
                 if self.progress:
                     self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
+                if self._can_be_written_empty(model):
+                    self._write_empty(model)
+                    return Result(model, round(time.monotonic() - began, 2), rows=0, because=because)
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
@@ -194,6 +212,20 @@ class Runner:
         seconds = round(time.monotonic() - began, 2)
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
         return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, jobs)
+
+    def _can_be_written_empty(self, model: Model) -> bool:
+        return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self._may_have_rows)
+
+    def _may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
+        """Whether a model or a table of bronze may have rows in this build, of these values in its column where they are given."""
+        if name.startswith("bronze."):
+            return rows_of(self.place.table("bronze", name.removeprefix("bronze."))) > 0
+        model = self.project.models[name]
+        if model.is_view:
+            return is_met(model.needs, self._may_have_rows)
+        if values and name in self._values:
+            return bool(self._values[name].intersection(values))
+        return self._rows.get(name) != 0
 
     def _bring(self, model: Model) -> None:
         """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""
@@ -273,7 +305,7 @@ class Runner:
         mart = self.project.models[name]
         if self.clusters is None:
             return mart.table
-        held = f"delta.`{self.place.table(mart.schema, mart.alias).replace('`', '``')}`"
+        held = self.lists.show(mart.schema, mart.alias, before(mart))
         others = f"cluster_id not in ({', '.join(map(spark_literal, self.clusters))})"
         return f"(select * from {mart.table} union all select * from {held} where {others})"
 
@@ -291,6 +323,19 @@ class Runner:
         self._note(model, folder)
         if self.unchanged:
             self.unchanged.compare(model, folder, part)
+
+    def _write_empty(self, model: Model) -> None:
+        """A table without a row, with the columns of its contract."""
+        folder = Path(self._folder(model))
+        self._clear(model, folder)
+        folder.mkdir(parents=True)
+        kinds = ", ".join(f"`{name}` {kind}" for name, (kind, _) in model.columns.items())
+        self.spark.sql(f"create table {model.table} ({kinds}) using parquet location {spark_literal(str(folder))}")
+        columns = pa.schema(columns_of(model, self.spark.table(model.table).schema).to_arrow())
+        pq.write_table(columns.empty_table(), folder / "none.parquet")
+        self._note(model, folder)
+        if self.unchanged:
+            self.unchanged.compare(model, folder)
 
     def _seed(self, model: Model) -> None:
         """The rows of a file, as a Parquet table in its place."""
@@ -317,31 +362,29 @@ class Runner:
             values = pc.unique(rows.to_table([model.known])[model.known]).to_pylist()
             # A null matches no value.
             texts = [value for value in values if value is not None]
+            self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
                 self.spark.conf.set(setting(model), f"{model.known}={','.join(texts)}")
 
     def _replace_days(self, model: Model) -> int | None:
         """The days of an incremental table that arrivals touch, or all of it."""
-        if self.is_anew or not Path(self.place.table(model.schema, model.alias), "_delta_log").is_dir():
-            # The catalog keeps partitions apart from Delta, and a second `create or replace` in one session finds them differing.
-            self.spark.sql(f"drop table if exists {model.table}")
-            place = spark_literal(self.place.table(model.schema, model.alias))
-            parts = f"partitioned by ({', '.join(model.partition_by)})" if model.partition_by else ""
-            comment = f"comment {spark_literal(model.description)}"
-            self.spark.sql(f"create or replace table {model.table} using delta {parts} location {place} {comment} as {self.asked(model)}")
-            return None
-        days = self._days(model)
-        if days:
-            columns = ", ".join(f"`{name}`" for name in self.spark.table(model.table).columns)
-            touched = ", ".join(f"date{spark_literal(day)}" for day in days)
-            self.spark.sql(
-                f"insert into table {model.table} replace where event_date in ({touched}) select {columns} from ({self.asked(model, days)})"
-            )
-        if self.unchanged:
+        table = self.place.table(model.schema, model.alias)
+        is_whole = self.is_anew or not DeltaTable.is_deltatable(table)
+        days = None if is_whole else self._days(model)
+        if days != []:
+            aside, name = self.place.building / model.schema / model.alias, f"{model.schema}.`{before(model)}`"
+            shutil.rmtree(aside, ignore_errors=True)
+            self.spark.sql(f"drop table if exists {name}")
+            parts = f"partitioned by ({', '.join(model.partition_by)})"
+            self.spark.sql(f"create table {name} using parquet {parts} location {spark_literal(str(aside))} as {self.asked(model, days)}")
+            replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
+            self.spark.sql(f"drop table {name}")
+            self.lists.show(model.schema, model.alias)
+        if self.unchanged and days is not None:
             self.unchanged.differs[model.name] = bool(days)
             if days:
                 self.unchanged.begins[model.name] = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
-        return len(days)
+        return None if days is None else len(days)
 
     def _days(self, model: Model) -> list[str]:
         """Event days of rows that arrived in later batches than the last that the table has seen: the clock of an arrival may be set back."""

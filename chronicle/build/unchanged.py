@@ -26,6 +26,7 @@ from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project, query
+from chronicle.build.file_lists import FileLists
 from chronicle.build.publish import both, ordered, same
 from chronicle.build.steps import kept_step
 from chronicle.output.sql_text import spark_literal
@@ -57,6 +58,7 @@ class Unchanged:
     arrived: Arrivals
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
     begins: dict[str, dt.datetime] = field(default_factory=dict)
+    lists: FileLists = field(init=False)
     _probing: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -174,8 +176,10 @@ class Unchanged:
 
     def query(self, model: Model) -> str:
         """The rows of the clusters that the build before left of a table, as a query."""
-        folder = self.place.table(model.schema, model.alias) if model.is_published else str(kept_step(self.place, model))
-        place = f"{'delta' if model.is_published else 'parquet'}.`{folder.replace('`', '``')}`"
+        if model.is_published:
+            place = self.lists.show(model.schema, model.alias, before(model))
+        else:
+            place = f"parquet.`{str(kept_step(self.place, model)).replace('`', '``')}`"
         rows = self._stored(model)
         if rows is None or not rows.count_rows(filter=self._of_clusters_in(rows)):
             return f"select * from {place} where false"
@@ -203,6 +207,11 @@ class Unchanged:
 def setting(model: Model) -> str:
     """The setting that says what is known of a model's rows."""
     return f"{KNOWN}{model.schema}.{model.alias}"
+
+
+def before(model: Model) -> str:
+    """What a table of the build before is called, beside the one that is made."""
+    return f"before__{model.alias}"
 
 
 def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:

@@ -67,6 +67,7 @@ FORGETFUL = {
 # Delta's, and our own, which builds do without where it is not compiled yet.
 EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.spark.sql.chronicle.KnownFilesExtension",
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
 )

@@ -188,6 +188,27 @@ def test_files_that_are_there_are_committed_with_statistics_and_transaction(tmp_
     assert [(one["min.number"], one["max.number"], one["num_records"]) for one in actions] == [(3, 5, 2)], f"no statistics: {where}"
 
 
+def test_partitions_that_are_named_are_replaced_and_others_stay(tmp_path: Path) -> None:
+    rows = pa.table({"number": pa.array([3, 5], pa.int64())})
+    columns = Schema.from_arrow(pa.schema([("number", pa.int64()), ("day", pa.date32())]))
+    DeltaTable.create(str(tmp_path / "table"), columns, partition_by=["day"])
+    for only, days in ((None, ["2026-05-01", "2026-05-02", None]), (["2026-05-02", "2026-05-03"], ["2026-05-02"])):
+        files = []
+        for day in days:
+            pq.write_table(rows if only is None else rows.slice(1), tmp_path / "aside.parquet")
+            files.append(Added.moved(tmp_path / "aside.parquet", str(tmp_path / "table"), f"day={day}", {"day": day}))
+        held = DeltaTable(tmp_path / "table")
+        add(held, files, "overwrite" if only else "append", held.schema(), only=[("day", "in", only)] if only else None)
+    found = DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist()
+    assert sorted((str(row["day"]), row["number"]) for row in found) == [
+        ("2026-05-01", 3),
+        ("2026-05-01", 5),
+        ("2026-05-02", 5),
+        ("None", 3),
+        ("None", 5),
+    ], "delta-rs replaces other partitions: ingestion/delta_files.py replaces days of events"
+
+
 # chronicle/build/internals.py
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chronicle.build.needs import Needs, is_met
 from chronicle.spark.internals.plans import analysed
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ def known(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
         spark.sql(f"create table {table} using parquet as select * from given {'where false' if table == NOTHING else ''}")
     yield spark
     spark.sql("drop schema known cascade")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_needs_rows_that_are_not_there_has_none(known: SparkSession, query: str) -> None:
+    """As the text of a query says (`chronicle/build/needs.py`)."""
+    need = Needs({EVENTS: "events", NOTHING: "nothing"}, {"events": "kind"}).of(query)
+    held = {"events": {"born", "died"}, "nothing": set[str]()}
+    if not is_met(need, lambda name, values: bool(held[name]) if values is None else bool(held[name].intersection(values))):
+        assert not known.sql(query).collect()
 
 
 @pytest.mark.parametrize(("query", "reads"), QUERIES.items())

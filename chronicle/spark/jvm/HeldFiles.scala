@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.chronicle.FileList
 import org.apache.spark.sql.delta.{NoMapping, Snapshot}
 import org.apache.spark.sql.delta.files.TahoeLogFileIndex
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PartitionDirectory}
 
 /** Reads small tables by a list of their files, which is kept while their version is the newest. Delta finds the files of each scan
   * again, by queries of its own over its log: for a table of some thousand rows they take longer than the query itself.
@@ -60,25 +60,4 @@ object HeldFiles extends Rule[LogicalPlan] {
       PartitionDirectory(row, statuses.toArray)
     })
   }
-}
-
-/** The files of a table at a version. */
-case class FileList(root: Path, version: Long, partitionSchema: StructType)(directories: Seq[PartitionDirectory]) extends FileIndex {
-  override def rootPaths: Seq[Path] = Seq(root)
-
-  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    if (partitionFilters.isEmpty) directories
-    else {
-      val wanted = Predicate.createInterpreted(partitionFilters.reduce(And).transform {
-        case column: AttributeReference =>
-          val place = partitionSchema.indexWhere(field => field.name.equalsIgnoreCase(column.name))
-          BoundReference(place, partitionSchema(place).dataType, nullable = true)
-      })
-      directories.filter(directory => wanted.eval(directory.values))
-    }
-
-  override def inputFiles: Array[String] = statuses.map(_.getPath.toString).toArray
-  override def refresh(): Unit = ()
-  override def sizeInBytes: Long = statuses.map(_.getLen).sum
-  private def statuses: Seq[FileStatus] = directories.flatMap(_.files.map(_.fileStatus))
 }

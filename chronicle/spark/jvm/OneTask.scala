@@ -120,7 +120,10 @@ object OneTask extends Rule[SparkPlan] {
 
   /** Bytes of the files that a leaf of a plan reads. */
   private def read(leaf: SparkPlan): Long = leaf match {
-    case scan: FileSourceScanExec => scan.relation.location.sizeInBytes
+    case scan: FileSourceScanExec => scan.relation.location match {
+      case list: FileList => list.bytes(scan.partitionFilters, scan.dataFilters)
+      case files => files.sizeInBytes
+    }
     case _: LocalTableScanExec | _: RangeExec | _: EmptyRelationExec => 0
     case _ => Long.MaxValue / 1000
   }

@@ -1,0 +1,105 @@
+"""Delta tables as a build reads them: by a list of their files, as plain Parquet.
+
+Delta-rs says in milliseconds which files a table has. Spark's Delta asks its log by queries of its own, for each scan of each plan, and its first
+one takes seconds in a session that is new.  `chronicle/spark/jvm/FileList.scala` reads the lists.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from chronicle.output.sql_text import spark_literal
+from chronicle.spark import own_classes
+from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Settings that say where the list of a table is.
+LIST = "chronicle.files."
+DAY = "event_date"
+# Tables beyond it may have deletion vectors or other names of columns in their files.
+PLAIN_READER = 1
+
+
+class FileLists:
+    """Makes tables known to a session, until `forget`."""
+
+    def __init__(self, spark: SparkSession, place: Warehouse) -> None:
+        self.spark, self.place = spark, place
+        # By schema and name how the table is defined.
+        self._shown: dict[tuple[str, str], str] = {}
+        self._defining = Lock()
+        self._folder = place.work / "files"
+
+    def show(self, schema: str, name: str, known_as: str | None = None) -> str:
+        """Make the newest version of a Delta table known.  `known_as`: by another name in its schema.  Returns its name in SQL."""
+        path, known = self.place.table(schema, name), known_as or name
+        sql_name, table = f"{schema}.`{known}`", DeltaTable(path)
+        if not (self.place.is_local and own_classes.jar().exists() and is_plain(table)):
+            self._define(schema, known, f"using delta location {spark_literal(path)}")
+            return sql_name
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._folder / f"{schema}.{name}.{table.metadata().id}.{table.version()}"
+        aside = file.with_suffix(".part")
+        aside.write_text("\n".join(lines(table, path)), encoding="utf-8")
+        aside.replace(file)
+        self.spark.conf.set(f"{LIST}{schema}.{known}", str(file))
+        # Its place is an empty folder: Spark lists what is in a table's place, and of a Delta table that is more than its files.
+        empty = self._folder / "nothing"
+        empty.mkdir(exist_ok=True)
+        parts = f"partitioned by ({', '.join(table.metadata().partition_columns)})" if table.metadata().partition_columns else ""
+        self._define(schema, known, f"({columns_in_sql(table)}) using parquet {parts} location {spark_literal(str(empty))}")
+        return sql_name
+
+    def _define(self, schema: str, known: str, definition: str) -> None:
+        with self._defining:
+            if self._shown.get((schema, known)) != definition:
+                self.spark.sql(f"drop table if exists {schema}.`{known}`")
+                self.spark.sql(f"create table {schema}.`{known}` {definition}")
+                self._shown[schema, known] = definition
+
+    def forget(self) -> None:
+        """Take the tables out of the session."""
+        for schema, known in self._shown:
+            self.spark.conf.unset(f"{LIST}{schema}.{known}")
+            self.spark.sql(f"drop table if exists {schema}.`{known}`")
+        self._shown.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def is_plain(table: DeltaTable) -> bool:
+    """Whether the files of a table are all that it takes to read it."""
+    return table.protocol().min_reader_version <= PLAIN_READER and table.metadata().partition_columns in ([], [DAY])
+
+
+def columns_in_sql(table: DeltaTable) -> str:
+    """The columns of a table and their types, as SQL defines them."""
+    from pyspark.sql.types import StructType
+
+    found = StructType.fromJson(json.loads(table.schema().to_json()))
+    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in found.fields)
+
+
+def lines(table: DeltaTable, path: str) -> Iterator[str]:
+    """The list of a table's files, as `FileList.scala` describes it."""
+    yield f"{table.version()}\t{path}"
+    files: pa.Table = pa.table(table.get_add_actions(flatten=True))
+
+    def column(name: str) -> list[Any]:
+        return files[name].to_pylist() if name in files.schema.names else [None] * files.num_rows
+
+    is_parted = f"partition.{DAY}" in files.schema.names
+    days = zip(column(f"partition.{DAY}"), column(f"min.{DAY}"), column(f"max.{DAY}"), strict=True)
+    for size, modified, (day, first, last), name in zip(
+        column("size_bytes"), column("modification_time"), days, column("path"), strict=True
+    ):
+        known = (day or "null", "-", "-") if is_parted else ("-", first or "-", last or "-")
+        yield "\t".join(map(str, (size, modified, *known, name)))

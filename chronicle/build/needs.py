@@ -1,0 +1,225 @@
+"""What must have rows so that a query can have rows, from its text alone.
+
+A build asks this before it makes a model: what cannot have rows is written empty as its contract says, and neither the model nor the views that
+it reads are shown to Spark.  Where the text does not decide it, a query may have rows.
+
+A need is JSON: true (may have rows whatever it reads), false (has none), the name of a model or of a table of bronze, `[name, [value, …]]` (it
+must have a row with one of these values in the column that its `known_values` name), `["and", …]` or `["or", …]` of needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp, parse_one
+
+# bool | str | list: mypy has no JSON.
+Need = Any
+# Whether a model or a table of bronze has rows; of these values, where values are given.
+HasRows = Callable[[str, list[str] | None], bool]
+
+
+def is_met(need: Need, has_rows: HasRows) -> bool:
+    """Whether a query may have rows."""
+    if isinstance(need, bool):
+        return need
+    if isinstance(need, str):
+        return has_rows(need, None)
+    word, *parts = need
+    if word == "and":
+        return all(is_met(part, has_rows) for part in parts)
+    if word == "or":
+        return any(is_met(part, has_rows) for part in parts)
+    return has_rows(word, parts[0])
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a query reads, or gives: its need, and the column that still is the one whose values are known."""
+
+    need: Need
+    known: str | None = None
+
+    def where(self, column: str, values: set[str]) -> Relation:
+        """Its rows with one of these values in a column."""
+        if column != self.known:
+            return self
+        if isinstance(self.need, str):
+            return Relation([self.need, sorted(values)], column)
+        left = sorted(values.intersection(self.need[1]))
+        return Relation([self.need[0], left], column) if left else Relation(False)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Finds needs.  `tables`: by name in SQL the model or table of bronze that it stands for; `known`: by model its column with known values."""
+
+    tables: Mapping[str, str]
+    known: Mapping[str, str]
+
+    def of(self, sql: str) -> Need:
+        """What a query of Spark SQL needs.  Raises sqlglot.errors.SqlglotError where it is none."""
+        return self._query(parse_one(sql, dialect="spark"), {}).need
+
+    def _query(self, node: exp.Expr, outer: Mapping[str, Relation]) -> Relation:
+        names = dict(outer)
+        if given := node.args.get("with_"):
+            for cte in given.expressions:
+                rows = cte.this
+                while given.args.get("recursive") and isinstance(rows, exp.SetOperation):
+                    # What it adds to its first rows needs those.
+                    rows = rows.this
+                found = self._query(rows, names)
+                names[cte.alias] = found if rows is cte.this else Relation(found.need)
+        if isinstance(node, exp.Select):
+            return self._select(node, names)
+        if isinstance(node, exp.Subquery):
+            return self._relation(node, names)
+        if isinstance(node, exp.SetOperation):
+            left, right = self._query(node.this, names).need, self._query(node.expression, names).need
+            if isinstance(node, exp.Union):
+                return Relation(either(left, right))
+            return Relation(left if isinstance(node, exp.Except) else both(left, right))
+        return Relation(True)
+
+    def _relation(self, node: exp.Expr, names: Mapping[str, Relation]) -> Relation:
+        """What stands in a FROM."""
+        if node.args.get("pivots") or node.args.get("joins"):
+            return Relation(True)
+        if isinstance(node, exp.Subquery):
+            return self._query(node.this, names)
+        if isinstance(node, exp.Table):
+            name = ".".join(part.name for part in node.parts)
+            if name in names:
+                return names[name]
+            if name in self.tables:
+                return Relation(self.tables[name], self.known.get(self.tables[name]))
+        return Relation(True)
+
+    def _select(self, node: exp.Select, names: Mapping[str, Relation]) -> Relation:
+        if "from_" not in node.args or not node.args["from_"]:
+            return Relation(True)
+        tables = [node.args["from_"].this, *(join.this for join in node.args.get("joins") or ())]
+        found = [self._relation(table, names) for table in tables]
+        conditions = list(conjuncts(node.args["where"].this)) if node.args.get("where") else []
+        for condition in conditions:
+            for number, table in enumerate(tables):
+                found[number] = chosen(found[number], condition, table.alias_or_name, is_alone=len(tables) == 1)
+        need = found[0].need
+        for join, right in zip(node.args.get("joins") or (), found[1:], strict=True):
+            need = joined(need, join, right)
+        for condition in conditions:
+            need = both(need, self._asked(condition, names))
+        if is_summed_up(node):
+            return Relation(True)
+        passed = found[0].known if len(tables) == 1 and passes_on(node, found[0].known) else None
+        return Relation(need, passed if need == found[0].need else None)
+
+    def _asked(self, condition: exp.Expr, names: Mapping[str, Relation]) -> Need:
+        """What a condition needs besides the rows that it is about."""
+        if isinstance(condition, exp.Boolean):
+            return bool(condition.this)
+        if isinstance(condition, exp.Exists):
+            return self._query(condition.this, names).need
+        if isinstance(condition, exp.In) and condition.args.get("query"):
+            return self._query(condition.args["query"], names).need
+        return True
+
+
+def both(*needs: Need) -> Need:
+    """All of some needs."""
+    return _combined("and", needs, nothing=True, all_else=False)
+
+
+def either(*needs: Need) -> Need:
+    """One of some needs."""
+    return _combined("or", needs, nothing=False, all_else=True)
+
+
+def _combined(word: str, needs: tuple[Need, ...], *, nothing: bool, all_else: bool) -> Need:
+    parts: list[Need] = []
+    for need in needs:
+        for part in need[1:] if isinstance(need, list) and need[0] == word else [need]:
+            if part is all_else:
+                return all_else
+            if part is not nothing and part not in parts:
+                parts.append(part)
+    return [word, *parts] if len(parts) > 1 else parts[0] if parts else nothing
+
+
+def joined(left: Need, join: exp.Join, right: Relation) -> Need:
+    """What the rows of a join need."""
+    side, kind = join.side.upper(), join.kind.upper()
+    if kind == "ANTI" or (side == "LEFT" and kind != "SEMI"):
+        return left
+    if side == "RIGHT":
+        return right.need
+    if side == "FULL":
+        return either(left, right.need)
+    for condition in conjuncts(join.args["on"]) if join.args.get("on") else ():
+        right = chosen(right, condition, join.this.alias_or_name, is_alone=False)
+    return both(left, right.need)
+
+
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """The parts of a condition that all must hold."""
+    condition = condition.unnest()
+    return [part for side in condition.flatten() for part in conjuncts(side)] if isinstance(condition, exp.And) else [condition]
+
+
+def chosen(relation: Relation, condition: exp.Expr, name: str, *, is_alone: bool) -> Relation:
+    """The rows of a relation for which a condition can hold.  `is_alone`: columns without a name in front are its own."""
+    if relation.known is None:
+        return relation
+    values = values_of(condition, relation.known, {name, ""} if is_alone else {name})
+    return relation if values is None else relation.where(relation.known, values)
+
+
+def values_of(condition: exp.Expr, column: str, names: set[str]) -> set[str] | None:
+    """The texts that a column must have one of where a condition holds; None if that is not known."""
+
+    def is_it(node: exp.Expr) -> bool:
+        return isinstance(node, exp.Column) and node.name == column and node.table in names
+
+    condition = condition.unnest()
+    if isinstance(condition, exp.EQ) and is_it(condition.this) and condition.expression.is_string:
+        return {condition.expression.this}
+    if isinstance(condition, exp.In) and is_it(condition.this) and condition.expressions:
+        return {part.this for part in condition.expressions} if all(part.is_string for part in condition.expressions) else None
+    if isinstance(condition, exp.Or):
+        sides = [values_of(part, column, names) for part in condition.flatten()]
+        return None if None in sides else set().union(*(side for side in sides if side is not None))
+    if isinstance(condition, exp.And):
+        known = [found for found in (values_of(part, column, names) for part in conjuncts(condition)) if found is not None]
+        return set.intersection(*known) if known else None
+    return None
+
+
+def is_summed_up(node: exp.Select) -> bool:
+    """Whether a query may have a row without having read one, as `count(*)` does.  One that gives a column outside of functions cannot,
+    unless it is grouped in several ways."""
+    if (group := node.args.get("group")) and group.expressions:
+        return bool(group.find(exp.Rollup, exp.Cube, exp.GroupingSets))
+    named = {one.alias for one in node.expressions if isinstance(one, exp.Alias)}
+    parts = [part for one in node.expressions for part in one.walk(prune=lambda part: isinstance(part, exp.Func | exp.Query))]
+    if any(one.is_star for one in node.expressions) or not any(isinstance(part, exp.Func | exp.Query) for part in parts):
+        return False
+    # A name without a table may be that of a sum beside it.
+    return not any(isinstance(part, exp.Column) and (part.table or part.name not in named) for part in parts)
+
+
+def passes_on(node: exp.Select, column: str | None) -> bool:
+    """Whether a query of one relation gives its rows with a column as it is."""
+    if column is None or node.args.get("group") or node.args.get("laterals"):
+        return False
+    given = [one for one in node.expressions if one.alias_or_name == column]
+    return (
+        all(isinstance(one, exp.Column) and one.name == column for one in given)
+        if given
+        else any(
+            isinstance(one, exp.Star) and not any(one.args.get(word) for word in ("except_", "replace", "rename"))
+            for one in node.expressions
+        )
+    )

@@ -1,0 +1,113 @@
+package org.apache.spark.sql.chronicle
+
+import java.nio.file.{Files, Paths}
+import java.time.LocalDate
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
+import org.apache.spark.sql.types.{DateType, StructType}
+
+/** The files of a table at a version. `days`: by path the first and the last `event_date` of a file, where its table is not partitioned by
+  * it and they are known.
+  */
+case class FileList(root: Path, version: Long, partitionSchema: StructType)(
+    directories: Seq[PartitionDirectory],
+    days: Map[Path, (Int, Int)] = Map.empty
+) extends FileIndex {
+  override def rootPaths: Seq[Path] = Seq(root)
+
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
+    val wanted = if (partitionFilters.isEmpty) directories else {
+      val test = Predicate.createInterpreted(partitionFilters.reduce(And).transform {
+        case column: AttributeReference =>
+          val place = partitionSchema.indexWhere(field => field.name.equalsIgnoreCase(column.name))
+          BoundReference(place, partitionSchema(place).dataType, nullable = true)
+      })
+      directories.filter(directory => test.eval(directory.values))
+    }
+    if (days.isEmpty || dataFilters.isEmpty) wanted
+    else wanted.map(some => some.copy(files = some.files.filter(file => days.get(file.getPath).forall(mayHold(dataFilters, _)))))
+  }
+
+  /** Bytes of the files that are read with these filters. */
+  def bytes(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Long =
+    listFiles(partitionFilters, dataFilters).flatMap(_.files.map(_.getLen)).sum
+
+  private def mayHold(filters: Seq[Expression], days: (Int, Int)): Boolean = {
+    def is(expression: Expression) = expression match {
+      case column: AttributeReference => column.name == "event_date" && column.dataType == DateType
+      case _ => false
+    }
+    def within(value: Any) = value match {
+      case day: Int => days._1 <= day && day <= days._2
+      case _ => false
+    }
+    filters.forall {
+      case In(column, values) if is(column) && values.forall(_.foldable) => values.exists(value => within(value.eval()))
+      case InSet(column, values) if is(column) => values.exists(within)
+      case EqualTo(column, value) if is(column) && value.foldable => within(value.eval())
+      case _ => true
+    }
+  }
+
+  override def inputFiles: Array[String] = statuses.map(_.getPath.toString).toArray
+  override def refresh(): Unit = ()
+  override def sizeInBytes: Long = statuses.map(_.getLen).sum
+  private def statuses: Seq[FileStatus] = directories.flatMap(_.files.map(_.fileStatus))
+}
+
+/** Adds `KnownFiles` to a session (`spark.sql.extensions`). */
+class KnownFilesExtension extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectPostHocResolutionRule(_ => KnownFiles)
+}
+
+/** Reads a Parquet table by the list of its files that a setting names, `chronicle.files.<schema>.<table>`. The list is a text: the folder
+  * and a version in its first line, then a line for each file with its size, when it was changed (ms), its day (`null` if it has none) or `-`, the first and the
+  * last day of its rows or `-`, and its path in the folder, with tabs between them.
+  */
+object KnownFiles extends Rule[LogicalPlan] {
+  private val Prefix = "chronicle.files."
+  private val Most = 64
+  private val known = new ConcurrentHashMap[String, FileList]
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case scan: LogicalRelation => listed(scan).fold(scan)(relation => scan.copy(relation = relation))
+  }
+
+  private def listed(scan: LogicalRelation): Option[HadoopFsRelation] = for {
+    table <- scan.catalogTable
+    schema <- table.identifier.database
+    list <- Option(conf.getConfString(s"$Prefix$schema.${table.identifier.table}", null))
+    files <- Some(scan.relation).collect { case files: HadoopFsRelation if !files.location.isInstanceOf[FileList] => files }
+  } yield files.copy(location = held(list, files.partitionSchema))(files.sparkSession)
+
+  private def held(list: String, partitions: StructType): FileList = {
+    if (known.size > Most) known.clear()
+    known.computeIfAbsent(list, read(_, partitions))
+  }
+
+  private def read(list: String, partitions: StructType): FileList = {
+    val lines = Files.readAllLines(Paths.get(list)).asScala.toSeq
+    val Array(version, root) = lines.head.split("\t", 2)
+    val files = lines.tail.map { line =>
+      val Array(size, modified, day, first, last, path) = line.split("\t", 6)
+      val status = new FileStatus(size.toLong, false, 1, 128L << 20, modified.toLong, new Path(new Path(root), path))
+      (day, status, if (first == "-" || last == "-") None else Some((dayOf(first), dayOf(last))))
+    }
+    val directories = files.groupBy(_._1).toSeq.sortBy(_._1).map { case (day, found) =>
+      val values = if (partitions.isEmpty) InternalRow.empty else InternalRow(if (day == "null") null else dayOf(day))
+      PartitionDirectory(values, found.map(_._2).sortBy(_.getPath.toString).toArray)
+    }
+    FileList(new Path(root), version.toLong, partitions)(directories, files.flatMap(file => file._3.map(file._2.getPath -> _)).toMap)
+  }
+
+  private def dayOf(text: String): Int = LocalDate.parse(text).toEpochDay.toInt
+}

@@ -1,0 +1,97 @@
+"""What a query must have rows of, so that it can have any itself, is found in its text (`chronicle/build/needs.py`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from chronicle.build import needs
+from chronicle.build.compiled import compiled
+from chronicle.build.needs import Needs, is_met
+
+FOUND = Needs({"s.events": "events", "s.runs": "runs", "bronze.raw": "bronze.raw"}, {"events": "kind"})
+QUERIES: dict[str, needs.Need] = {
+    "select * from s.events": "events",
+    "select id from s.events where kind = 'born'": ["events", ["born"]],
+    "select id from s.events e where e.kind in ('died', 'born') and id > 1": ["events", ["born", "died"]],
+    "select id from s.events where kind = 'born' or kind = 'died' and id > 1": ["events", ["born", "died"]],
+    "select id from s.events where kind = 'born' and kind = 'died'": False,
+    # Either of these may hold for any kind.
+    "select id from s.events where kind = 'born' or id > 1": "events",
+    "select id from s.events where kind != 'born'": "events",
+    "select id from s.events where lower(kind) = 'born'": "events",
+    "select id from s.events where false": False,
+    # A sum has a row of nothing, a sum by something has none.
+    "select count(*) as n from s.events": True,
+    "select max(id) as id from s.events": True,
+    "select kind, count(*) as n from s.events group by kind": "events",
+    "select kind, count(*) as n from s.events group by all": "events",
+    "select max(id) as n, count(*) as m from s.events group by all": True,
+    "select kind, count(*) as n from s.events group by rollup (kind)": True,
+    "select id, row_number() over (order by id) as n from s.events": "events",
+    # Joins.
+    "select e.id from s.events e join s.runs r on e.id = r.id": ["and", "events", "runs"],
+    "select e.id from s.events e join s.runs r on e.id = r.id and e.kind = 'born'": ["and", "events", "runs"],
+    "select e.id from s.runs r join s.events e on e.id = r.id and e.kind = 'born'": ["and", "runs", ["events", ["born"]]],
+    "select e.id from s.events e, s.runs r where e.id = r.id and e.kind = 'born'": ["and", ["events", ["born"]], "runs"],
+    "select e.id from s.events e left join s.runs r on e.id = r.id": "events",
+    "select e.id from s.events e right join s.runs r on e.id = r.id": "runs",
+    "select e.id from s.events e full join s.runs r on e.id = r.id": ["or", "events", "runs"],
+    "select e.id from s.events e left semi join s.runs r on e.id = r.id": ["and", "events", "runs"],
+    "select e.id from s.events e left anti join s.runs r on e.id = r.id": "events",
+    "select e.id from s.events e cross join s.runs r": ["and", "events", "runs"],
+    # Sets of rows.
+    "select id from s.events where kind = 'born' union all select id from s.runs": ["or", ["events", ["born"]], "runs"],
+    "select id from s.events intersect select id from s.runs": ["and", "events", "runs"],
+    "select id from s.events except select id from s.runs": "events",
+    # What is asked beside.
+    "select id from s.events where exists (select 1 from s.runs where runs.id = events.id)": ["and", "events", "runs"],
+    "select id from s.events where not exists (select 1 from s.runs)": "events",
+    "select id from s.events where id in (select id from s.runs)": ["and", "events", "runs"],
+    # A column keeps its values where it is passed on as it is.
+    "with a as (select * from s.events), b as (select id, kind from a) select id from b where kind = 'born'": ["events", ["born"]],
+    "select id from (select *, kind as sort from s.events) where kind = 'born'": ["events", ["born"]],
+    "select id from (select id, upper(kind) as kind from s.events) where kind = 'BORN'": "events",
+    "select id from (select id, sort as kind from s.events) where kind = 'born'": "events",
+    "select id from (select * except (kind), sort as kind from s.events) where kind = 'born'": "events",
+    "with events as (select * from s.runs) select id from events": "runs",
+    "with recursive a as (select id from s.runs union all select a.id + 1 from a join s.events e on a.id = e.id) select id from a": "runs",
+    "select id from bronze.raw": "bronze.raw",
+    # Nothing is known of these.
+    "select id from s.others": True,
+    "select 1 as id": True,
+    "select col as id from values (1) as given (col)": True,
+    "select id from s.events lateral view explode(parts) p as part": "events",
+}
+
+
+@pytest.mark.parametrize(("query", "need"), QUERIES.items())
+def test_what_a_query_needs(query: str, need: needs.Need) -> None:
+    assert FOUND.of(query) == need
+
+
+def test_a_need_is_met_by_rows_of_the_values_it_names() -> None:
+    held: dict[str, list[str]] = {"events": ["born"], "runs": []}
+
+    def has_rows(name: str, values: list[str] | None) -> bool:
+        return bool(held[name]) if values is None else bool(set(held[name]).intersection(values))
+
+    assert is_met(["events", ["born", "died"]], has_rows)
+    assert not is_met(["events", ["died"]], has_rows)
+    assert not is_met(["and", "events", "runs"], has_rows)
+    assert is_met(["or", "events", "runs"], has_rows)
+    assert is_met(True, has_rows)
+    assert not is_met(False, has_rows)
+
+
+def test_models_need_what_feeds_them() -> None:
+    """Without one row of bronze no model of events has any, and what is the same everywhere still may."""
+    models = compiled().models
+
+    def has_rows(name: str, values: list[str] | None) -> bool:
+        if name.startswith("bronze."):
+            return False
+        return is_met(models[name].needs, has_rows)
+
+    assert not is_met(models["fct_leader_elections"].needs, has_rows)
+    assert not is_met(models["fct_session_expiries"].needs, has_rows)
+    assert is_met(models["dim_kafka_releases"].needs, has_rows)
