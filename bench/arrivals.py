@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 from bench.fleet import Fleet
@@ -26,13 +27,16 @@ def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
 
 def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
     """Build what a fleet wrote first, then what it wrote later."""
-    logs = stand.copy_of(stand.logs(fleet))
+    logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
+    later.mkdir(parents=True)
+    for home in sorted(logs.glob("cluster-*")):
+        # Or it would be read at once, as the logs of another cluster.
+        shutil.move(home / "later", later / home.name)
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))
     yield stand.build(warehouse, Row("build of what was there", of))
-    for number in range(1, fleet.clusters + 1):
-        home = logs / f"cluster-{number:03d}"
-        append(home / "later", home / "input")
+    for home in sorted(logs.glob("cluster-*")):
+        append(later / home.name, home / "input")
     read = Row("ingest of what arrived", of)
     stand.ingest(warehouse, logs, read)
     yield read
