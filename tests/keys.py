@@ -58,11 +58,14 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 
 class Storing(Runner):
-    """Writes each view once, as Parquet, and lets its readers read that."""
+    """Writes each view once, as Parquet, and lets its readers read that.  Every query is asked, those that cannot find rows among them."""
 
     def __init__(self, spark: SparkSession, place: Warehouse, project: Project, folder: Path) -> None:
         super().__init__(spark, place, project)
         self.folder = folder
+
+    def can_be_written_empty(self, model: Model) -> bool:
+        return False
 
     def make_view(self, model: Model) -> None:
         rows = storable(self.spark.sql(self.asked(model)))
