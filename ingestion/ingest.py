@@ -8,10 +8,12 @@ A file goes through five stages: found, inspected, placed, identified (`sources.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ingestion.bronze import write
@@ -67,7 +69,7 @@ def ingest(
     must_exist(options.paths)
     at = Warehouse.at(warehouse)
     outcome = Outcome()
-    with only_writer(at), Spool(at.work / "members") as spool:
+    with only_writer(at), Spool(at.work / "members") as spool, without_collections():
         for _ in range(MOST_LOOKS):
             past = state(at.root, tell)
             seen = Seen(at.work / "seen")
@@ -80,6 +82,19 @@ def ingest(
     if outcome.changed:
         tell(f"{len(outcome.changed)} files changed while they were read, for example {outcome.changed[0]}; the next run reads the rest")
     return outcome
+
+
+@contextlib.contextmanager
+def without_collections() -> Iterator[None]:
+    """Keep Python from looking for cycles: of 260,000 files it holds some millions of objects, none of them in a cycle, and a third of the time
+    goes into looking at them again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def must_exist(paths: list[str]) -> None:

@@ -58,18 +58,40 @@ def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
     if not os.path.isdir(given):
         yield given
         return
-    passed_by = os.path.realpath(leave_out) if leave_out else None
-    for folder, folders, names in os.walk(given):
-        folders[:] = sorted(name for name in folders if os.path.realpath(os.path.join(folder, name)) != passed_by)
-        for name in sorted(names):
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) or not os.access(path, os.R_OK):
-                yield path
+    yield from _files_in(given, os.path.realpath(leave_out) if leave_out else None)
+
+
+def _files_in(folder: str, passed_by: str | None) -> Iterator[str]:
+    """The files of a folder, then those of each folder in it; links to folders are not followed.  A folder that cannot be read has none."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    yield from (entry.path for entry in entries if _may_be_read(entry))
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False) and os.path.realpath(entry.path) != passed_by:
+            yield from _files_in(entry.path, passed_by)
+
+
+def _may_be_read(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is a file, or nothing that can be looked at, of which is told."""
+    try:
+        return entry.is_file() or not (entry.is_dir() or os.access(entry.path, os.R_OK))
+    except OSError:
+        return True
 
 
 def below(path: str, root: str) -> str:
     """A path as seen from the folder that was given."""
-    return readable(os.path.relpath(path, root) if path != root else os.path.basename(path))
+    folder, name = os.path.split(path)
+    return readable(name if path == root else os.path.normpath(os.path.join(_folder_below(folder, root), name)))
+
+
+# Thousands of files lie in one folder.
+@lru_cache(maxsize=64)
+def _folder_below(folder: str, root: str) -> str:
+    return os.path.relpath(folder, root)
 
 
 def located(found: Found, relative: str, options: Options, bundle: Bundle | None) -> Found:

@@ -16,7 +16,7 @@ from typing import Any
 from ingestion import captures
 from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
-from ingestion.sources.resolve import file_of
+from ingestion.sources.resolve import files_of
 from ingestion.sources.stages import GROWING, TO_READ, Identified, Inspected, Known, Placed, grown
 
 CUT = "cut"
@@ -145,7 +145,7 @@ def from_above(source: Inspected, files: Mapping[Place, owners.File]) -> Inspect
 
 def clues_of(source: Placed) -> Row:
     """What a source and its path tell of nodes, as `bronze.sources` keeps it."""
-    file = file_of(source)
+    [file] = files_of([source])
     return {
         "root": file.root,
         "path_node": file.path_node,
@@ -166,7 +166,7 @@ def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Ow
     if not waiting:
         return {}
     files = past.by_place(touched)
-    clusters = owners.clusters([*(file_of(source) for source in found), *files.values()])
+    clusters = owners.clusters([*files_of(found), *files.values()])
     return dict(other_owners({place: files[place] for place in waiting}, clusters, past))
 
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
@@ -257,12 +257,10 @@ class File:
     path_node: int | None = None
     is_said_of_file: bool = False
 
-    @cached_property
+    @property
     def folders(self) -> tuple[str, ...]:
         """Its folder and those above it up to the root, nearest first; its folder alone where that does not lie below the root."""
-        below = os.path.relpath(self.folder, self.root) if self.root else "."
-        parts = [] if below == "." or below.startswith("..") else below.split("/")
-        return tuple(os.path.join(self.root, *parts[:count]) for count in range(len(parts), -1, -1)) if parts else (self.folder,)
+        return folders_up_to(self.root, self.folder)
 
 
 @dataclass(frozen=True)
@@ -292,7 +290,8 @@ class Cluster:
         self.files = files
         self.hosts = host_map(files)
         self.known = {node for file in files for node in nodes_told(file)}
-        names = {file.name for file in files if file.takes_node} | {name for file in files for name in folder_names(file)}
+        places = {(file.root, file.folder) for file in files}
+        names = {file.name for file in files if file.takes_node} | {name for place in places for name in names_up_to(*place)}
         self.numbers: dict[Style, set[int]] = defaultdict(set)
         for candidate in (candidate for name in names for candidate in candidates(name)):
             self.numbers[candidate.style].add(candidate.number)
@@ -325,8 +324,10 @@ class Cluster:
     def _offsets(self) -> dict[Style, int | None]:
         """What is to be added to the numbers of each style to have ids; None if its names count otherwise than ids do."""
         told: dict[Style, set[tuple[int, int]]] = defaultdict(set)
-        pairs = [(host, node) for host, node in self.hosts.items()]
-        pairs += [(name, file.nodes[0]) for file in self.files if len(file.nodes) == 1 for name in (file.name, *folder_names(file))]
+        places = {(file.root, file.folder, file.nodes[0]) for file in self.files if len(file.nodes) == 1}
+        pairs = {(host, node) for host, node in self.hosts.items()}
+        pairs |= {(file.name, file.nodes[0]) for file in self.files if len(file.nodes) == 1}
+        pairs |= {(name, node) for root, folder, node in places for name in names_up_to(root, folder)}
         for name, node in pairs:
             for candidate in candidates(name):
                 told[candidate.style].add((candidate.number, node))
@@ -450,7 +451,7 @@ class Cluster:
             chosen = folder if folder.node is not None else by_name
         if chosen.node is None:
             return Owner(warnings=by_name.warnings)
-        by_folder_name = next((node for name in folder_names(file) if (node := self.by_name(name).node) is not None), None)
+        by_folder_name = next((node for name in names_up_to(file.root, file.folder) if (node := self.by_name(name).node) is not None), None)
         others = (("path", file.path_node), ("the folder", folder.node), ("the folder's name", by_folder_name), ("the name", by_name.node))
         doubts = [
             f"{chosen.known_by} says node {chosen.node}, {what} says node {node}"
@@ -465,9 +466,19 @@ def is_run(numbers: set[int]) -> bool:
     return bool(numbers) and max(numbers) - min(numbers) + 1 == len(numbers)
 
 
-def folder_names(file: File) -> list[str]:
-    """The names of the folders that a file lies in, nearest first, without the one that was given."""
-    return [os.path.basename(folder) for folder in file.folders[:-1]]
+# Thousands of files lie in one folder.
+@lru_cache(maxsize=1 << 12)
+def folders_up_to(root: str, folder: str) -> tuple[str, ...]:
+    """A folder and those above it up to the root, nearest first; the folder alone where it does not lie below the root."""
+    below = os.path.relpath(folder, root) if root else "."
+    parts = [] if below == "." or below.startswith("..") else below.split("/")
+    return tuple(os.path.join(root, *parts[:count]) for count in range(len(parts), -1, -1)) if parts else (folder,)
+
+
+@lru_cache(maxsize=1 << 12)
+def names_up_to(root: str, folder: str) -> tuple[str, ...]:
+    """The names of a folder and those above it, nearest first, without the root."""
+    return tuple(os.path.basename(above) for above in folders_up_to(root, folder)[:-1])
 
 
 def nodes_told(file: File) -> Iterator[int]:

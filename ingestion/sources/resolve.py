@@ -45,7 +45,7 @@ def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> li
     A log by its content; else by the other logs of its folder where they agree; else by path (`--node`, `--layout`), by its name, by
     the time at which it begins.  A capture as `owners` says.  A disagreement is a warning.
     """
-    files = [file_of(source) for source in sources]
+    files = files_of(sources)
     # What a file showed before it was rotated or rewritten stays valid.
     clusters = owners.clusters([*files, *past])
     of_folder: dict[str, list[tuple[int, int]]] = {}
@@ -54,18 +54,18 @@ def owners_of(sources: Sequence[Inspected], past: Collection[owners.File]) -> li
             of_folder.setdefault(source.folder, []).extend(source.mentions)
     for mentioned in of_folder.values():
         mentioned.sort()
+    siblings = {folder: {node for _, node in mentioned} for folder, mentioned in of_folder.items()}
     in_turns = folders_in_turns(sources)
     return [
         of_capture(source, clusters[source.cluster_id].owner(file), of_folder.get(source.folder, []) if source.folder in in_turns else [])
         if source.capture
-        else of_log(source, clusters[source.cluster_id], file, of_folder.get(source.folder, []))
+        else of_log(source, clusters[source.cluster_id], file, of_folder.get(source.folder, []), siblings.get(source.folder, set()))
         for source, file in zip(sources, files, strict=True)
     ]
 
 
-def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: list[tuple[int, int]]) -> owners.Owner:
-    """The node of a log.  `told`: (time, node) from the logs of its folder, in order."""
-    siblings = {node for _, node in told}
+def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: list[tuple[int, int]], siblings: set[int]) -> owners.Owner:
+    """The node of a log.  `told`: (time, node) from the logs of its folder, in order; `siblings`: the nodes among them."""
     if source.nodes and source.takes_nodes:
         return cluster.owner(file)
     named = cluster.by_name(file.name) if file.takes_node else owners.Owner()
@@ -113,13 +113,19 @@ def folders_in_turns(sources: Sequence[Inspected]) -> set[str]:
     return out
 
 
-def file_of(source: Inspected) -> owners.File:
-    """What decides whose a source is."""
+def files_of(sources: Sequence[Inspected]) -> list[owners.File]:
+    """What decides whose each source is."""
+    without_links = {folder: os.path.realpath(folder) for folder in {source.folder for source in sources}}
+    return [file_of(source, without_links[source.folder]) for source in sources]
+
+
+def file_of(source: Inspected, folder: str) -> owners.File:
+    """What decides whose a source is.  `folder`: its own, without links."""
     is_log = source.envelope is not None and source.takes_nodes and source.kind != "log4j_log"
     return owners.File(
         cluster=source.cluster_id,
         root=source.root,
-        folder=os.path.realpath(source.folder),
+        folder=folder,
         name=os.path.basename(source.shown),
         takes_node=captures.is_of_node(source.capture) if source.capture else is_log,
         is_foreign=captures.is_of_others(source.capture) if source.capture else not source.takes_nodes,
