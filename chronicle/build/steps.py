@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from chronicle.build.dbt_runs import ROW_GROUP
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from chronicle.build.compiled import Model
+
+
+# Rows of a table that are held in memory at once while they are carried over.
+CARRIED = 8 * ROW_GROUP
 
 
 def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) -> None:
@@ -47,7 +53,19 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
             if "cluster_id" in held.schema.names:
                 scanner = held.scanner(filter=~pc.field("cluster_id").isin(list(clusters)))
                 with pq.ParquetWriter(folder / "others.zstd.parquet", held.schema, compression="zstd") as writer:
-                    for batch in scanner.to_batches():
-                        writer.write_batch(batch)
+                    for some in in_pieces(scanner.to_batches(), CARRIED):
+                        writer.write_table(some, row_group_size=ROW_GROUP)
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
     shutil.rmtree(place.kept_steps, ignore_errors=True)
+
+
+def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Batches of rows as tables of at least so many rows each, except for the last."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= size:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)

@@ -12,7 +12,7 @@ reader that can be made in part (`macros/since.sql`) is made from that time on.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -26,9 +26,10 @@ from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project, query
+from chronicle.build.dbt_runs import ROW_GROUP
 from chronicle.build.file_lists import FileLists
 from chronicle.build.publish import both, ordered, same
-from chronicle.build.steps import kept_step
+from chronicle.build.steps import CARRIED, in_pieces, kept_step
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.plans import analysed
 from ingestion.warehouse import Warehouse
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
 FILTERS_ALONE = "chronicle.rows_of_filters"
-# Rows that are skipped or read together where a query chooses some of a table.
-ROW_GROUP = 65_536
-# Rows of a table that are held in memory at once while they are carried over.
-CARRIED = 8 * ROW_GROUP
 
 
 @dataclass
@@ -222,18 +219,6 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
-
-
-def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
-    """Batches of rows as tables of at least so many rows each, except for the last."""
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= size:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
