@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from chronicle.build.dbt_runs import CHANGED_BY_DBT, WHILE_BUILDING
+from chronicle.build.dbt_runs import CHANGED_BY_DBT, ROW_GROUP, WHILE_BUILDING, settings_kept
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
 from chronicle.spark.internals import call_site, error_lines, executions, gateway, hadoop_files, resolver, settings
@@ -28,8 +29,10 @@ UNLISTED = {"spark.app.name", "spark.master", "spark.sql.catalog.spark_catalog"}
 
 
 def known(spark: SparkSession, key: str) -> bool:
-    """Whether Spark, Delta or Hive has a setting of this name."""
+    """Whether Spark, Delta, Hive or Parquet has a setting of this name."""
     java = java_of(spark)
+    if key.startswith("parquet."):
+        return bool(key == java.org.apache.parquet.hadoop.ParquetOutputFormat.BLOCK_ROW_COUNT_LIMIT)
     if key.startswith("spark.hadoop.hive."):
         return java.org.apache.hadoop.hive.conf.HiveConf.getConfVars(key.removeprefix("spark.hadoop.")) is not None
     settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
@@ -38,7 +41,7 @@ def known(spark: SparkSession, key: str) -> bool:
 
 
 def every_setting() -> dict[str, str]:
-    """All settings of Spark, Delta and Hive that are set anywhere, and by what."""
+    """All settings of Spark, Delta, Hive and Parquet that are set anywhere, and by what."""
     given = dict.fromkeys(session.settings("/warehouse"), "chronicle/spark/session.py")
     given |= dict.fromkeys(serve.settings(serve.Options(password_file=Path("users")), "/work"), "chronicle/serve/serve.py")
     given |= dict.fromkeys((*WHILE_BUILDING, *CHANGED_BY_DBT), "chronicle/build/dbt_runs.py")
@@ -53,6 +56,15 @@ def test_settings_exist(spark: SparkSession, key: str) -> None:
     # Delta's and the server's are known once their classes are loaded.
     java_of(spark).org.apache.spark.sql.delta.sources.DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS()
     assert known(spark, key), f"no setting {key}: {every_setting()[key]} sets it, and Spark ignores what it does not know"
+
+
+def test_parquet_takes_its_settings_from_the_session(spark: SparkSession, tmp_path: Path) -> None:
+    with settings_kept(spark):
+        spark.conf.set("parquet.block.row.count.limit", WHILE_BUILDING["parquet.block.row.count.limit"])
+        spark.range(0, ROW_GROUP + 1, numPartitions=1).write.parquet(str(tmp_path / "numbers"))
+    [file] = (tmp_path / "numbers").glob("*.parquet")
+    groups = pq.ParquetFile(file).metadata
+    assert [groups.row_group(number).num_rows for number in range(groups.num_row_groups)] == [ROW_GROUP, 1]
 
 
 # internals/gateway.py
