@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with measured as (
     select * from {{ ref('int_configs__node_measures') }}
 ),

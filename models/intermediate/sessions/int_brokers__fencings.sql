@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}
+
 with records as (
     select * from {{ ref('int_brokers__fence_records') }}
 ),
