@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chronicle.build.build import Outcome
 from ingestion import ingest as ingesting
 from tests.equal import Pair, Renames, Verdict
 from tests.lab import Lab
@@ -41,11 +42,12 @@ ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 @dataclass
 class Loads:
-    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it."""
+    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it.  `built`: what the last build did."""
 
     folder: Path
     cases: Sequence[Case]
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    built: Outcome | None = None
 
     def deliver(self, round_: int) -> list[Case]:
         """Write what a round brings.  Returns the cases that got something."""
@@ -72,9 +74,9 @@ class Loads:
     def build(self, warehouse: str) -> list[str] | None:
         """Build what is new.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
-        built = Lab(self.folder, self.place(warehouse)).build().clusters
+        self.built = Lab(self.folder, self.place(warehouse)).build()
         self.seconds["build"] += time.monotonic() - began
-        return built
+        return self.built.clusters
 
     def place(self, warehouse: str) -> str:
         return str(self.folder / warehouse)

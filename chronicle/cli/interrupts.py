@@ -35,6 +35,13 @@ def exit_code() -> int | None:
     return None if _received is None else 128 + _received
 
 
+def settle() -> None:
+    """Let the process end with the exit code that it is given.  Python ends it by SIGINT instead where a KeyboardInterrupt has passed through
+    `exec` or `eval` of a text, as dataclasses and named tuples are made of when a module is imported, be it caught outside or not.  The next
+    `eval` makes it forget that."""
+    eval("None")
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     global _received
     if _received is not None:

@@ -503,6 +503,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    interrupts.settle()
     raise SystemExit(code)
 
 

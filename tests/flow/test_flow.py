@@ -1,39 +1,18 @@
-"""Files to facts: exactly once, in any order, whatever is handed over."""
+"""Files to facts: exactly once, whatever is handed over."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import shutil
 from pathlib import Path
 
-import pyarrow.compute as pc
 import pytest
 import yaml
-from deltalake import DeltaTable
 
 from chronicle.ask.evidence import evidence
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests.keys import keys
-from tests.lab import INCIDENTS, SECRET, Lab
-
-# Which files and batches brought it, and where in them it is, is another matter than what happened.
-NOT_COMPARED = {"evidence", "ingested_at"}
-NO_FACTS = {"fct_sources"}
-
-
-def facts(lab: Lab, cluster: str) -> dict[str, list[str]]:
-    """All rows of a cluster in all marts and reports, as text and in order."""
-    found = {}
-    for schema in ("marts", "reports"):
-        for name in sorted(os.listdir(f"{lab.warehouse}/{schema}")):
-            dataset = DeltaTable(f"{lab.warehouse}/{schema}/{name}").to_pyarrow_dataset()
-            columns = [column for column in dataset.schema.names if column not in NOT_COMPARED]
-            if "cluster_id" in columns and name not in NO_FACTS:
-                rows = dataset.to_table(columns=columns, filter=pc.field("cluster_id") == cluster).to_pylist()
-                found[name] = sorted(str(list(row.items())) for row in rows)
-    return found
+from tests.lab import SECRET, Lab
 
 
 def tests_of_dbt() -> int:
@@ -139,62 +118,6 @@ def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:
     assert fact == "marts.fct_controller_tenures"
     assert any("2 successfully elected as the controller. Epoch incremented to 2" in line.raw_text for line in lines)
     assert len(lines) == len(row.evidence)
-
-
-def test_facts_are_the_same_after_partial_loads_in_another_order(lab: Lab, tmp_path: Path) -> None:
-    """Loads in no order of time: half of the files cut anywhere; the other half; all, grown, renamed, rotated and packed; all again.
-
-    All marts and reports are equal, value by value, with those of one load.  The last build takes this cluster alone; what is
-    there of another is unchanged.
-    """
-    cluster, neighbour = "kraft-372-offsets", "incident-2"
-    whole = facts(lab, cluster)
-    pieces = tmp_path / "pieces"
-    shutil.copytree(lab.folder / cluster / "input", pieces)
-    logs = sorted(path for path in pieces.rglob("*.log") if "gc" not in path.name)
-    full = {path: path.read_bytes() for path in logs}
-    other = Lab(lab.folder, str(tmp_path / "warehouse"))
-    for number, path in enumerate(logs):
-        path.write_bytes(full[path][: len(full[path]) * 2 // 5] if number % 2 else b"")
-    first = other.load(cluster, pieces)
-    assert first.records > 1000
-    other.load(neighbour, INCIDENTS / "2_two_controllers/input", timezone="Asia/Shanghai")
-    assert other.build().clusters is None
-    beside = facts(other, neighbour)
-    assert beside == facts(lab, neighbour)
-    for number, path in enumerate(logs):
-        path.write_bytes(full[path] if not number % 2 else full[path][: len(full[path]) * 2 // 5])
-        if not number % 2:
-            # What is cut is still being written: its last line waits.
-            os.utime(path, (1_600_000_000, 1_600_000_000))
-    other.load(cluster, pieces)
-    for number, path in enumerate(logs):
-        path.write_bytes(full[path])
-        os.utime(path, (1_600_000_000, 1_600_000_000))
-        if number % 4 == 0:
-            path.rename(path.with_name(path.name + ".2026-11-21-09"))
-        elif number % 4 == 1:
-            path.with_name(path.name + ".gz").write_bytes(gzip.compress(full[path]))
-            path.unlink()
-    other.load(cluster, pieces)
-    assert other.load(cluster, pieces).records == 0
-    built = other.build()
-    assert built.clusters == [cluster]
-    assert built.days["base_logs__events"] == built.days["fct_leader_elections"] == 1
-    assert built.days["rpt_fleet_daily"] == 1
-    assert facts(other, neighbour) == beside
-    events = "select cluster_id, count(*) as n from staging.base_logs__distinct_events group by cluster_id order by cluster_id"
-    assert [tuple(row) for row in other.rows(events)] == [tuple(row) for row in lab.rows(events) if row.cluster_id in (cluster, neighbour)]
-    pieced = facts(other, cluster)
-    assert set(pieced) == set(whole)
-    assert {table for table, rows in whole.items() if rows} >= {
-        "fct_leader_elections",
-        "fct_log_cleaner_outages",
-        "fct_incidents",
-        "rpt_cluster_daily",
-    }
-    different = {table: sorted(set(rows) ^ set(pieced[table]))[:4] for table, rows in whole.items() if rows != pieced[table]}
-    assert different == {}
 
 
 @pytest.mark.parametrize("table", ["fct_leader_elections", "fct_controller_tenures", "fct_session_expiries", "dim_node_runs"])

@@ -174,3 +174,22 @@ def test_before_the_first_build_there_is_nothing_to_ask(
     assert out == ""
     assert "no build has been completed yet" in err
     assert ("another chronicle is writing to it now" if is_building else "run `chronicle build`") in err
+
+
+# Ctrl-C while a module is imported that executes text, as each does that has a dataclass.
+INTERRUPTED = """
+from chronicle.cli import main
+
+def importing(*arguments, **options):
+    exec("import os, signal\\nos.kill(os.getpid(), signal.SIGINT)\\nfor number in range(10**9): pass")
+
+main.app = importing
+main.main(["ingest"])
+"""
+
+
+def test_an_interrupt_within_executed_text_has_its_exit_code(tmp_path: Path) -> None:
+    """With `-m`: there Python looks for such an interrupt when all has ended."""
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "chronicle: interrupted\n")
