@@ -37,6 +37,8 @@ class Lab:
     warehouse: str
     outcomes: dict[str, ingesting.Outcome] = field(default_factory=dict)
     built: building.Outcome | None = None
+    # The session that knows all tables; none after something was written.
+    knowing: SparkSession | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, folder: Path) -> Lab:
@@ -56,7 +58,9 @@ class Lab:
         from ingestion.warehouse import Warehouse
 
         session = start(self.warehouse)
-        register(session, Warehouse.at(self.warehouse))
+        if session is not self.knowing:
+            register(session, Warehouse.at(self.warehouse))
+            self.knowing = session
         return session
 
     def stop(self) -> None:
@@ -75,13 +79,16 @@ class Lab:
         given = {"timezone": "UTC", "cluster": cluster} | options
         outcome = ingesting.ingest(lambda: self.spark, self.warehouse, ingesting.Options(list(map(str, paths)), **given), tell=told.append)
         assert told == outcome.faults
+        self.knowing = None
         self.outcomes.setdefault(cluster, outcome)
         return outcome
 
     def build(self, **options: Any) -> building.Outcome:
         from chronicle.build import build as building
 
-        return building.build(self.spark, self.warehouse, **options)
+        built = building.build(self.spark, self.warehouse, **options)
+        self.knowing = None
+        return built
 
 
 def _linked(file: str, to: str) -> None:

@@ -75,9 +75,14 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
             spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")
     names = []
     wanted = None if only is None else set(only)
-    registered = {
-        (schema, row.tableName) for schema in SCHEMAS if schema in known for row in spark.sql(f"show tables in {schema}").collect()
-    }
+    # Of few tables each is asked for, of all the lists of the schemas.
+    if wanted is None:
+        shown = [
+            (schema, row.tableName) for schema in SCHEMAS if schema in known for row in spark.sql(f"show tables in {schema}").collect()
+        ]
+    else:
+        shown = [(schema, name) for schema, name in wanted if spark.catalog.tableExists(f"{schema}.`{name}`")]
+    registered = set(shown)
     for schema, name, is_delta in folders(spark, warehouse):
         if (wanted is None or (schema, name) in wanted) and (is_delta or is_step(warehouse, schema, name)):
             if (schema, name) not in registered:

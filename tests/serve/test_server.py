@@ -120,15 +120,16 @@ def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
     ],
 )
 def test_a_pattern_that_does_not_end_is_cancelled(server: Served, query: str) -> None:
-    connection = connect("127.0.0.1", server.port)
-    running = [connection.cursor(), connection.cursor()]
+    running = [connect("127.0.0.1", server.port).cursor() for _ in range(2)]
     for cursor in running:
         cursor.execute(query, async_=True)
     began = time.monotonic()
+    # Of a statement that runs the server says so after five seconds, if it has not ended before.
+    with ThreadPoolExecutor(len(running)) as threads:
+        states = [state.operationState for state in threads.map(lambda cursor: cursor.poll(), running)]
+    assert states == [TOperationState.RUNNING_STATE] * len(running)
+    assert time.monotonic() - began > 4
     for cursor in running:
-        # Of a statement that runs the server says so after five seconds, if it has not ended before.
-        assert cursor.poll().operationState == TOperationState.RUNNING_STATE
-        assert time.monotonic() - began > 4
         cursor.cancel()
     began = time.monotonic()
     assert server.ask("select 1") == [(1,)]
