@@ -116,6 +116,11 @@ class Warehouse:
         return self.work / "built"
 
     @property
+    def unfinished(self) -> Path:
+        """File that says what a build of some clusters started from; gone when it has ended (`chronicle/build/unfinished.py`)."""
+        return self.work / "unfinished"
+
+    @property
     def incremental(self) -> Path:
         """File that says which state of the project made the incremental tables, and the days that came later; missing while unknown."""
         return self.work / "incremental"

@@ -6,9 +6,10 @@ them get their next pieces, and one build makes what these touch.  In the end a 
 every mart has to be the same, value by value, and so have the rows of bronze.
 
 What legitimately differs is left out: numbers and clocks of ingestions (`tests.equal`), and which path evidence names where a file was read
-under an earlier name, or as the other of two files that begin alike.  So no file is renamed here, and no two files of a node begin
-alike, except for whole copies that come after what they are copies of; `tests/flow/test_flow.py` renames and packs files.  A file that
-grows is fresh until it is complete, for its last line waits.
+under an earlier name, as the other of two files that begin alike, or as the other of two that hold the same line, of which one was read
+first when it had few bytes.  So no file is renamed here, no two files of a node begin alike, except for whole copies that come after what
+they are copies of, and what shares lines comes with the bytes that it is known by; `tests/flow/test_partial_loads.py` renames and packs
+files.  A file that grows is fresh until it is complete, for its last line waits.
 """
 
 from __future__ import annotations

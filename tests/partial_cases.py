@@ -124,6 +124,7 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Case:
     for path, content in fitting(others, scale.most_bytes // 2, draw).items():
         history.whole(path, content)
     history.arrive(logs)
+    history.begin_whole()
     return Case(name, f"{story}, {history.style}", history.files, {path: sorted(set(steps)) for path, steps in history.arrivals.items()})
 
 
@@ -299,6 +300,16 @@ class History:
         elif not path.endswith(TIMELESS):
             self.files[f"{path}.bak"] = self.files[path]
             self.arrivals[f"{path}.bak"] = [(turn, len(self.files[path]))]
+
+    def begin_whole(self) -> None:
+        """A file that shares lines with another one of its node comes with all the bytes that it is known by: which of two files has an
+        event, and so is its evidence, is decided by what they are known by."""
+        lines = {path: set(content.splitlines()) for path, content in self.files.items()}
+        for path, steps in self.arrivals.items():
+            node = path.split("/")[0]
+            if any(other != path and other.split("/")[0] == node and lines[path] & lines[other] for other in self.files):
+                least = min(BEGINNING, len(self.files[path]))
+                self.arrivals[path] = [(turn, max(size, least)) for turn, size in steps]
 
     def add(self, path: str, content: bytes, turns: list[int], cuts: list[float] | None = None) -> None:
         """A file that grows to `cuts` of its length, and to all of it in the last turn.  One that begins as another one of its node is left out."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chronicle.build import unfinished
 from chronicle.build.changes import Arrivals, arrivals, built_from, loses_others, made_alike
 from chronicle.build.compiled import Model, Project, compiled, project_hash
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
@@ -118,6 +119,7 @@ def build(
     began = time.monotonic()
     place, wanted = Warehouse.at(warehouse), Wanted(select, exclude, full_refresh, tests)
     with only_writer(place), settings_kept(spark):
+        unfinished.take_back(place, project_hash(project))
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
         outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
@@ -127,6 +129,7 @@ def build(
         failed += publish_made(spark, place, plan, outcome, is_whole=not failed)
         if not failed:
             keep(place, plan)
+        unfinished.forget(place)
     outcome.seconds = time.monotonic() - began
     if failed:
         more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
@@ -160,7 +163,9 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
         # What is not selected is not made this time, but may be read.
         register(spark, place)
         return
-    # From here on the tables are nothing that the next build can continue from, until this one is done.
+    # From here on the tables are nothing that the next build can continue from, until this one is done or taken back.
+    if plan.clusters is not None:
+        unfinished.note(place, [(model.schema, model.alias) for model in plan.project.of_kind("incremental") + plan.marts])
     place.built.unlink(missing_ok=True)
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)

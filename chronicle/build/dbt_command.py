@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chronicle.build import internals
+from chronicle.build import internals, unfinished
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
 from chronicle.project import PROJECT
@@ -79,6 +79,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                 held.enter_context(only_writer(place))
                 # What is made by hand need not be what a build would make.
                 place.built.unlink(missing_ok=True)
+                unfinished.forget(place)
                 if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
                     place.incremental.unlink(missing_ok=True)
             start_session(place, wanted, memory, project)

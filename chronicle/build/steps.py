@@ -56,7 +56,6 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
                     for some in in_pieces(scanner.to_batches(), CARRIED):
                         writer.write_table(some, row_group_size=ROW_GROUP)
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
-    shutil.rmtree(place.kept_steps, ignore_errors=True)
 
 
 def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:

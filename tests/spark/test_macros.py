@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chronicle.build import build as building
+from chronicle.build import runner
 from chronicle.build.dbt_runs import BuildFailed
 from chronicle.spark.catalog import register
 from ingestion.warehouse import Busy, Warehouse, only_writer
@@ -399,3 +402,56 @@ def test_a_table_whose_rows_may_have_no_time_is_made_whole(project: Project) -> 
     (made,) = [found for found in project.outcome.results if found.model.name == "int_days"]
     assert made.is_made and made.since is None
     assert project.rows("select count(*) from intermediate.int_days where cluster_id = 'daily'") == [(5,)]
+
+
+class Killed(BaseException):
+    """What no handler of errors sees."""
+
+
+def test_a_build_that_was_killed_is_taken_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next build makes what arrived of one cluster, whatever the one before had done of it, and not all of history."""
+    tables = [
+        "staging.stg_events",
+        "intermediate.int_days",
+        "intermediate.int_lines",
+        "marts.fct_growth",
+        "marts.fct_many",
+        "marts.fct_of_many",
+    ]
+
+    def rows() -> dict[str, list[str]]:
+        return {table: sorted(map(str, project.rows(f"select * from {table}"))) for table in tables}
+
+    project.build()
+    before, moments = rows(), ["runner.replace_days", "publish.commit", "build.carry_over"]
+    for number, moment in enumerate(moments):
+        project.arrive(15 + number, (1000 + number, "many", THIRD + dt.timedelta(days=1 + number)), cluster="daily")
+        place, name = moment.split(".")
+        module = importlib.import_module(f"chronicle.build.{place}")
+        with monkeypatch.context() as patched, pytest.raises(Killed):
+            patched.setattr(module, name, killed_after(getattr(module, name)))
+            project.build()
+        project.build()
+        assert project.outcome.clusters == ["daily"]
+        assert {"stg_events", "int_days", "fct_growth"} <= set(project.outcome.models)
+    after = rows()
+    assert all(len(after[table]) == len(before[table]) + len(moments) for table in tables[:4])
+    project.build(full_refresh=True)
+    assert rows() == after
+
+
+def killed_after(done: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*given: Any, **named: Any) -> None:
+        done(*given, **named)
+        raise Killed
+
+    return called
+
+
+def test_a_build_that_failed_is_followed_by_one_of_everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.arrive(16, (2000, "many", THIRD), cluster="daily")
+    with monkeypatch.context() as patched, pytest.raises(BuildFailed):
+        patched.setattr(runner, "replace_days", lambda *given: 1 / 0)
+        project.build()
+    project.build()
+    assert project.outcome.clusters is None

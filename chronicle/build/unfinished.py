@@ -1,0 +1,66 @@
+"""A build that was interrupted or killed is taken back by the next, which then costs what is new and not all of history.
+
+Before a build of some clusters changes anything, it notes what it starts from: what the tables were made from, and the version of each Delta
+table that it may write.  Its steps are put aside meanwhile (`chronicle/build/steps.py`).  Where the note is still there when the next build
+begins, the one before has not ended: steps go back to their places and tables to their versions.  A build that fails removes the note, and
+the next makes everything, for what failed on a part may fail again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from chronicle.build.versions import PUBLISHED, Record
+from ingestion.warehouse import Warehouse, opened
+
+
+def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:
+    """Note what a build starts from.  `tables`: (schema, name) of the Delta tables that it may write."""
+    versions = {f"{schema}.{name}": opened(place.table(schema, name)).version() for schema, name in tables}
+    aside = place.unfinished.with_suffix(".part")
+    aside.write_text(json.dumps({"built": place.built.read_text(), "versions": versions}), encoding="utf-8")
+    aside.replace(place.unfinished)
+
+
+def forget(place: Warehouse) -> None:
+    """What was noted is over: the build has ended, or what it left is made anew."""
+    place.unfinished.unlink(missing_ok=True)
+    shutil.rmtree(place.kept_steps, ignore_errors=True)
+
+
+def take_back(place: Warehouse, project: str) -> None:
+    """Make the tables what they were before a build that has not ended, if there is one.  `project`: the hash of the project now; what another
+    one has made is of no use.
+
+    Where a table's files of then are gone, all is built anew.
+    """
+    if not place.unfinished.exists():
+        return
+    noted = json.loads(place.unfinished.read_text(encoding="utf-8"))
+    if json.loads(noted["built"])["project"] == project:
+        for kept in sorted(place.kept_steps.glob("*/*")):
+            step = Path(place.table(kept.parent.name, kept.name))
+            shutil.rmtree(step, ignore_errors=True)
+            kept.rename(step)
+        try:
+            restore(place, noted["versions"])
+            place.built.write_text(noted["built"])
+        except (DeltaError, OSError):
+            place.built.unlink(missing_ok=True)
+    forget(place)
+
+
+def restore(place: Warehouse, versions: dict[str, int]) -> None:
+    """Make Delta tables what they were at their versions.  Who reads published ones has those of then, meanwhile and afterwards."""
+    tables = {name: DeltaTable(place.table(*name.split(".", 1))) for name in versions}
+    changed = [name for name, table in tables.items() if table.version() != versions[name]]
+    if any(name.split(".")[0] in PUBLISHED for name in changed):
+        Record("", {name: version for name, version in versions.items() if name.split(".")[0] in PUBLISHED}).write(place)
+    for name in changed:
+        tables[name].restore(versions[name])
