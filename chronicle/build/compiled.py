@@ -71,7 +71,8 @@ class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
-    reads its own rows may differ; `needs`: what has to have rows so that it can have any (`chronicle/build/needs.py`); `types`: of a seed's
+    reads its own rows may differ; `needs`: what has to have rows so that it can have any; `reads`: of which values it reads rows of tables with known
+    ones (`chronicle/build/needs.py`); `types`: of a seed's
     columns that are no texts; `path`: its file."""
 
     name: str
@@ -92,6 +93,7 @@ class Model:
     at: str | None = None
     ahead: dict[str, float] = field(default_factory=dict)
     needs: needs.Need = True
+    reads: needs.Reads = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -303,12 +305,15 @@ def compile_by_dbt(project: Path) -> Project:
 
 
 def with_needs(models: Sequence[Model]) -> list[Model]:
-    """Models that know what they need to have rows."""
+    """Models that know what they need to have rows, and which rows they read."""
     tables = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
     tables |= {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
     found = needs.Needs(tables, {model.name: model.known for model in models if model.known})
     # What is only in a part is the rest of the same table.
-    return [model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql))) for model in models]
+    return [
+        model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql)), reads=found.reads(model.sql))
+        for model in models
+    ]
 
 
 def _read(kept: dict[str, Any]) -> Model:

@@ -1,22 +1,27 @@
-"""What must have rows so that a query can have rows, from its text alone.
+"""What must have rows so that a query can have rows, and which rows of a table it chooses, from its text alone.
 
 A build asks this before it makes a model: what cannot have rows is written empty as its contract says, and neither the model nor the views that
 it reads are shown to Spark.  Where the text does not decide it, a query may have rows.
 
 A need is JSON: true (may have rows whatever it reads), false (has none), the name of a model or of a table of bronze, `[name, [value, …]]` (it
 must have a row with one of these values in the column that its `known_values` name), `["and", …]` or `["or", …]` of needs.
+
+Of a table with `known_values` a query may read the rows of some values alone.  A build of some clusters asks this, too: where only rows of other
+values differ, the query's answer does not.  Where the text does not decide it, a query reads all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp, parse_one
 
 # bool | str | list: mypy has no JSON.
 Need = Any
+# By table with `known_values` the values of which a query reads rows; None: all.
+Reads = dict[str, list[str] | None]
 # Whether a model or a table of bronze has rows; of these values, where values are given.
 HasRows = Callable[[str, list[str] | None], bool]
 
@@ -37,19 +42,21 @@ def is_met(need: Need, has_rows: HasRows) -> bool:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a query reads, or gives: its need, and the column that still is the one whose values are known."""
+    """What a query reads, or gives: its need, and the column that still is the one whose values are known; `is_read`: whether it was noted
+    that its rows are read, which is left to those that may choose fewer of them."""
 
     need: Need
     known: str | None = None
+    is_read: bool = False
 
     def where(self, column: str, values: set[str]) -> Relation:
         """Its rows with one of these values in a column."""
         if column != self.known:
             return self
         if isinstance(self.need, str):
-            return Relation([self.need, sorted(values)], column)
+            return replace(self, need=[self.need, sorted(values)])
         left = sorted(values.intersection(self.need[1]))
-        return Relation([self.need[0], left], column) if left else Relation(False)
+        return replace(self, need=[self.need[0], left]) if left else Relation(False)
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,37 @@ class Needs:
 
     def of(self, sql: str) -> Need:
         """What a query of Spark SQL needs.  Raises sqlglot.errors.SqlglotError where it is none."""
-        return self._query(parse_one(sql, dialect="spark"), {}).need
+        return Text(self.tables, self.known).query(parse_one(sql, dialect="spark"), {}).need
 
-    def _query(self, node: exp.Expr, outer: Mapping[str, Relation]) -> Relation:
+    def reads(self, sql: str) -> Reads:
+        """Which rows a query of Spark SQL reads of tables with known values.  Raises sqlglot.errors.SqlglotError where it is none."""
+        text, tree = Text(self.tables, self.known), parse_one(sql, dialect="spark")
+        text.read(text.query(tree, {}))
+        for table in tree.find_all(exp.Table):
+            name = self.tables.get(dotted(table))
+            if name and name in self.known and id(table) not in text.seen:
+                text.found[name] = None
+        return {name: None if values is None else sorted(values) for name, values in text.found.items()}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A query's text, while it is gone through.  `seen`: the tables that were met; `found`: the values of which rows are read (None: all)."""
+
+    tables: Mapping[str, str]
+    known: Mapping[str, str]
+    seen: set[int] = field(default_factory=set)
+    found: dict[str, set[str] | None] = field(default_factory=dict)
+
+    def read(self, relation: Relation) -> Need:
+        """Note that rows of a relation are read, whichever are left of it.  Returns its need."""
+        if relation.known and not relation.is_read:
+            name, values = (relation.need, None) if isinstance(relation.need, str) else (relation.need[0], set(relation.need[1]))
+            before = self.found.get(name, set())
+            self.found[name] = None if values is None or before is None else before | values
+        return relation.need
+
+    def query(self, node: exp.Expr, outer: Mapping[str, Relation]) -> Relation:
         names = dict(outer)
         if given := node.args.get("with_"):
             for cte in given.expressions:
@@ -71,14 +106,14 @@ class Needs:
                 while given.args.get("recursive") and isinstance(rows, exp.SetOperation):
                     # What it adds to its first rows needs those.
                     rows = rows.this
-                found = self._query(rows, names)
-                names[cte.alias] = found if rows is cte.this else Relation(found.need)
+                found = self.query(rows, names)
+                names[cte.alias] = found if rows is cte.this else Relation(self.read(found))
         if isinstance(node, exp.Select):
             return self._select(node, names)
         if isinstance(node, exp.Subquery):
             return self._relation(node, names)
         if isinstance(node, exp.SetOperation):
-            left, right = self._query(node.this, names).need, self._query(node.expression, names).need
+            left, right = self.read(self.query(node.this, names)), self.read(self.query(node.expression, names))
             if isinstance(node, exp.Union):
                 return Relation(either(left, right))
             return Relation(left if isinstance(node, exp.Except) else both(left, right))
@@ -89,12 +124,13 @@ class Needs:
         if node.args.get("pivots") or node.args.get("joins"):
             return Relation(True)
         if isinstance(node, exp.Subquery):
-            return self._query(node.this, names)
+            return self.query(node.this, names)
         if isinstance(node, exp.Table):
-            name = ".".join(part.name for part in node.parts)
+            name = dotted(node)
             if name in names:
                 return names[name]
             if name in self.tables:
+                self.seen.add(id(node))
                 return Relation(self.tables[name], self.known.get(self.tables[name]))
         return Relation(True)
 
@@ -107,6 +143,13 @@ class Needs:
         for condition in conditions:
             for number, table in enumerate(tables):
                 found[number] = chosen(found[number], condition, table.alias_or_name, is_alone=len(tables) == 1)
+        for number, join in enumerate(node.args.get("joins") or (), 1):
+            found[number] = joined_by(found[number], join)
+        is_passed = len(tables) == 1 and passes_on(node, found[0].known)
+        if not is_passed or does_more(node):
+            for number, relation in enumerate(found):
+                self.read(relation)
+                found[number] = replace(relation, is_read=True)
         need = found[0].need
         for join, right in zip(node.args.get("joins") or (), found[1:], strict=True):
             need = joined(need, join, right)
@@ -114,17 +157,19 @@ class Needs:
             need = both(need, self._asked(condition, names))
         if is_summed_up(node):
             return Relation(True)
-        passed = found[0].known if len(tables) == 1 and passes_on(node, found[0].known) else None
-        return Relation(need, passed if need == found[0].need else None)
+        if is_passed and need == found[0].need:
+            return found[0]
+        self.read(found[0])
+        return Relation(need)
 
     def _asked(self, condition: exp.Expr, names: Mapping[str, Relation]) -> Need:
         """What a condition needs besides the rows that it is about."""
         if isinstance(condition, exp.Boolean):
             return bool(condition.this)
         if isinstance(condition, exp.Exists):
-            return self._query(condition.this, names).need
+            return self.read(self.query(condition.this, names))
         if isinstance(condition, exp.In) and condition.args.get("query"):
-            return self._query(condition.args["query"], names).need
+            return self.read(self.query(condition.args["query"], names))
         return True
 
 
@@ -158,9 +203,27 @@ def joined(left: Need, join: exp.Join, right: Relation) -> Need:
         return right.need
     if side == "FULL":
         return either(left, right.need)
-    for condition in conjuncts(join.args["on"]) if join.args.get("on") else ():
-        right = chosen(right, condition, join.this.alias_or_name, is_alone=False)
     return both(left, right.need)
+
+
+def joined_by(right: Relation, join: exp.Join) -> Relation:
+    """The rows of what is joined that may find a partner."""
+    if join.side.upper() in ("", "LEFT"):
+        for condition in conjuncts(join.args["on"]) if join.args.get("on") else ():
+            right = chosen(right, condition, join.this.alias_or_name, is_alone=False)
+    return right
+
+
+def dotted(table: exp.Table) -> str:
+    """A table's name as it is written."""
+    return ".".join(part.name for part in table.parts)
+
+
+def does_more(node: exp.Select) -> bool:
+    """Whether a query's rows hang on more of what it reads than each on one row of it."""
+    if any(node.args.get(name) for name in ("distinct", "limit", "offset", "qualify", "having", "sample")):
+        return True
+    return any(one.find(exp.Window, exp.Query) for one in node.expressions)
 
 
 def conjuncts(condition: exp.Expr) -> list[exp.Expr]:

@@ -2,8 +2,8 @@
 
 A model is made again if something that it reads is not as it was: rows of bronze that arrived, or a table whose rows of these clusters
 were made again and differ.  A table may name the column by which others choose their rows from it (`known_values` in its `meta`: the type
-of an event, the kind of a captured row, the metric); then a reader is made again only if it chooses a value whose rows differ.  Spark answers
-that: where the table is said to hold those values alone, its filters leave nothing of it in the analysed query (`KnownRows`).
+of an event, the kind of a captured row, the metric); then a reader is made again only if it chooses a value whose rows differ, as the text of
+its query says (`chronicle/build/needs.py`).
 
 A table may also name the column with the time of its rows (`at` in its `meta`).  Then it is known from which time on its rows differ, and a
 reader that can be made in part (`macros/since.sql`) is made from that time on.
@@ -15,7 +15,6 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -25,22 +24,20 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
-from chronicle.build.compiled import Model, Part, Project, query
+from chronicle.build.compiled import Model, Part, Project
 from chronicle.build.dbt_runs import ROW_GROUP
 from chronicle.build.file_lists import FileLists
 from chronicle.build.publish import both, ordered, same
 from chronicle.build.steps import CARRIED, in_pieces, kept_step
 from chronicle.output.sql_text import spark_literal
-from chronicle.spark.internals.plans import analysed
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Settings that `KnownRows` reads: what is known of a table, and whether only the filters of tables count.
+# Settings that `KnownRows` reads: what is known of a table.
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
-FILTERS_ALONE = "chronicle.rows_of_filters"
 
 
 @dataclass
@@ -56,14 +53,10 @@ class Unchanged:
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     lists: FileLists = field(init=False)
-    _probing: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self._fed = self.project.fed()
         self._read = {parent for model in self.project.models.values() for parent in model.parents}
-        # The same catalog with settings of its own.
-        self._probe = self.spark.newSession()
-        self._probe.conf.set(FILTERS_ALONE, "true")
         self.begins |= {f"bronze.{name}": day for name, day in self.arrived.first_days.items()}
 
     @property
@@ -171,34 +164,29 @@ class Unchanged:
             return None
         return rows.to_table(filter=both(self._of_clusters_in(rows), scope))
 
+    def count(self, model: Model) -> int:
+        """How many rows of the clusters the build before left of a table."""
+        rows = self._stored(model)
+        return rows.count_rows(filter=self._of_clusters_in(rows)) if rows is not None else 0
+
     def query(self, model: Model) -> str:
         """The rows of the clusters that the build before left of a table, as a query."""
         if model.is_published:
             place = self.lists.show(model.schema, model.alias, before(model))
         else:
             place = f"parquet.`{str(kept_step(self.place, model)).replace('`', '``')}`"
-        rows = self._stored(model)
-        if rows is None or not rows.count_rows(filter=self._of_clusters_in(rows)):
+        if not self.count(model):
             return f"select * from {place} where false"
+        rows = self._stored(model)
+        assert rows is not None
         where = f" where cluster_id in ({', '.join(map(spark_literal, self.clusters))})" if "cluster_id" in rows.schema.names else ""
         return f"select * from {place}{where}"
 
     def _chooses(self, model: Model, parent: Model) -> bool:
-        """Whether a query may have rows of the values that differ."""
-        from pyspark.errors import AnalysisException
-
-        values = self.differs[parent.name]
-        assert isinstance(values, set)
-        if any("," in value for value in values):
-            return True
-        with self._probing:
-            self._probe.conf.set(setting(parent), f"{parent.known}={','.join(sorted(values))}")
-            try:
-                plan = analysed(self._probe.sql(query(model, self.clusters)))
-            except AnalysisException:
-                # It reads views of the session, too.
-                return True
-        return f"{parent.schema}.{parent.alias}" in plan
+        """Whether a query reads rows of the values that differ."""
+        read, differ = model.reads.get(parent.name), self.differs[parent.name]
+        assert isinstance(differ, set)
+        return read is None or not differ.isdisjoint(read)
 
 
 def setting(model: Model) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
+import sqlglot
 
 from chronicle.build import needs
 from chronicle.build.compiled import compiled
@@ -62,6 +64,74 @@ QUERIES: dict[str, needs.Need] = {
     "select col as id from values (1) as given (col)": True,
     "select id from s.events lateral view explode(parts) p as part": "events",
 }
+
+
+# Query → the kinds of events that it reads; None: all.
+READS: dict[str, list[str] | None] = {
+    "select * from s.events": None,
+    "select id from s.events where kind in ('died', 'born')": ["born", "died"],
+    "select id from s.events where kind = 'born' or id > 1": None,
+    "with a as (select * from s.events), b as (select id, kind from a) select id from b where kind = 'born'": ["born"],
+    "with a as (select * from s.events) select id from a where kind = 'born' union all select id from a where kind = 'died'": [
+        "born",
+        "died",
+    ],
+    "with a as (select * from s.events) select id from a where kind = 'born' union all select id from a": None,
+    # What comes after the choice changes nothing, what comes before it reads all.
+    "select count(*) from s.events where kind = 'born'": ["born"],
+    "select max(n) from (select kind, count(*) as n from s.events group by kind) where kind = 'born'": None,
+    "select id from (select *, row_number() over (order by id) as n from s.events) where kind = 'born'": None,
+    "select id from (select * from s.events limit 10) where kind = 'born'": None,
+    "select id from (select *, (select max(id) from s.events) as last from s.events) where kind = 'born'": None,
+    # Joins.
+    "select r.id from s.runs r left join s.events e on e.id = r.id and e.kind = 'born'": ["born"],
+    "select r.id from s.runs r left anti join s.events e on e.id = r.id and e.kind = 'born'": ["born"],
+    "select r.id from s.runs r full join s.events e on e.id = r.id and e.kind = 'born'": None,
+    "select r.id from s.events e left join s.runs r on e.id = r.id and e.kind = 'born'": None,
+    "select r.id from s.events e join s.runs r on e.id = r.id where e.kind = 'born'": ["born"],
+    "select a.id from s.events a join s.events b on a.id = b.id and b.kind = 'born' where a.kind = 'died'": ["born", "died"],
+    # What is asked beside.
+    "select id from s.runs where exists (select 1 from s.events where kind = 'born')": ["born"],
+    "select id from s.runs where id in (select id from s.events where kind = 'born')": ["born"],
+    "select id from s.runs where id > 1 or id in (select id from s.events where kind = 'born')": None,
+    "select id from s.runs where not exists (select 1 from s.events where kind = 'born')": None,
+    "select (select max(id) from s.events where kind = 'born') as id": None,
+    "select id from (s.events join s.runs using (id)) where kind = 'born'": None,
+    "with recursive a as (select id from s.events where kind = 'born' union all select id + 1 from a where id < 9) select id from a": [
+        "born"
+    ],
+}
+
+
+@pytest.mark.parametrize(("query", "kinds"), READS.items())
+def test_what_a_query_reads_is_found_in_its_text(query: str, kinds: list[str] | None) -> None:
+    assert FOUND.reads(query) == {"events": kinds}
+
+
+@pytest.mark.parametrize("query", [query for query, kinds in READS.items() if kinds])
+def test_rows_that_are_not_read_change_no_answer(query: str) -> None:
+    [asked] = sqlglot.transpile(query, read="spark", write="duckdb")
+    session = duckdb.connect()
+    session.execute("create schema s; create table s.runs as select unnest([1, 2, 3, 4, 5, 6]) as id")
+    session.execute(
+        "create table s.events as select n // 3 % 6 as id, ['born', 'died', 'moved', null][1 + n % 4] as kind from range(28) as r (n)"
+    )
+    answer = sorted(session.execute(asked).fetchall())
+    session.execute("delete from s.events where kind is null or not list_contains(?, kind)", [READS[query]])
+    assert sorted(session.execute(asked).fetchall()) == answer != []
+
+
+def test_most_models_read_events_of_some_types_alone() -> None:
+    """And of those, roles of events say which."""
+    models = compiled().models.values()
+    read = {model.name: model.reads["base_logs__distinct_events"] for model in models if "base_logs__distinct_events" in model.parents}
+    assert sorted(name for name, types in read.items() if types is None) == [
+        "int_cleaners__quiet_stretches",
+        "int_nodes__activity",
+        "int_offsets__hours",
+        "stg_logs__old_consumer_events",
+    ]
+    assert {"isr_shrunk", "isr_expanded"} <= set(read["stg_logs__isr_changes"])
 
 
 @pytest.mark.parametrize(("query", "need"), QUERIES.items())

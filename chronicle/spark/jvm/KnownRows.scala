@@ -21,25 +21,11 @@ class KnownRowsExtension extends (SparkSessionExtensions => Unit) {
   */
 object KnownRows extends PropagateEmptyRelationBase {
   private val Prefix = "chronicle.rows."
-  /** Only the filters of a table itself count. What then is left of the table can make a difference to the answer: a join with something
-    * that has no rows does not hide it.
-    */
-  private val FiltersAlone = "chronicle.rows_of_filters"
   private type Held = Map[ExprId, Set[UTF8String]]
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val held: Held = plan.collect { case leaf: LogicalRelation => valuesOf(leaf) }.flatten.toMap
-    if (conf.getConfString(FiltersAlone, "false").toBoolean) plan.transformUp {
-      case filter @ Filter(condition, child) if isNever(condition, held) && isTable(child) => empty(filter)
-    }
-    else plan.transformUp(withoutRows(held).orElse(commonApplyFunc))
-  }
-
-  /** Whether the rows of a plan are those of one table, each by itself. */
-  private def isTable(plan: LogicalPlan): Boolean = plan match {
-    case _: LogicalRelation => true
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => plan.children.forall(isTable)
-    case _ => false
+    plan.transformUp(withoutRows(held).orElse(commonApplyFunc))
   }
 
   override protected def applyInternal(plan: LogicalPlan): LogicalPlan = apply(plan)
