@@ -50,7 +50,8 @@ def show_step(number: int, total: int, what: str) -> None:
     if sys.stderr.isatty():
         print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
     else:
-        print(f"{number}/{total} {what}", file=sys.stderr, flush=True)
+        # In one piece: two threads tell of their steps.
+        print(f"{number}/{total} {what}\n", end="", file=sys.stderr, flush=True)
 
 
 def in_one_line(error: BaseException) -> str:
