@@ -119,7 +119,8 @@ def build(
     began = time.monotonic()
     place, wanted = Warehouse.at(warehouse), Wanted(select, exclude, full_refresh, tests)
     with only_writer(place), settings_kept(spark):
-        unfinished.take_back(place, project_hash(project))
+        if place.unfinished.exists():
+            unfinished.take_back(place, project_hash(project))
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
         outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)

@@ -71,9 +71,8 @@ class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
-    reads its own rows may differ; `needs`: what has to have rows so that it can have any; `reads`: of which values it reads rows of tables with known
-    ones (`chronicle/build/needs.py`); `types`: of a seed's
-    columns that are no texts; `path`: its file."""
+    reads its own rows may differ; `needs`: what has to have rows so that it can have any; `reads`: of which values it reads
+    rows of tables with known ones (`chronicle/build/needs.py`); `types`: of a seed's columns that are no texts; `path`: its file."""
 
     name: str
     schema: str

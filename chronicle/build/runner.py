@@ -107,7 +107,6 @@ class Runner:
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
         self._rows: dict[str, int] = {}
-        self._rows_left: dict[str, int] = {}
         # Of tables whose readers choose by a column, the values in it.
         self._values: dict[str, set[str]] = {}
         # Of all tables that a model reads, those that were left and those of bronze among them, by their folders.
@@ -227,10 +226,10 @@ class Runner:
             return is_met(model.needs, self._may_have_rows)
         if values and name in self._values:
             return bool(self._values[name].intersection(values))
-        if name in self._left and name not in self._rows_left:
+        if name in self._left and name not in self._rows:
             assert self.unchanged is not None
-            self._rows_left[name] = self.unchanged.count(model)
-        return self._rows_left.get(name, self._rows.get(name)) != 0
+            self._rows[name] = self.unchanged.count(model)
+        return self._rows.get(name) != 0
 
     def _bring(self, model: Model) -> None:
         """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""

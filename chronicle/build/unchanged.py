@@ -53,6 +53,7 @@ class Unchanged:
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     lists: FileLists = field(init=False)
+    _tables: dict[str, ds.Dataset | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fed = self.project.fed()
@@ -150,7 +151,12 @@ class Unchanged:
         return rows is not None and "cluster_id" in rows.schema.names
 
     def _stored(self, model: Model) -> ds.Dataset | None:
-        """The table that the build before left, of all clusters; None if there is none."""
+        """The table that the build before left, of all clusters; None if there is none.  It stays as it is until all models are made."""
+        if model.name not in self._tables:
+            self._tables[model.name] = self._open(model)
+        return self._tables[model.name]
+
+    def _open(self, model: Model) -> ds.Dataset | None:
         if model.is_published:
             table = self.place.table(model.schema, model.alias)
             return DeltaTable(table).to_pyarrow_dataset() if DeltaTable.is_deltatable(table) else None

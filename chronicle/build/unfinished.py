@@ -60,7 +60,8 @@ def restore(place: Warehouse, versions: dict[str, int]) -> None:
     """Make Delta tables what they were at their versions.  Who reads published ones has those of then, meanwhile and afterwards."""
     tables = {name: DeltaTable(place.table(*name.split(".", 1))) for name in versions}
     changed = [name for name, table in tables.items() if table.version() != versions[name]]
-    if any(name.split(".")[0] in PUBLISHED for name in changed):
-        Record("", {name: version for name, version in versions.items() if name.split(".")[0] in PUBLISHED}).write(place)
+    published = {name: version for name, version in versions.items() if name.split(".")[0] in PUBLISHED}
+    if not published.keys().isdisjoint(changed):
+        Record("", published).write(place)
     for name in changed:
         tables[name].restore(versions[name])

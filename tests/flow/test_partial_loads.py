@@ -119,6 +119,7 @@ def test_any_sequence_of_partial_loads_gives_what_one_full_load_gives(tried: Tri
     assert len(tried.said) == SCALE.rounds + 1
     assert 0 < len(tried.last) < CASES
     assert tried.said[-2].startswith(f"round {SCALE.rounds}: {len(tried.last)} cases, ")
+    assert f" {len(tried.last) + 1} clusters built" in tried.said[-2]
 
 
 def test_a_build_takes_the_clusters_and_days_that_something_arrived_of(tried: Tried) -> None:
