@@ -96,6 +96,7 @@
     'offline_partitions': ['log_dir_partitions_offline'],
     'offset_reset': ['fetch_offset_reset'],
     'old_consumer_expiry': ['old_consumer_session_expired'],
+    'old_consumer_host_failure': ['old_mirror_maker_failed', 'zookeeper_event_thread_changed'],
     'old_consumer_ownership': ['old_consumer_partition_owned'],
     'old_consumer_rebalance_end': ['old_consumer_rebalance_ended'],
     'old_consumer_rebalance_failure': ['old_consumer_rebalance_failed'],

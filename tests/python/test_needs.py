@@ -129,7 +129,6 @@ def test_most_models_read_events_of_some_types_alone() -> None:
         "int_cleaners__quiet_stretches",
         "int_nodes__activity",
         "int_offsets__hours",
-        "stg_logs__old_consumer_events",
     ]
     assert {"isr_shrunk", "isr_expanded"} <= set(read["stg_logs__isr_changes"])
 

@@ -5,7 +5,7 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        -- When ZkClient's thread logs that a consumer gave up, only the exception names the consumer.
+        -- When a thread that it runs in logs that a consumer gave up, only the exception names the consumer.
         coalesce(
             {{ field('member_id') }},
             substring_index({{ field('exception_message') }}, ' can', 1)
@@ -32,7 +32,8 @@ final as (
             and fields['member_id'] is not null
         )
         or (
-            fields['exception'] like '%ConsumerRebalanceFailedException'
+            {{ has_role(['old_consumer_rebalance_failure', 'old_consumer_host_failure']) }}
+            and fields['exception'] like '%ConsumerRebalanceFailedException'
             and fields['exception_message'] like '% can_t rebalance after %'
         )
 )
