@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-spark lint fuzz rotations partial following hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark lint fuzz rotations partial following hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -22,11 +22,12 @@ check: setup
 
 # The tests of tests/python that read the dbt project or write tables, and the others.
 TABLES := $(wildcard $(patsubst %,tests/python/test_%.py,project dbt_docs dashboards report equal questions alerts keys measures names))
+NOT_TABLES := $(patsubst %,--ignore=%,$(TABLES)) tests/python
 check-tables: setup
 	$(BIN)/python -m pytest -m 'not long' $(TABLES)
 
 check-lines: setup
-	$(BIN)/python -m pytest -m 'not long' $(patsubst %,--ignore=%,$(TABLES)) tests/python
+	$(BIN)/python -m pytest -m 'not long' $(NOT_TABLES)
 
 style: setup
 	$(BIN)/ruff check .
@@ -43,7 +44,7 @@ measures: setup
 
 # Two things at a time, the longest first.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-python
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-lines test-tables
 
 # The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
@@ -60,11 +61,17 @@ test-wheel: setup
 	$(BIN)/python -m pytest tests/installed
 
 # These need no tables, and wait, for the lab takes all of the machine.
-test-python: test-lab
-	$(BIN)/python -m pytest tests/python
-
 test-spark: test-lab
 	$(BIN)/python -m pytest tests/spark
+
+# Without Spark, in two halves, so that neither core waits at the end.
+test-tables: test-lab
+	$(BIN)/python -m pytest $(TABLES)
+
+test-lines: test-lab
+	$(BIN)/python -m pytest $(NOT_TABLES)
+
+test-python: test-lines test-tables
 
 # Coverage-guided, over everything that meets foreign bytes; test-python runs the same targets with hypothesis.
 FUZZ_SECONDS ?= 600
