@@ -41,6 +41,8 @@ WHILE_BUILDING = {
     "spark.sql.autoBroadcastJoinThreshold": "2m",
     # A year of 135 clusters in one group is read whole for one cluster: 3.4 GB of memory for a file of 43 MB.
     "parquet.block.row.count.limit": str(ROW_GROUP),
+    # Files of which no row is made again are linked into the next table (`chronicle/build/steps.py`).
+    "spark.sql.files.maxRecordsPerFile": str(ROW_GROUP),
     # Its first step leaves out rows before they are sent to other partitions. There is one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     **settings.WHILE_BUILDING,

@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import own_classes
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, put
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,9 +48,7 @@ class FileLists:
             return sql_name
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f"{schema}.{name}.{table.metadata().id}.{table.version()}"
-        aside = file.with_suffix(".part")
-        aside.write_text("\n".join(lines(table, path)), encoding="utf-8")
-        aside.replace(file)
+        put(file, "\n".join(lines(table, path)))
         self.spark.conf.set(f"{LIST}{schema}.{known}", str(file))
         # Its place is an empty folder: Spark lists what is in a table's place, and of a Delta table that is more than its files.
         empty = self._folder / "nothing"

@@ -1,9 +1,12 @@
-"""The steps' tables of clusters that a build does not make."""
+"""The rows that a build takes over from the one before it: those of clusters that it does not make, and those of before the time from which
+on it makes a table."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +46,7 @@ def kept_step(place: Warehouse, step: Model) -> Path:
 
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
     """Add to the Parquet steps of a build of some clusters what the build before it held of all others; and put back what was not made again."""
+    made = pc.field("cluster_id").isin(list(clusters))
     for step in steps:
         kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
         if kept.is_dir() and not folder.exists():
@@ -51,11 +55,44 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
         elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
-                scanner = held.scanner(filter=~pc.field("cluster_id").isin(list(clusters)))
-                with pq.ParquetWriter(folder / "others.zstd.parquet", held.schema, compression="zstd") as writer:
-                    for some in in_pieces(scanner.to_batches(), CARRIED):
-                        writer.write_table(some, row_group_size=ROW_GROUP)
+                carry(Carried(held, kept, ~made, made), folder, "others")
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Rows of Parquet files that are taken over: `rows` of the files in a folder, those for which `kept` holds.  `dropped`: what holds of the
+    others, for a file's statistics are asked by it."""
+
+    rows: ds.Dataset
+    folder: Path
+    kept: pc.Expression
+    dropped: pc.Expression
+
+
+def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
+    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others, and of
+    small files, is written anew, each piece in the order of some columns."""
+    numbers, others = count(), []
+    for file in carried.rows.get_fragments():
+        if file.metadata.num_rows >= ROW_GROUP // 2 and not file.subset(filter=carried.dropped).row_groups:
+            link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
+        else:
+            others.append(file)
+    schema = carried.rows.schema
+    scanner = ds.FileSystemDataset(others, schema, carried.rows.format, carried.rows.filesystem).scanner(filter=carried.kept)
+    for some in in_pieces(scanner.to_batches(), CARRIED):
+        rows = some.sort_by([(column, "ascending") for column in order]) if order else some
+        for first in range(0, rows.num_rows, ROW_GROUP):
+            pq.write_table(rows.slice(first, ROW_GROUP), folder / f"{name}-{next(numbers)}.zstd.parquet", compression="zstd")
+
+
+def link(file: Path, other: Path) -> None:
+    """Make another name for a file that is never written again; a copy, where the file system has no such names."""
+    try:
+        other.hardlink_to(file)
+    except OSError:
+        shutil.copyfile(file, other)
 
 
 def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:

@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project
-from chronicle.build.dbt_runs import ROW_GROUP
 from chronicle.build.file_lists import FileLists
 from chronicle.build.publish import both, ordered, same
-from chronicle.build.steps import CARRIED, in_pieces, kept_step
+from chronicle.build.steps import Carried, carry, kept_step
 from chronicle.output.sql_text import spark_literal
 from ingestion.warehouse import Warehouse
 
@@ -100,12 +98,12 @@ class Unchanged:
         """Add the rows that the build before left of the time before a part to the table that has been made of it, in a folder."""
         rows = self._stored(model)
         assert rows is not None
-        held = rows.scanner(filter=both(self._of_clusters_in(rows), ~self._in(model, part, rows.schema)))
-        with pq.ParquetWriter(folder / "before.zstd.parquet", rows.schema, compression="zstd") as writer:
-            for some in in_pieces(held.to_batches(), CARRIED):
-                # Readers choose by this column: what they choose lies together.
-                in_order = some.sort_by([(model.known, "ascending"), (str(model.at), "ascending")]) if model.known else some
-                writer.write_table(in_order, row_group_size=ROW_GROUP)
+        of_clusters, in_part = self._of_clusters_in(rows), self._in(model, part, rows.schema)
+        dropped = in_part if of_clusters is None else ~of_clusters | in_part
+        kept = both(of_clusters, ~in_part)
+        # Readers choose by the column whose values are known: what they choose lies together.
+        order = [model.known, str(model.at)] if model.known else []
+        carry(Carried(rows, self._folder(model), kept, dropped), folder, "before", order)
 
     def _in(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression:
         """Whether a row belongs to a part."""
@@ -156,11 +154,14 @@ class Unchanged:
             self._tables[model.name] = self._open(model)
         return self._tables[model.name]
 
+    def _folder(self, model: Model) -> Path:
+        """Where the table lies that the build before left."""
+        return Path(self.place.table(model.schema, model.alias)) if model.is_published else kept_step(self.place, model)
+
     def _open(self, model: Model) -> ds.Dataset | None:
+        folder = self._folder(model)
         if model.is_published:
-            table = self.place.table(model.schema, model.alias)
-            return DeltaTable(table).to_pyarrow_dataset() if DeltaTable.is_deltatable(table) else None
-        folder = kept_step(self.place, model)
+            return DeltaTable(folder).to_pyarrow_dataset() if DeltaTable.is_deltatable(str(folder)) else None
         return ds.dataset(folder, format="parquet") if folder.is_dir() else None
 
     def before(self, model: Model, scope: pc.Expression | None = None) -> pa.Table | None:

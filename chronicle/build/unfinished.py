@@ -17,15 +17,13 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.build.versions import PUBLISHED, Record
-from ingestion.warehouse import Warehouse, opened
+from ingestion.warehouse import Warehouse, opened, put
 
 
 def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:
     """Note what a build starts from.  `tables`: (schema, name) of the Delta tables that it may write."""
     versions = {f"{schema}.{name}": opened(place.table(schema, name)).version() for schema, name in tables}
-    aside = place.unfinished.with_suffix(".part")
-    aside.write_text(json.dumps({"built": place.built.read_text(), "versions": versions}), encoding="utf-8")
-    aside.replace(place.unfinished)
+    put(place.unfinished, json.dumps({"built": place.built.read_text(), "versions": versions}))
 
 
 def forget(place: Warehouse) -> None:

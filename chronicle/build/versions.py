@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable
 
-from ingestion.warehouse import Warehouse, opened
+from ingestion.warehouse import Warehouse, opened, put
 
 # Key of the build in a commit's metadata.
 BUILD = "chronicle.build"
@@ -48,9 +48,7 @@ class Record:
 
     def write(self, place: Warehouse) -> None:
         """Put this record in the place of the one before."""
-        aside = place.published.with_suffix(".part")
-        aside.write_text(json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n", encoding="utf-8")
-        aside.replace(place.published)
+        put(place.published, json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n")
 
 
 def before(place: Warehouse) -> Record:

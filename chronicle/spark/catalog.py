@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals import hadoop_files
-from ingestion.warehouse import SCHEMAS, STEPS, Warehouse
+from ingestion.warehouse import SCHEMAS, STEPS, Warehouse, put
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,9 +102,7 @@ def save_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]]) -> N
     """Keep (schema, name, SQL) of views, each after those it reads, for sessions that run no dbt."""
     text = json.dumps([{"schema": schema, "name": name, "sql": sql} for schema, name, sql in views], indent=1, ensure_ascii=False)
     warehouse.views.parent.mkdir(parents=True, exist_ok=True)
-    aside = warehouse.views.with_suffix(".part")
-    aside.write_text(text + "\n", encoding="utf-8")
-    aside.replace(warehouse.views)
+    put(warehouse.views, text + "\n")
 
 
 def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:

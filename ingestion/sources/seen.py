@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.sources.stages import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Found, Identified, Inspected, grown
+from ingestion.warehouse import put
 
 # All of the package `ingestion`.
 HERE = Path(__file__).parent.parent
@@ -101,9 +102,7 @@ class Seen:
             return {}
 
     def _write(self, file: Path, entries: dict[str, Entry]) -> None:
-        aside = file.with_suffix(".part")
-        aside.write_bytes(f"{self.code}\n".encode() + zlib.compress(pickle.dumps(entries, pickle.HIGHEST_PROTOCOL), 1))
-        aside.replace(file)
+        put(file, f"{self.code}\n".encode() + zlib.compress(pickle.dumps(entries, pickle.HIGHEST_PROTOCOL), 1))
 
 
 class _Reader(pickle.Unpickler):

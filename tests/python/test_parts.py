@@ -12,7 +12,8 @@ from deltalake import DeltaTable, Schema
 
 from chronicle.build.compiled import Model, Part, Project, compiled, query
 from chronicle.build.publish import Mart, commit_all, described, ordered
-from chronicle.build.unchanged import first_difference, in_pieces
+from chronicle.build.steps import in_pieces
+from chronicle.build.unchanged import first_difference
 from ingestion.warehouse import Warehouse
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)

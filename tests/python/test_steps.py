@@ -1,0 +1,104 @@
+"""What a build takes over from the one before it: rows of other clusters, and rows of before a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chronicle.build import steps
+from chronicle.build.steps import Carried, carry
+
+Row = tuple[str | None, int]
+FILES = st.lists(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "ab", None]), st.integers(0, 9)), max_size=9), min_size=1, max_size=6)
+BUILT = pc.field("cluster_id").isin(["b"])
+LATER = pc.field("at") >= 5
+
+
+def written(folder: Path, *files: list[Row]) -> ds.Dataset:
+    folder.mkdir()
+    for number, rows in enumerate(files):
+        columns = {"cluster_id": pa.array([row[0] for row in rows], pa.string()), "at": pa.array([row[1] for row in rows], pa.int64())}
+        pq.write_table(pa.table(columns), folder / f"part-{number}.parquet")
+    return ds.dataset(folder, format="parquet")
+
+
+def rows_in(folder: Path) -> list[Row]:
+    rows = ds.dataset(sorted(map(str, folder.glob("*.parquet"))), format="parquet").to_table().to_pylist() if any(folder.iterdir()) else []
+    return sorted(((row["cluster_id"], row["at"]) for row in rows), key=str)
+
+
+def linked(folder: Path) -> int:
+    return sum(file.stat().st_nlink > 1 for file in folder.iterdir())
+
+
+@pytest.fixture(autouse=True)
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "ROW_GROUP", 4)
+    monkeypatch.setattr(steps, "CARRIED", 8)
+
+
+@given(FILES)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_factory: pytest.TempPathFactory, files: list[list[Row]]) -> None:
+    place = tmp_path_factory.mktemp("rows")
+    rows = written(place / "held", *files)
+    every = [row for file in files for row in file]
+    for name, kept, dropped, wanted in (
+        ("others", ~BUILT, BUILT, [row for row in every if row[0] != "b"]),
+        ("before", BUILT & ~LATER, ~BUILT | LATER, [row for row in every if row[0] == "b" and row[1] < 5]),
+    ):
+        folder = place / name
+        folder.mkdir()
+        carry(Carried(rows, place / "held", kept, dropped), folder, name)
+        assert rows_in(folder) == sorted(wanted, key=str)
+
+
+def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: Path) -> None:
+    others, mixed, small = [("a", 1), ("a", 2), ("c", 3)], [("a", 1), ("b", 2), ("c", 3)], [("a", 1)]
+    rows = written(tmp_path / "held", others, mixed, small)
+    (tmp_path / "made").mkdir()
+    carry(Carried(rows, tmp_path / "held", ~BUILT, BUILT), tmp_path / "made", "others")
+    # Between a and c there may be a b, as far as statistics say.
+    assert linked(tmp_path / "made") == 0
+    rows = written(tmp_path / "sorted", [("a", 1), ("a", 2), ("a", 3)], [("b", 2), ("b", 3)], small)
+    (tmp_path / "again").mkdir()
+    carry(Carried(rows, tmp_path / "sorted", ~BUILT, BUILT), tmp_path / "again", "others")
+    assert (linked(tmp_path / "again"), len(list((tmp_path / "again").iterdir()))) == (1, 2)
+
+
+def test_rows_of_a_delta_table_are_linked_by_the_names_of_its_log(tmp_path: Path) -> None:
+    table, folder = tmp_path / "fct", tmp_path / "made"
+    write_deltalake(str(table), pa.table({"cluster_id": ["b"] * 4, "at": [1, 2, 3, 4]}))
+    write_deltalake(str(table), pa.table({"cluster_id": ["b"] * 4, "at": [3, 4, 5, 6]}), mode="append")
+    folder.mkdir()
+    rows = DeltaTable(str(table)).to_pyarrow_dataset()
+    carry(Carried(rows, table, BUILT & ~LATER, ~BUILT | LATER), folder, "before")
+    assert linked(folder) == 1
+    assert rows_in(folder) == [("b", 1), ("b", 2), ("b", 3), ("b", 3), ("b", 4), ("b", 4)]
+
+
+def test_where_files_cannot_be_linked_they_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: Path, target: Path) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    rows = written(tmp_path / "held", [("a", 1), ("a", 2), ("a", 3)])
+    (tmp_path / "made").mkdir()
+    carry(Carried(rows, tmp_path / "held", ~BUILT, BUILT), tmp_path / "made", "others")
+    assert rows_in(tmp_path / "made") == [("a", 1), ("a", 2), ("a", 3)]
+
+
+def test_what_is_written_anew_is_in_order_and_in_files_of_some_size(tmp_path: Path) -> None:
+    rows = written(tmp_path / "held", [("b", 4), ("b", 1), ("b", 3), ("b", 9), ("b", 2), ("b", 0)])
+    (tmp_path / "made").mkdir()
+    carry(Carried(rows, tmp_path / "held", BUILT & ~LATER, ~BUILT | LATER), tmp_path / "made", "before", ["cluster_id", "at"])
+    files = [pq.read_table(file)["at"].to_pylist() for file in sorted((tmp_path / "made").iterdir())]
+    assert files == [[0, 1, 2, 3], [4]]
