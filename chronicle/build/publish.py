@@ -13,6 +13,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema, write_deltalake
 
 from chronicle.build import versions
+from chronicle.build.dbt_runs import THREADS
 from chronicle.output.sql_text import literal
 from ingestion.delta_files import Added, add
 from ingestion.warehouse import Warehouse
@@ -124,7 +126,8 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
     homeless = [mart.name for mart in marts if mart.clusters is not None and mart.held() is None]
     if homeless:
         raise BrokenContract(f"{', '.join(homeless)}: missing, or with other columns, in a build of some clusters; build all of them")
-    changes = [compared(mart) for mart in marts]
+    with ThreadPoolExecutor(THREADS) as threads:
+        changes = list(threads.map(compared, marts))
     record, build = versions.before(place), uuid.uuid4().hex
     published = [commit(mart, change, build) for mart, change in zip(marts, changes, strict=True)]
     versions.after(place, record, build, [(mart.schema, mart.name) for mart in marts])

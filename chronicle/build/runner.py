@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
-from chronicle.build.dbt_runs import one_line
+from chronicle.build.dbt_runs import THREADS, one_line
 from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 
-# As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
-THREADS = 2
 # A column with more values than these is not noted.
 MOST_VALUES = 5000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from chronicle.build.dbt_runs import ROW_GROUP
+from chronicle.build.dbt_runs import ROW_GROUP, THREADS
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def kept_step(place: Warehouse, step: Model) -> Path:
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
     """Add to the Parquet steps of a build of some clusters what the build before it held of all others; and put back what was not made again."""
     made = pc.field("cluster_id").isin(list(clusters))
-    for step in steps:
+
+    def complete(step: Model) -> None:
         kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
         if kept.is_dir() and not folder.exists():
             # Not made again, for nothing that it reads has changed.
@@ -57,6 +59,9 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
             if "cluster_id" in held.schema.names:
                 carry(Carried(held, kept, ~made, made), folder, "others")
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(complete, steps))
 
 
 @dataclass(frozen=True)
