@@ -46,6 +46,7 @@ class File:
         self.rows = 0
         self.least: dict[str, object] = {}
         self.most: dict[str, object] = {}
+        self.nulls: dict[str, int] = {}
         plain = [field.name for field in schema if not pa.types.is_string(field.type) and not pa.types.is_nested(field.type)]
         self.writer = pq.ParquetWriter(
             self.path,
@@ -68,6 +69,7 @@ class File:
                 column = batch.column(name)
                 if pa.types.is_dictionary(column.type):
                     column = column.cast(pa.string())
+                self.nulls[name] = self.nulls.get(name, 0) + column.null_count
                 ends = pc.min_max(column)
                 for known, value, choose in ((self.least, ends["min"].as_py(), min), (self.most, ends["max"].as_py(), max)):
                     if value is not None:
@@ -81,7 +83,8 @@ class File:
         def said(values: dict[str, object]) -> dict[str, object]:
             return {name: _stated(value) for name, value in values.items()}
 
-        stats = {"numRecords": self.rows, "minValues": said(self.least), "maxValues": said(self.most)}
+        # A reader takes no number of nulls for none, and leaves the file out where it looks for them.
+        stats = {"numRecords": self.rows, "minValues": said(self.least), "maxValues": said(self.most), "nullCount": self.nulls}
         return Added(self.path.name, status.st_size, int(status.st_mtime * 1000), json.dumps(stats))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
@@ -73,3 +75,15 @@ def test_a_torn_log_names_its_table_and_what_to_do(warehouse: Path, torn: bytes)
     newest.write_bytes(torn)
     with pytest.raises(Damaged, match=r"bronze/sources: the table's log cannot be read .*restore the folder from a backup"):
         write.rows(f"{warehouse}/bronze/sources", "batch_id")
+
+
+def test_rows_without_a_day_are_found_by_readers_that_leave_out_files(tmp_path: Path) -> None:
+    columns: write.Columns = [("cluster_id", pa.string(), "cluster"), ("event_date", pa.date32(), "day")]
+    table, schema, day = str(tmp_path / "bronze" / "log_records"), write.schema_of(columns), dt.date(2026, 5, 7)
+    write.create(table, columns, "table of a test")
+    file = write.File(table, schema)
+    file.write(pa.RecordBatch.from_pylist([{"cluster_id": "a", "event_date": day}, {"cluster_id": "a"}], schema=schema))
+    write.commit(table, [file.close()], 1)
+    rows = DeltaTable(table).to_pyarrow_dataset()
+    assert rows.to_table(filter=pc.field("event_date").is_null()).num_rows == 1
+    assert rows.to_table(filter=pc.field("event_date") == day).num_rows == 1
