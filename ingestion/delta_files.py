@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
@@ -35,33 +35,13 @@ class Added:
     @classmethod
     def moved(cls, file: Path, table: str, folder: str = "", partition: Mapping[str, str | None] | None = None) -> Added:
         """A file that is moved into a folder of the table."""
-        stats = statistics(pq.read_metadata(file))
+        count = pq.read_metadata(file).num_rows
         to = Path(table, folder, f"part-{uuid.uuid4()}.parquet")
         to.parent.mkdir(parents=True, exist_ok=True)
         os.replace(file, to)
         status = to.stat()
         name = os.path.relpath(to, table)
-        return cls(name, status.st_size, int(status.st_mtime * 1000), json.dumps(stats), partition or {})
-
-
-def statistics(file: pq.FileMetaData) -> dict[str, Any]:
-    """What Delta's log says of a Parquet file, so that readers and commits leave out files without looking into them: its rows, and the least
-    and greatest cluster and day, by which most queries choose, with how many rows have none: readers take no number for no such row."""
-    least: dict[str, str] = {}
-    most: dict[str, str] = {}
-    nulls: dict[str, int] = {}
-    for number in range(file.num_columns):
-        name = file.schema.column(number).path
-        # The name of a field of an array or struct has dots.
-        if name == "cluster_id" or (name.endswith("_date") and "." not in name):
-            groups = [file.row_group(group).column(number).statistics for group in range(file.num_row_groups)]
-            # A group of nothing but nulls has no least value, and concerns nobody who asks for one.
-            known = [found for found in groups if found is not None and found.has_min_max]
-            is_told = all(found is not None and found.has_null_count and (found.has_min_max or not found.num_values) for found in groups)
-            if known and is_told:
-                least[name], most[name] = str(min(found.min for found in known)), str(max(found.max for found in known))
-                nulls[name] = sum(found.null_count for found in groups)
-    return {"numRecords": file.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
+        return cls(name, status.st_size, int(status.st_mtime * 1000), json.dumps({"numRecords": count}), partition or {})
 
 
 def add(

@@ -24,8 +24,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
+from chronicle.build import steps
 from chronicle.build.build import Outcome
+from chronicle.build.dbt_runs import WHILE_BUILDING
 from ingestion import ingest as ingesting
 from tests.equal import Pair, Renames, Verdict
 from tests.lab import Lab
@@ -38,6 +41,7 @@ SETTLED_AFTER = 3600.0
 # What hangs on how much of a file was there when it was read first: its id is made of its first bytes, at most 1024, and its node may have been
 # known by its folder before a line named it.
 LEFT_OUT = ("source_id", "node_known_by")
+ROWS_OF_A_FILE = 256
 ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 
@@ -73,9 +77,13 @@ class Loads:
         return records
 
     def build(self, warehouse: str) -> list[str] | None:
-        """Build what is new.  Returns the clusters that were built; None: all."""
+        """Build what is new, in small files, so that some are linked.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
-        self.built = Lab(self.folder, self.place(warehouse)).build()
+        with (
+            mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
+            mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, CARRIED=8 * ROWS_OF_A_FILE),
+        ):
+            self.built = Lab(self.folder, self.place(warehouse)).build()
         self.seconds["build"] += time.monotonic() - began
         return self.built.clusters
 
