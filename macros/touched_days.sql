@@ -37,6 +37,15 @@ days in itself (`chronicle/build/compiled.py`).
 {%- endmacro %}
 
 
+{#-
+A condition that is true for the rows that an incremental table has not seen yet, where it adds what is new to what it holds of the days that
+it replaces (`in_part`, `as_before`); for all rows where it is made of whole days, as in dbt run by hand.
+-#}
+{% macro in_new_batches() -%}
+    {{ return("batch_id > '/* newest batch */'" if var('compiled', false) else 'true') }}
+{%- endmacro %}
+
+
 {#- The date literals that `touched_days` wrote into a model; none if the model does not use it. -#}
 {% macro days_touched_by(code) -%}
     {%- set found = modules.re.search('/\\* touched \\*/ (.*?) /\\* days \\*/', code) -%}

@@ -20,15 +20,18 @@ from ingestion.warehouse import Warehouse, opened
 if TYPE_CHECKING:
     from chronicle.build.compiled import Project
 
+# What says when a row of bronze was written.
+TIMES = ("event_date", "logged_at")
+
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows.  `first_days`: by table
-    the first day of new rows that have one; a table whose rows have no day is missing."""
+    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows.  `begins`: by table the
+    time of the first of its new rows; a table whose rows have no day is missing."""
 
     clusters: list[str]
     tables: frozenset[str]
-    first_days: dict[str, dt.datetime] = field(default_factory=dict)
+    begins: dict[str, dt.datetime] = field(default_factory=dict)
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
@@ -44,7 +47,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         return None
     clusters: set[str] = set()
     tables: set[str] = set()
-    first_days: dict[str, dt.datetime] = {}
+    begins: dict[str, dt.datetime] = {}
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
@@ -54,21 +57,24 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         if known - held:
             return None
         for file in held - known:
-            columns = [column for column in ("cluster_id", "event_date") if column in pq.read_schema(file).names]
+            columns = [column for column in ("cluster_id", *TIMES) if column in pq.read_schema(file).names]
             rows = pq.read_table(file, columns=columns, partitioning=None)
             found = set(rows["cluster_id"].unique().to_pylist())
             clusters |= found
             tables |= {name} if found else set()
-            if day := first_day(rows):
-                first_days[name] = min(day, first_days.get(name, day))
+            if "event_date" in columns and (begin := first_time(rows)):
+                begins[name] = min(begin, begins.get(name, begin))
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
-    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables), first_days)
+    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables), begins)
 
 
-def first_day(rows: pa.Table) -> dt.datetime | None:
-    """When the first day begins that rows of bronze name."""
-    day = pc.min(rows["event_date"]).as_py() if "event_date" in rows.column_names else None
-    return dt.datetime.combine(day, dt.time(), dt.UTC) if day else None
+def first_time(rows: pa.Table) -> dt.datetime | None:
+    """The time of the first of some rows of bronze, as they say it (`logged_at`) or as their day begins; None where no row has a day."""
+    times = rows["event_date"].cast(pa.timestamp("us")).cast(pa.timestamp("us", "UTC"))
+    if "logged_at" in rows.column_names:
+        times = pc.coalesce(rows["logged_at"].cast(times.type), times)
+    begin: dt.datetime | None = pc.min(times).as_py()
+    return begin.astimezone(dt.UTC) if begin else None
 
 
 def loses_others(place: Warehouse, project: Project) -> bool:

@@ -38,16 +38,20 @@ if TYPE_CHECKING:
 
 # How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
 VIEW = EPHEMERAL
-# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `of_all_clusters`, `since`, `in_part`, `as_before`).
+# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `in_part`,
+# `as_before`).
 CLUSTERS = "cluster_id in ('/* built clusters */')"
 SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
 AS_BEFORE = "__as_before__"
+NEW_BATCHES = "batch_id > '/* newest batch */'"
 MARKS = re.compile(
     re.escape(CLUSTERS)
     + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)|"
     + SINCE
     + "|"
     + AS_BEFORE
+    + "|"
+    + re.escape(NEW_BATCHES)
 )
 # Types of events that concern all rows of a table (`whole_for`).
 WHOLE_FOR = re.compile(r"/\* whole for ([\w,]+) \*/")
@@ -132,10 +136,12 @@ class Model:
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a table that is made again: rows from a time on, `since`; `before`: a query of all rows as the build before left them."""
+    """The part of a table that is made again: rows from a time on, `since`; `before`: a query of all rows as the build before left them;
+    `newest`: the last batch that is in them, of a table by days."""
 
     since: dt.datetime
     before: str
+    newest: int | None = None
 
     @property
     def literal(self) -> str:
@@ -202,6 +208,8 @@ def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], par
             return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part else "true"
         if mark[0] == AS_BEFORE:
             return f"({part.before})" if part else "nowhere"
+        if mark[0] == NEW_BATCHES:
+            return f"batch_id > {part.newest}" if part else "true"
         return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
 
     return MARKS.sub(text, IN_PART.sub(r"\1" if part else "", sql))

@@ -1,7 +1,7 @@
 """Makes the models of a compiled project in a session, each when all that it reads is made, two at a time.
 
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
-of an incremental table the days are replaced that arrivals touch.  A build of some clusters makes of some tables only the rows from the time on
+of an incremental table the days are replaced that arrivals touch, the first from the time on of its first arrival if rows have one.  A build of some clusters makes of some tables only the rows from the time on
 from which what they read differs (`macros/since.sql`), and adds those that the build before left of the time before.  Where a table has no rows, or a column only some values, Spark is told
 so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have none at
 all (`chronicle/build/needs.py`) is written empty, as its contract says, without a query.
@@ -29,13 +29,14 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from chronicle.build.changes import TIMES, first_time
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import THREADS, one_line
 from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
-from chronicle.build.steps import kept_step
+from chronicle.build.steps import keep_before, kept_step
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
@@ -372,32 +373,40 @@ class Runner:
         """The days of an incremental table that arrivals touch, or all of it."""
         table = self.place.table(model.schema, model.alias)
         is_whole = self.is_anew or not DeltaTable.is_deltatable(table)
-        days = None if is_whole else self._days(model)
+        days, part = (None, None) if is_whole else self._touched(model)
         if days != []:
             aside, name = self.place.building / model.schema / model.alias, f"{model.schema}.`{before(model)}`"
             shutil.rmtree(aside, ignore_errors=True)
             self.spark.sql(f"drop table if exists {name}")
             parts = f"partitioned by ({', '.join(model.partition_by)})"
-            self.spark.sql(f"create table {name} using parquet {parts} location {spark_literal(str(aside))} as {self.asked(model, days)}")
+            self.spark.sql(
+                f"create table {name} using parquet {parts} location {spark_literal(str(aside))} as {self.asked(model, days, part)}"
+            )
+            if days and part and model.at:
+                keep_before(table, part.since, model.at, aside / f"{model.partition_by[0]}={days[0]}")
             replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
             self.spark.sql(f"drop table {name}")
             self.lists.show(model.schema, model.alias)
         if self.unchanged and days is not None:
             self.unchanged.differs[model.name] = bool(days)
             if days:
-                self.unchanged.begins[model.name] = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
+                begin = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
+                self.unchanged.begins[model.name] = part.since if part and model.at else begin
         return None if days is None else len(days)
 
-    def _days(self, model: Model) -> list[str]:
-        """Event days of rows that arrived in later batches than the last that the table has seen: the clock of an arrival may be set back."""
+    def _touched(self, model: Model) -> tuple[list[str], Part | None]:
+        """Event days of rows that arrived in later batches than the last that the table has seen, and the part of them that is made: the
+        clock of an arrival may be set back."""
         seen = DeltaTable(self.place.table(model.schema, model.alias)).to_pyarrow_dataset().to_table(["batch_id"])
         newest = pc.max(seen["batch_id"]).as_py()
         later = pc.field("event_date").is_valid()
         if newest is not None:
             later &= pc.field("batch_id") > newest
         arrived = DeltaTable(self.place.table("bronze", source_of_days(model))).to_pyarrow_dataset()
-        days = arrived.to_table(["event_date"], filter=later)["event_date"]
-        return sorted(str(day) for day in pc.unique(days).to_pylist())
+        rows = arrived.to_table([name for name in TIMES if name in arrived.schema.names], filter=later)
+        begin = first_time(rows)
+        part = Part(begin, f"select * from {model.table}", newest) if begin and newest is not None else None
+        return sorted(str(day) for day in pc.unique(rows["event_date"]).to_pylist()), part
 
 
 def told(error: Exception) -> str:

@@ -3,6 +3,7 @@ on it makes a table."""
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from chronicle.build.dbt_runs import ROW_GROUP, THREADS
 from ingestion.warehouse import Warehouse
@@ -73,6 +75,17 @@ class Carried:
     folder: Path
     kept: pc.Expression
     dropped: pc.Expression
+
+
+def keep_before(table: str, since: dt.datetime, at: str, folder: Path) -> None:
+    """Take over into the folder of a day what a Delta table, which is partitioned by it, holds of that day before a time.  `at`: the column
+    with the time of its rows."""
+    part, day = folder.name.split("=", 1)
+    rows = DeltaTable(table).to_pyarrow_dataset(partitions=[(part, "=", day)])
+    rows = rows.replace_schema(rows.schema.remove(rows.schema.get_field_index(part)))
+    time = pa.scalar(since, rows.schema.field(at).type)
+    folder.mkdir(parents=True, exist_ok=True)
+    carry(Carried(rows, Path(table), pc.field(at) < time, pc.field(at) >= time), folder, "before", [at])
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:

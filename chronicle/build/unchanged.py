@@ -56,7 +56,7 @@ class Unchanged:
     def __post_init__(self) -> None:
         self._fed = self.project.fed()
         self._read = {parent for model in self.project.models.values() for parent in model.parents}
-        self.begins |= {f"bronze.{name}": day for name, day in self.arrived.first_days.items()}
+        self.begins |= {f"bronze.{name}": begin for name, begin in self.arrived.begins.items()}
 
     @property
     def clusters(self) -> list[str]:

@@ -125,11 +125,7 @@ def test_most_models_read_events_of_some_types_alone() -> None:
     """And of those, roles of events say which."""
     models = compiled().models.values()
     read = {model.name: model.reads["base_logs__distinct_events"] for model in models if "base_logs__distinct_events" in model.parents}
-    assert sorted(name for name, types in read.items() if types is None) == [
-        "int_cleaners__quiet_stretches",
-        "int_nodes__activity",
-        "int_offsets__hours",
-    ]
+    assert [name for name, types in read.items() if types is None] == ["int_nodes__minutes"]
     assert {"isr_shrunk", "isr_expanded"} <= set(read["stg_logs__isr_changes"])
 
 

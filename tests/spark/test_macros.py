@@ -76,11 +76,13 @@ class Project:
         self.outcome = building.Outcome()
         self.batches = 0
 
-    def arrive(self, hour: int, *rows: tuple[int, str | None, dt.date], cluster: str = "lab") -> None:
+    def arrive(self, hour: int, *rows: tuple[int, str | None, dt.date | dt.datetime], cluster: str = "lab") -> None:
+        """Rows of an id, a list and a time, or a day for those that say no time."""
         at = dt.datetime(2026, 6, 1, hour)
         self.batches += 1
-        values = [(number, cluster, self.batches, at, isr, day) for number, isr, day in rows]
-        columns = "id bigint, cluster_id string, batch_id bigint, ingested_at timestamp, isr string, event_date date"
+        times = [(number, isr, when if isinstance(when, dt.datetime) else None, when) for number, isr, when in rows]
+        values = [(number, cluster, self.batches, at, isr, time, time.date() if time else day) for number, isr, time, day in times]
+        columns = "id bigint, cluster_id string, batch_id bigint, ingested_at timestamp, isr string, logged_at timestamp, event_date date"
         frame = self.spark.createDataFrame(values, columns)
         frame.coalesce(1).write.format("delta").mode("append").save(f"{self.warehouse}/bronze/lines")
 
@@ -402,6 +404,48 @@ def test_a_table_whose_rows_may_have_no_time_is_made_whole(project: Project) -> 
     (made,) = [found for found in project.outcome.results if found.model.name == "int_days"]
     assert made.is_made and made.since is None
     assert project.rows("select count(*) from intermediate.int_days where cluster_id = 'daily'") == [(5,)]
+
+
+def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> None:
+    """Rows of the day before it stay as they are, and counts take what is new to what they hold."""
+    incremental = "materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['event_date']"
+    lines = "{{ source('bronze', 'lines') }}"
+    touched = "{{ in_touched_days(source('bronze', 'lines')) }}"
+    (project.folder / "models/staging/stg_times.sql").write_text(
+        f"{{{{ config({incremental}, meta={{'at': 'logged_at'}}) }}}}\n"
+        "select cluster_id, id, logged_at, batch_id, max(batch_id) over () as made_with, event_date\n"
+        f"from {lines} where logged_at is not null and {touched} and {{{{ since('logged_at') }}}}"
+    )
+    (project.folder / "models/staging/stg_counts.sql").write_text(
+        f"{{{{ config({incremental}) }}}}\nwith new as (select event_date, count(*) as lines, max(batch_id) as batch_id\n"
+        f"from {lines} where {touched} and {{{{ in_new_batches() }}}} group by event_date\n"
+        "{% call in_part() %} union all\n"
+        f"select event_date, lines, batch_id from {{{{ as_before() }}}} as held where {touched} {{% endcall %}})\n"
+        "select sum(lines) as lines, max(batch_id) as batch_id, event_date from new group by event_date"
+    )
+    day, next_day = dt.datetime(2026, 7, 1), dt.datetime(2026, 7, 2)
+    times = "select id, made_with from staging.stg_times where cluster_id = 'timed' order by id"
+    counts = "select lines from staging.stg_counts where event_date >= '2026-07-01' order by event_date"
+
+    def arrive(*rows: tuple[int, dt.date]) -> int:
+        project.arrive(15, *((number, None, at) for number, at in rows), cluster="timed")
+        project.build()
+        return project.batches
+
+    first = arrive((1, day.replace(hour=1)), (2, day.replace(hour=2)), (3, day.replace(hour=3)))
+    assert project.rows(times) == [(1, first), (2, first), (3, first)]
+    # A row at the very time of one that is there is made with it.
+    second = arrive((4, day.replace(hour=2)), (5, next_day))
+    assert project.rows(times) == [(1, first), (2, second), (3, second), (4, second), (5, second)]
+    assert project.rows(counts) == [(4,), (1,)]
+    third = arrive((6, next_day.replace(hour=9)))
+    assert project.rows(times)[-2:] == [(5, second), (6, third)]
+    # One that says no time may come before all others of its day.
+    arrive((7, next_day.date()))
+    assert project.rows(times) == [(1, first), (2, second), (3, second), (4, second), (5, third), (6, third)]
+    assert project.rows(counts) == [(4,), (3,)]
+    project.build(full_refresh=True)
+    assert project.rows(times) == [(number, third) for number in range(1, 7)] and project.rows(counts) == [(4,), (3,)]
 
 
 class Killed(BaseException):

@@ -1,5 +1,5 @@
 with coverage as (
-    select * from {{ ref('stg_logs__records') }}
+    select * from {{ ref('int_logs__coverage') }}
 ),
 
 -- Whole years, so that joins of BI tools find every day; a day out of its age is not given a calendar.

@@ -9,10 +9,10 @@
 
 with records as (
     select * from {{ ref('stg_logs__records') }}
-    where {{ in_touched_days(source('bronze', 'log_records')) }}
+    where {{ in_touched_days(source('bronze', 'log_records')) }} and {{ in_new_batches() }}
 ),
 
-final as (
+counted as (
     select
         cluster_id,
         node_id,
@@ -26,6 +26,39 @@ final as (
         max_by(ingested_at, batch_id) as ingested_at
     from records
     where outcome <> 'source_cut'
+    group by cluster_id, node_id, logger, event_date
+    {% call in_part() %}
+    union all
+    select
+        cluster_id,
+        node_id,
+        logger,
+        event_date,
+        records,
+        recognised,
+        orphans,
+        bytes,
+        batch_id,
+        ingested_at
+    from {{ as_before() }} as held
+    where {{ in_touched_days(source('bronze', 'log_records')) }}
+    {% endcall %}
+),
+
+-- Counts add up: what is held of a day stays, and what is new comes to it.
+final as (
+    select
+        cluster_id,
+        node_id,
+        logger,
+        event_date,
+        sum(records) as records,
+        sum(recognised) as recognised,
+        sum(orphans) as orphans,
+        sum(bytes) as bytes,
+        max(batch_id) as batch_id,
+        max_by(ingested_at, batch_id) as ingested_at
+    from counted
     group by cluster_id, node_id, logger, event_date
 )
 

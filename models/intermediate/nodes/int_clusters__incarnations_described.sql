@@ -2,8 +2,8 @@ with incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
-activity as (
-    select * from {{ ref('int_nodes__activity') }}
+minutes as (
+    select * from {{ ref('int_nodes__minutes') }}
 ),
 
 lifecycle_events as (
@@ -15,9 +15,9 @@ seen as (
         cluster_id,
         cluster_incarnation,
         min(first_seen_at) as first_seen_at,
-        max(last_seen_at) as last_seen_at,
+        max(last_record.logged_at) as last_seen_at,
         array_sort(collect_set(node_id)) as nodes
-    from activity
+    from minutes
     group by cluster_id, cluster_incarnation
 ),
 

@@ -1,11 +1,22 @@
 {{ config(materialized='table', file_format='parquet') }}
 
-with activity as (
-    select * from {{ ref('int_nodes__activity') }}
+with minutes as (
+    select * from {{ ref('int_nodes__minutes') }}
 ),
 
 lifecycle_events as (
     select * from {{ ref('int_nodes__starts') }}
+),
+
+numbered as (
+    select
+        *,
+        cast(sum(starts) over (
+            partition by cluster_id, node_id
+            order by minute_at, start_number, first_seen_at
+            rows between unbounded preceding and current row
+        ) as int) as run_number
+    from minutes
 ),
 
 seen as (
@@ -15,9 +26,9 @@ seen as (
         node_id,
         run_number,
         min(first_seen_at) as first_seen_at,
-        max(last_seen_at) as last_seen_at,
+        max(last_record.logged_at) as last_seen_at,
         max(last_record) as last_record
-    from activity
+    from numbered
     group by cluster_id, node_id, run_number
 ),
 

@@ -11,28 +11,31 @@ with records as (
     where {{ in_built_clusters() }}
 ),
 
+minutes as (
+    select * from {{ ref('int_processes__minutes') }}
+),
+
 gc_events as (
     select * from {{ ref('stg_captures__gc_events') }}
 ),
 
--- Whatever a process writes, at whatever level, recognised or not, shows that it runs.
+-- Whatever a process writes, at whatever level, recognised or not, shows that it runs. Of what it wrote before the time from
+-- which on silences are looked for, the last record counts.
 signs as (
     select
         cluster_id,
         process_name,
         logged_at
     from records
-    where logged_at is not null and {{ since('logged_at', '1 second') }}
-    {% call in_part() %}
+    where logged_at is not null and {{ since('logged_at', '2 minutes') }}
     union all
     select
         cluster_id,
-        {{ process_name() }} as process_name,
-        max(logged_at) as logged_at
-    from records
-    where not ({{ since('logged_at', '1 second') }})
-    group by cluster_id, source_path, node_id
-    {% endcall %}
+        process_name,
+        max(last_logged_at) as logged_at
+    from minutes
+    where not ({{ since('minute_at', '2 minutes') }})
+    group by cluster_id, process_name
     union all
     select
         cluster_id,

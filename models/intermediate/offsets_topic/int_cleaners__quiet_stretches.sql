@@ -13,10 +13,9 @@ node_events as (
     select
         cluster_id,
         node_id,
-        max(logged_at) as logged_at
-    from {{ ref('base_logs__distinct_events') }}
-    where node_id is not null
-    group by cluster_id, node_id, date_trunc('hour', logged_at)
+        max(last_record.logged_at) as logged_at
+    from {{ ref('int_nodes__minutes') }}
+    group by cluster_id, node_id, date_trunc('hour', minute_at)
 ),
 
 incarnations as (

@@ -13,9 +13,9 @@ with steps as (
     where {{ since('hour_at') }}
 ),
 
-node_events as (
-    select * from {{ ref('base_logs__distinct_events') }}
-    where node_id is not null and {{ since('logged_at') }}
+minutes as (
+    select * from {{ ref('int_nodes__minutes') }}
+    where {{ since('minute_at') }}
 ),
 
 {% call in_part() %}
@@ -153,9 +153,9 @@ heard as (
     select
         cluster_id,
         node_id,
-        date_trunc('hour', logged_at) as hour_at
-    from node_events
-    group by cluster_id, node_id, date_trunc('hour', logged_at)
+        date_trunc('hour', minute_at) as hour_at
+    from minutes
+    group by cluster_id, node_id, date_trunc('hour', minute_at)
 ),
 
 spans as (

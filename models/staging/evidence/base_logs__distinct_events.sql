@@ -2,7 +2,7 @@
     config(
         materialized='table',
         file_format='parquet',
-        meta={'known_values': 'event_type', 'at': 'event_date'}
+        meta={'known_values': 'event_type', 'at': 'logged_at'}
     )
 }}
 
@@ -26,7 +26,7 @@ final as (
         partition_id,
         fields
     from events
-    where not is_copy and {{ in_built_clusters() }} and {{ since('event_date') }}
+    where not is_copy and {{ in_built_clusters() }} and {{ since('logged_at') }}
     order by shiftleft(pmod(xxhash64(event_type), 1048576), 42) + unix_millis(logged_at)
 )
 

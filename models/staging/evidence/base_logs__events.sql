@@ -3,7 +3,8 @@
         materialized='incremental',
         incremental_strategy='insert_overwrite',
         partition_by=['event_date'],
-        on_schema_change='fail'
+        on_schema_change='fail',
+        meta={'at': 'logged_at'}
     )
 }}
 
@@ -41,11 +42,13 @@ recognised as (
         and logged_at is not null
         and event_type in (select event_type from event_types where not is_noise)
         and {{ in_touched_days(source('bronze', 'log_records')) }}
+        and {{ since('logged_at') }}
 ),
 
--- The same text twice in one file is two events; in two files of one node it is one event, seen twice. The hash comes
--- first, for a sort that a number decides is several times as fast as one that begins with equal texts. Both windows need
--- the same order, so the wide rows are sorted once.
+-- The same text twice in one file is two events; in two files of one node it is one event, seen twice. Lines are compared
+-- with those of their own time alone, so the rest of a day need not be looked at. The hash comes first, for a sort that a
+-- number decides is several times as fast as one that begins with equal texts. Both windows need the same order, so the
+-- wide rows are sorted once.
 numbered as (
     select
         *,

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}
+
 with records as (
     select * from {{ source('bronze', 'log_records') }}
 ),
@@ -25,6 +27,8 @@ final as (
     from records
     where
         {{ in_built_clusters() }}
+        -- One without a time belongs to its day.
+        and ({{ since('logged_at') }} or (logged_at is null and {{ since('event_date') }}))
         and coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
         and (
             contains(raw_text, 'Map failed')

@@ -1,0 +1,74 @@
+{{
+    config(
+        materialized='table',
+        file_format='parquet',
+        meta={'at': 'minute_at', 'ahead': {'minutes': 2}}
+    )
+}}
+
+with node_events as (
+    select * from {{ ref('base_logs__distinct_events') }}
+    where node_id is not null and {{ since('logged_at') }}
+),
+
+starts as (
+    select * from {{ ref('int_nodes__starts') }}
+    where is_start and {{ since('logged_at') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- The minutes in which a node starts, with the places of the starts.
+minutes_with_starts as (
+    select
+        cluster_id,
+        node_id,
+        date_trunc('minute', logged_at) as minute_at,
+        collect_list(struct(logged_at, source_path, byte_offset)) as start_places
+    from starts
+    group by cluster_id, node_id, date_trunc('minute', logged_at)
+),
+
+-- Nothing but the place of each event: they are many.
+places as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        date_trunc('minute', logged_at) as minute_at,
+        struct(logged_at, source_path, byte_offset) as place
+    from node_events
+),
+
+-- A start makes two of the minute in which it falls.
+numbered as (
+    select
+        places.*,
+        coalesce(array_contains(start_places, place), false) as is_start,
+        if(start_places is null, 0, size(filter(start_places, at -> at <= place))) as start_number
+    from places
+    left join minutes_with_starts using (cluster_id, node_id, minute_at)
+),
+
+placed as (
+    {{ placed('numbered') }}
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        minute_at,
+        start_number,
+        cast(count_if(is_start) as int) as starts,
+        min(logged_at) as first_seen_at,
+        max(place) as last_record
+    from placed
+    where {{ since('minute_at') }}
+    group by cluster_id, cluster_incarnation, node_id, minute_at, start_number
+)
+
+select * from final
