@@ -128,6 +128,11 @@ class Warehouse:
         return self.work / "unfinished"
 
     @property
+    def clusters_built(self) -> Path:
+        """File that names the clusters of the last build (null: all); missing where some models alone were made since."""
+        return self.work / "clusters"
+
+    @property
     def incremental(self) -> Path:
         """File that says which state of the project made the incremental tables, and the days that came later; missing while unknown."""
         return self.work / "incremental"

@@ -6,6 +6,7 @@ published, and what the next build and other sessions need is kept.
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from concurrent.futures import Future
@@ -160,6 +161,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     if plan.is_anew:
         place.incremental.unlink(missing_ok=True)
     shutil.rmtree(place.building, ignore_errors=True)
+    place.clusters_built.unlink(missing_ok=True)
     if plan.wanted.select:
         # What is not selected is not made this time, but may be read.
         register(spark, place)
@@ -251,4 +253,5 @@ def keep(place: Warehouse, plan: Plan) -> None:
     """Keep what the tables were made from, if all models were built."""
     if not plan.wanted.select:
         place.incremental.write_text(project_hash(plan.project.folder))
+        place.clusters_built.write_text(json.dumps(plan.clusters))
         place.built.write_text(plan.state)

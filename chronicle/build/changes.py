@@ -27,11 +27,12 @@ TIMES = ("event_date", "logged_at")
 @dataclass(frozen=True)
 class Arrivals:
     """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows.  `begins`: by table the
-    time of the first of its new rows; a table whose rows have no day is missing."""
+    time of the first of its new rows; a table whose rows have no day is missing; `is_same`: the build before was of the same clusters."""
 
     clusters: list[str]
     tables: frozenset[str]
     begins: dict[str, dt.datetime] = field(default_factory=dict)
+    is_same: bool = False
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
@@ -65,7 +66,11 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
             if "event_date" in columns and (begin := first_time(rows)):
                 begins[name] = min(begin, begins.get(name, begin))
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
-    return None if None in clusters else Arrivals(sorted(clusters) or [""], frozenset(tables), begins)
+    if None in clusters:
+        return None
+    built = sorted(clusters) or [""]
+    is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
+    return Arrivals(built, frozenset(tables), begins, is_same)
 
 
 def first_time(rows: pa.Table) -> dt.datetime | None:

@@ -75,7 +75,7 @@ class Model:
     """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
-    reads its own rows may differ; `needs`: what has to have rows so that it can have any; `reads`: of which values it reads
+    reads its own rows may differ; `unit`: what `at` is cut to (`minute`, `hour`; None: it is a moment or a day); `needs`: what has to have rows so that it can have any; `reads`: of which values it reads
     rows of tables with known ones (`chronicle/build/needs.py`); `types`: of a seed's columns that are no texts; `path`: its file."""
 
     name: str
@@ -95,6 +95,7 @@ class Model:
     known: str | None = None
     at: str | None = None
     ahead: dict[str, float] = field(default_factory=dict)
+    unit: str | None = None
     needs: needs.Need = True
     reads: needs.Reads = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)

@@ -41,6 +41,7 @@ def fields_of(node: Any) -> dict[str, Any]:
         "known": config.meta.get("known_values"),
         "at": config.meta.get("at"),
         "ahead": dict(config.meta.get("ahead") or {}),
+        "unit": config.meta.get("unit"),
         "types": dict(config.get("column_types") or {}),
     }
 

@@ -15,7 +15,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # Settings that `KnownRows` reads: what is known of a table.
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
+# What of a time is below a unit.
+BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
 
 
 @dataclass
@@ -84,6 +86,8 @@ class Unchanged:
         if begin is None or any(model.whole_for & values for values in self.differs.values() if isinstance(values, set)):
             return None
         since = begin - dt.timedelta(**model.ahead)
+        if model.unit:
+            since = since.replace(**BELOW[model.unit])
         rows = self._stored(model)
         if rows is None or model.at not in rows.schema.names or not self._can_be_left(model):
             return None
@@ -142,8 +146,8 @@ class Unchanged:
 
     def _can_be_left(self, model: Model) -> bool:
         """Whether its rows of these clusters can be told from those of others: without their name, the build before may have left those of
-        others alone.  What nothing feeds is the same for all."""
-        if model.is_view or model.is_incremental or model.name not in self._fed:
+        others alone, unless it was of the same clusters.  What nothing feeds is the same for all."""
+        if model.is_view or model.is_incremental or model.name not in self._fed or self.arrived.is_same:
             return True
         rows = self._stored(model)
         return rows is not None and "cluster_id" in rows.schema.names

@@ -338,11 +338,17 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     project.build()
     assert set(project.outcome.models) == made | {"fct_few", "fct_pairs"}
     because = {result.model.name: result.because for result in project.outcome.results}
-    assert because["fct_few"] == ["int_few"] and because["fct_of_many"] == [] and because["int_ids"] == ["rows of no cluster"]
+    assert because["fct_few"] == ["int_few"] and because["fct_of_many"] == [] and because["int_ids"] == ["int_few"]
     assert project.rows("select cluster_id, lines from marts.fct_few order by 1") == [("fed", 2), ("idle", 1)]
     assert project.rows("select cluster_id, lines from marts.fct_pairs") == [("fed", 1)]
     left = project.rows("select cluster_id, id, isr from intermediate.int_lines where cluster_id in ('fed', 'idle') order by 1, 2, 3")
     assert left == [("fed", 30, "few"), ("fed", 31, "few"), ("fed", 31, "many"), ("fed", 32, "many"), ("idle", 30, "few")]
+    # Rows of no cluster can be left after a build of the same clusters, and after no other.
+    for cluster, reasons in (("fed", []), ("idle", ["rows of no cluster"]), ("idle", []), ("fed", ["rows of no cluster"])):
+        project.arrive(10, (33, "many", THIRD), cluster=cluster)
+        project.build()
+        (found,) = [result for result in project.outcome.results if result.model.name == "int_ids"]
+        assert found.because == reasons and project.rows("select count(*) from intermediate.int_ids") == [(2 if cluster == "fed" else 1,)]
 
 
 def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> None:

@@ -2,10 +2,11 @@
     config(
         materialized='table',
         file_format='parquet',
-        meta={'at': 'minute_at', 'ahead': {'minutes': 2}}
+        meta={'at': 'minute_at', 'ahead': {'seconds': 10}, 'unit': 'minute'}
     )
 }}
 
+-- A configuration belongs to a start within ten seconds after it.
 with node_events as (
     select * from {{ ref('base_logs__distinct_events') }}
     where node_id is not null and {{ since('logged_at') }}

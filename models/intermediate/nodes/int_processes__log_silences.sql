@@ -20,21 +20,22 @@ gc_events as (
 ),
 
 -- Whatever a process writes, at whatever level, recognised or not, shows that it runs. Of what it wrote before the time from
--- which on silences are looked for, the last record counts.
+-- which on silences are looked for, the last record counts: a minute and a second back, for a minute that has a record
+-- after that tells nothing of those before.
 signs as (
     select
         cluster_id,
         process_name,
         logged_at
     from records
-    where logged_at is not null and {{ since('logged_at', '2 minutes') }}
+    where logged_at is not null and {{ since('logged_at', '61 seconds') }}
     union all
     select
         cluster_id,
         process_name,
         max(last_logged_at) as logged_at
     from minutes
-    where not ({{ since('minute_at', '2 minutes') }})
+    where not ({{ since('minute_at', '61 seconds') }})
     group by cluster_id, process_name
     union all
     select

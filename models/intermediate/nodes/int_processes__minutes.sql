@@ -2,7 +2,7 @@
     config(
         materialized='table',
         file_format='parquet',
-        meta={'at': 'minute_at', 'ahead': {'minutes': 1}}
+        meta={'at': 'minute_at', 'unit': 'minute'}
     )
 }}
 
