@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
@@ -29,18 +29,25 @@ def explained(results: Sequence[Result]) -> pa.Table:
 
 
 def profiled(results: Sequence[Result]) -> pa.Table:
-    """Per model that was made, the slowest first: model, seconds, of_which_views (to analyse those that it was the first to read),
-    of_which_jobs (in which Spark read and wrote rows; the rest went into the analysis and planning of its own statement), rows, rows_read,
-    mb_read (megabytes of files)."""
+    """Per model that was made, the slowest first: model; seconds, and those of them for views that it was the first to read (views), for the
+    analysis of its statement, for optimising and planning it, and in which its jobs read and wrote rows (execution); rows, rows_read, mb_read
+    (megabytes of files).  What is left of the seconds is files that are listed, compared and carried over."""
     made = sorted((result for result in results if result.is_made), key=lambda result: -result.seconds)
+    took = [result.took for result in made]
+
+    def seconds(values: Iterable[float | None]) -> pa.Array:
+        return pa.array([None if value is None else round(value, 2) for value in values], pa.float64())
+
     return pa.table(
         {
             "model": [result.model.name for result in made],
-            "seconds": [result.seconds for result in made],
-            "of_which_views": [result.view_seconds for result in made],
-            "of_which_jobs": pa.array([round(result.jobs.seconds, 2) if result.jobs else None for result in made], pa.float64()),
+            "seconds": seconds(result.seconds for result in made),
+            "views": seconds(result.view_seconds for result in made),
+            "analysis": seconds(one.analysis if one else None for one in took),
+            "planning": seconds(one.planning if one else None for one in took),
+            "execution": seconds(one.jobs.seconds if one else None for one in took),
             "rows": pa.array([result.rows for result in made], pa.int64()),
-            "rows_read": pa.array([result.jobs.rows_read if result.jobs else None for result in made], pa.int64()),
-            "mb_read": pa.array([round(result.jobs.bytes_read / 1e6, 1) if result.jobs else None for result in made], pa.float64()),
+            "rows_read": pa.array([one.jobs.rows_read if one else None for one in took], pa.int64()),
+            "mb_read": seconds(one.jobs.bytes_read / 1e6 if one else None for one in took),
         }
     )

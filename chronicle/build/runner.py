@@ -40,7 +40,7 @@ from chronicle.build.steps import keep_before, kept_step
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
-from chronicle.spark.internals.executions import Jobs, jobs_of
+from chronicle.spark.internals.executions import Jobs, Planning, analysis_of, jobs_of
 from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
@@ -53,10 +53,19 @@ MOST_VALUES = 5000
 
 
 @dataclass(frozen=True)
+class Took:
+    """What a model's statement took: seconds to analyse it, to optimise and plan it; what its jobs took and read."""
+
+    analysis: float
+    planning: float
+    jobs: Jobs
+
+
+@dataclass(frozen=True)
 class Result:
     """What became of a model: seconds it took, and of these for the views that it was the first to read; rows it has (None: days were replaced);
     days that were replaced of an incremental table (None: all); why it could not be made; what it reads that is not as it was (None: everything
-    is made); from which time on its rows were made (None: all were); what its jobs took and read (None: nobody asked)."""
+    is made); from which time on its rows were made (None: all were); what its statement took (None: nobody asked)."""
 
     model: Model
     seconds: float = 0.0
@@ -66,7 +75,7 @@ class Result:
     failure: str | None = None
     because: list[str] | None = None
     since: dt.datetime | None = None
-    jobs: Jobs | None = None
+    took: Took | None = None
 
     @property
     def is_made(self) -> bool:
@@ -83,7 +92,7 @@ class ViewFailed(RuntimeError):
 
 class Runner:
     """Makes models.  `clusters`: of these alone (None: of all); `unchanged`: what the build before left of them (None: all is made);
-    `is_anew`: incremental tables are made whole; `is_profiled`: results say what jobs took; `progress(number, all, what)` is called when one
+    `is_anew`: incremental tables are made whole; `is_profiled`: results say what statements took; `progress(number, all, what)` is called when one
     that is stored is begun."""
 
     def __init__(
@@ -101,6 +110,9 @@ class Runner:
         self.spark, self.place, self.project = spark, place, project
         self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
         self.is_profiled = is_profiled
+        # While models are profiled: what Spark plans, and the seconds of analysis by model.
+        self._planning: Planning | None = None
+        self._analysis: dict[str, float] = {}
         self._numbers, self._stored = count(1), 0
         # Tables that stay as they were; and what the session knows of them and of views, for these are made when something reads them.
         self._left: set[str] = set()
@@ -128,6 +140,8 @@ class Runner:
         running: dict[Future[Result], str] = {}
         urgency = self.project.readers_beneath()
         try:
+            if self.is_profiled:
+                self._planning = Planning(self.spark)
             self._show_tables()
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
@@ -166,6 +180,8 @@ class Runner:
 
     def _forget(self) -> None:
         """Take out of the session what is of no use after the build."""
+        if self._planning:
+            self._planning.stop()
         for name in self.project.sources():
             self.spark.conf.unset(f"{KNOWN}bronze.{name}")
         for model in self.project.models.values():
@@ -177,7 +193,7 @@ class Runner:
     def _result(self, model: Model) -> Result:
         """Make a model, if need be."""
         began = viewed = time.monotonic()
-        days, failure, because, jobs = None, None, None, None
+        days, failure, because, took = None, None, None, None
         part: Part | None = None
         try:
             if self.unchanged:
@@ -202,15 +218,16 @@ class Runner:
                 part = self.unchanged.part(model, because) if self.unchanged and because else None
                 with self._code.where_worth_it(self._rows_read(model)):
                     days = self._make(model, part)
-                if self.is_profiled:
-                    jobs = jobs_of(self.spark, model.name)
+                if self._planning:
+                    analysis, planning = self._analysis.get(model.name, 0), self._planning.seconds(str(self._written(model)))
+                    took = Took(analysis, planning, jobs_of(self.spark, model.name))
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
             failure = told(error)
         seconds = round(time.monotonic() - began, 2)
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
-        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, jobs)
+        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, took)
 
     def can_be_written_empty(self, model: Model) -> bool:
         """Whether a stored model has no rows in this build, whatever its query says."""
@@ -270,6 +287,17 @@ class Runner:
             return str(kept_step(self.place, model))
         return self.place.table(model.schema, model.alias)
 
+    def _written(self, model: Model) -> Path:
+        """Where Spark writes what is made of a model."""
+        return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
+
+    def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
+        """Make a table of the rows of a query, in the place where the model's are written."""
+        place = spark_literal(str(self._written(model)))
+        made = self.spark.sql(f"create table {table} using parquet {parts} location {place} as {rows}")
+        if self.is_profiled:
+            self._analysis[model.name] = analysis_of(made)
+
     def make_view(self, model: Model) -> None:
         """Make a view known to the session."""
         self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self.asked(model)}")
@@ -319,7 +347,7 @@ class Runner:
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
-        self.spark.sql(f"create table {model.table} using parquet location {spark_literal(str(folder))} as {rows}")
+        self._create(model, model.table, "", rows)
         if self.unchanged and part:
             self.unchanged.carry(model, part, folder)
             self.spark.sql(f"refresh table {model.table}")
@@ -375,13 +403,10 @@ class Runner:
         is_whole = self.is_anew or not DeltaTable.is_deltatable(table)
         days, part = (None, None) if is_whole else self._touched(model)
         if days != []:
-            aside, name = self.place.building / model.schema / model.alias, f"{model.schema}.`{before(model)}`"
+            aside, name = self._written(model), f"{model.schema}.`{before(model)}`"
             shutil.rmtree(aside, ignore_errors=True)
             self.spark.sql(f"drop table if exists {name}")
-            parts = f"partitioned by ({', '.join(model.partition_by)})"
-            self.spark.sql(
-                f"create table {name} using parquet {parts} location {spark_literal(str(aside))} as {self.asked(model, days, part)}"
-            )
+            self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", self.asked(model, days, part))
             if days and part and model.at:
                 keep_before(table, part.since, model.at, aside / f"{model.partition_by[0]}={days[0]}")
             replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)

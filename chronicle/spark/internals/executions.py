@@ -1,7 +1,8 @@
 """What Spark notes of its executions of statements: how many, their plans, the rows that they read, the time of their jobs.
 
 Relies on: the stores of Spark's own interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
-the names of what they give, and the heading of the analysed plan.  Read in: Spark 4.2.0.
+the names of what they give, the heading of the analysed plan; phases of `QueryExecution.tracker`, and that a statement that makes a table of
+Parquet files writes them by an execution that listeners hear of (`jvm/Phases.scala`).  Read in: Spark 4.2.0.
 Breaks: `chronicle build --profile`; `make bench` says no rows read and no plan nodes.
 Brings: these numbers.
 """
@@ -16,7 +17,7 @@ from chronicle.spark.internals.java_objects import java_of, session_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # How much of a plan Spark notes, and the value with which this is all of it, the analysed one too.
 EXPLAIN_MODE, ALL_PLANS = "spark.sql.ui.explainMode", "extended"
@@ -79,6 +80,30 @@ def jobs_of(spark: SparkSession, group: str) -> Jobs:
         sum(stage.inputRecords() for stage in stages),
         sum(stage.inputBytes() for stage in stages),
     )
+
+
+def analysis_of(frame: DataFrame) -> float:
+    """Seconds in which the statement of a frame was parsed and analysed."""
+    phases = frame._jdf.queryExecution().tracker().phases()
+    found = [phases.get(name) for name in ("parsing", "analysis")]
+    return float(sum(phase.get().durationMs() for phase in found if phase.isDefined())) / 1000
+
+
+class Planning:
+    """Hears how long Spark optimises and plans what it writes, until `stop`.  Needs our own classes."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._phases = java_of(spark).org.apache.spark.sql.chronicle.Phases()
+        session_of(spark).listenerManager().register(self._phases)
+
+    def seconds(self, folder: str) -> float:
+        """Of what was written into a folder."""
+        self._spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+        return float(self._phases.planning(folder)) / 1000
+
+    def stop(self) -> None:
+        session_of(self._spark).listenerManager().unregister(self._phases)
 
 
 def nodes_of(description: str) -> int:
