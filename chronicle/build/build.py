@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.build import unfinished
-from chronicle.build.changes import Arrivals, arrivals, built_from, loses_others, made_alike
+from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others, made_alike
 from chronicle.build.compiled import Model, Project, compiled, project_hash
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
 from chronicle.build.publish import BrokenContract, forget, publish
@@ -150,7 +150,8 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     if manifest and (wanted.select or wanted.exclude):
         stored &= selected(manifest, place, project.folder, wanted.selection)
     by_days = {model.name for model in project.of_kind("incremental")}
-    is_anew = bool(by_days & stored) and (wanted.full_refresh or not made_alike(place, project.folder))
+    is_other = not made_alike(place, project.folder) or (arrived is None and has_lost_rows(place))
+    is_anew = bool(by_days & stored) and (wanted.full_refresh or is_other)
     return Plan(wanted, project, stored, arrived, is_anew, state, manifest)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from chronicle.build.compiled import project_hash
 from chronicle.build.publish import fits
@@ -71,6 +72,17 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
     return Arrivals(built, frozenset(tables), begins, is_same)
+
+
+def has_lost_rows(place: Warehouse) -> bool:
+    """Whether bronze lost files since the last build of all models: then days that were made hold rows that are gone."""
+    if not place.is_local or not place.built.exists():
+        return False
+    for name, version in json.loads(place.built.read_text())["bronze"].items():
+        table = place.table("bronze", name)
+        if not DeltaTable.is_deltatable(table) or set(opened(table, version).file_uris()) - set(opened(table).file_uris()):
+            return True
+    return False
 
 
 def first_time(rows: pa.Table) -> dt.datetime | None:

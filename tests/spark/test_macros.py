@@ -184,13 +184,10 @@ def test_settings_of_the_session_are_as_before(project: Project) -> None:
 
 
 def test_touched_days_are_replaced_whole_and_the_others_stay(project: Project) -> None:
-    # The first day loses all its rows but gets an arrival without one that the model keeps; the third is new.
-    project.do(f"delete from bronze.lines where event_date = date'{FIRST}'")
     project.arrive(2, (9, "9", THIRD), (8, "8", FIRST))
-    project.do("delete from bronze.lines where id = 8")
-    project.arrive(2, (1, "1", FIRST))
     project.build()
-    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(FIRST, 1), (SECOND, 3), (THIRD, 9)]
+    rows = [(FIRST, 1), (FIRST, 2), (FIRST, 8), (SECOND, 3), (THIRD, 9)]
+    assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == rows
     assert project.commits("staging.stg_events") == ["CREATE TABLE", "WRITE", "WRITE"]
     assert project.commits("marts.fct_lines") == ["CREATE TABLE", "WRITE", "WRITE"]
 
@@ -200,12 +197,11 @@ def test_nothing_new_writes_no_commit_of_events(project: Project) -> None:
     assert project.commits("staging.stg_events") == ["CREATE TABLE", "WRITE", "WRITE"]
 
 
-def test_a_day_that_became_empty_becomes_empty(project: Project) -> None:
+def test_days_that_arrivals_name_no_more_are_made_anew_once_bronze_lost_rows(project: Project) -> None:
     project.do(f"delete from bronze.lines where event_date = date'{FIRST}'")
     project.arrive(3, (-1, "1", FIRST))
     project.build(select="stg_events")
     assert project.rows("select event_date, id from staging.stg_events order by 1, 2") == [(SECOND, 3), (THIRD, 9)]
-    assert project.commits("staging.stg_events") == ["CREATE TABLE", "WRITE", "WRITE", "WRITE"]
 
 
 def test_what_arrives_while_the_clock_is_set_back_is_built(project: Project) -> None:
@@ -450,8 +446,12 @@ def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> Non
     arrive((7, next_day.date()))
     assert project.rows(times) == [(1, first), (2, second), (3, second), (4, second), (5, third), (6, third)]
     assert project.rows(counts) == [(4,), (3,)]
+    project.do("delete from bronze.lines where cluster_id = 'timed' and id = 3")
+    project.build()
+    assert [number for number, _ in project.rows(times)] == [1, 2, 4, 5, 6] and project.rows(counts) == [(3,), (3,)]
+    project.arrive(15, (3, None, day.replace(hour=3)), cluster="timed")
     project.build(full_refresh=True)
-    assert project.rows(times) == [(number, third) for number in range(1, 7)] and project.rows(counts) == [(4,), (3,)]
+    assert project.rows(times) == [(number, project.batches) for number in range(1, 7)] and project.rows(counts) == [(4,), (3,)]
 
 
 class Killed(BaseException):
