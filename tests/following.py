@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import itertools
 import re
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from chronicle.spark.processes import tree
 from ingestion.warehouse import Warehouse
 
 BROKERS = (1, 2, 3)
+TEN_MINUTES = dt.timedelta(minutes=10)
 STARTED = "[{at}] INFO [KafkaServer id={broker}] started (kafka.server.KafkaServer)\n"
 SHRUNK = (
     "[{at}] INFO [Partition clicks-{partition} broker={broker}] Shrinking ISR from 1,2,3 to 1,2. Leader: (highWatermark: {n}, endOffset: {n})."
@@ -188,6 +190,12 @@ def main() -> None:
                 if delays
                 else "no facts after the first build"
             )
+        for number, of in itertools.groupby(seen, lambda moment: (moment - next(iter(seen))) // TEN_MINUTES):
+            part = sorted(seen[moment] for moment in of if seen[moment] == seen[moment])
+            if part:
+                print(
+                    f"delay, minutes {10 * number:3} to {10 * number + 10:3}: median {part[len(part) // 2]:.1f} s, longest {part[-1]:.1f} s"
+                )
 
 
 if __name__ == "__main__":
