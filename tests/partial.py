@@ -81,7 +81,7 @@ class Loads:
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
-            mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, CARRIED=8 * ROWS_OF_A_FILE),
+            mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()
         self.seconds["build"] += time.monotonic() - began

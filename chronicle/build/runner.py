@@ -22,6 +22,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,7 +37,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
-from chronicle.build.steps import keep_before, kept_step
+from chronicle.build.steps import keep_before, kept_step, largest
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
@@ -193,7 +194,7 @@ class Runner:
     def _result(self, model: Model) -> Result:
         """Make a model, if need be."""
         began = viewed = time.monotonic()
-        days, failure, because, took = None, None, None, None
+        days, failure, because, took, group = None, None, None, None, None
         part: Part | None = None
         try:
             if self.unchanged:
@@ -214,13 +215,15 @@ class Runner:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
                 if self.is_profiled:
-                    self.spark.sparkContext.setJobGroup(model.name, model.table)
+                    # A session that stays has made the model before, and Spark forgets what those jobs took.
+                    group = f"{model.name} {uuid4()}"
+                    self.spark.sparkContext.setJobGroup(group, model.table)
                 part = self.unchanged.part(model, because) if self.unchanged and because else None
                 with self._code.where_worth_it(self._rows_read(model)):
                     days = self._make(model, part)
-                if self._planning:
+                if self._planning and group:
                     analysis, planning = self._analysis.get(model.name, 0), self._planning.seconds(str(self._written(model)))
-                    took = Took(analysis, planning, jobs_of(self.spark, model.name))
+                    took = Took(analysis, planning, jobs_of(self.spark, group))
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
@@ -390,7 +393,9 @@ class Runner:
         if not self._rows[model.name]:
             self.spark.conf.set(setting(model), NO_ROWS)
         elif model.known:
-            values = pc.unique(rows.to_table([model.known])[model.known]).to_pylist()
+            # Each file has few values, which its dictionary names.
+            named = ds.dataset(folder, format=ds.ParquetFileFormat(dictionary_columns=[model.known]))
+            values = pc.unique(named.to_table([model.known])[model.known].unify_dictionaries()).to_pylist()
             # A null matches no value.
             texts = [value for value in values if value is not None]
             self._values[model.name] = set(texts)
@@ -422,8 +427,8 @@ class Runner:
     def _touched(self, model: Model) -> tuple[list[str], Part | None]:
         """Event days of rows that arrived in later batches than the last that the table has seen, and the part of them that is made: the
         clock of an arrival may be set back."""
-        seen = DeltaTable(self.place.table(model.schema, model.alias)).to_pyarrow_dataset().to_table(["batch_id"])
-        newest = pc.max(seen["batch_id"]).as_py()
+        seen = DeltaTable(self.place.table(model.schema, model.alias)).to_pyarrow_dataset()
+        newest = largest(seen, "batch_id")
         later = pc.field("event_date").is_valid()
         if newest is not None:
             later &= pc.field("batch_id") > newest

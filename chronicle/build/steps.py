@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,17 +18,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from chronicle.build.dbt_runs import ROW_GROUP, THREADS
+from chronicle.build.dbt_runs import FILE, ROW_GROUP, THREADS
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from chronicle.build.compiled import Model
-
-
-# Rows of a table that are held in memory at once while they are carried over.
-CARRIED = 8 * ROW_GROUP
 
 
 def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) -> None:
@@ -89,20 +85,26 @@ def keep_before(table: str, since: dt.datetime, at: str, folder: Path) -> None:
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
-    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others, and of
-    small files, is written anew, each piece in the order of some columns."""
-    numbers, others = count(), []
+    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others is written
+    anew, with files that have few rows, and with all that are not full when they fill one: readers open each file.  Each new file is in the
+    order of some columns."""
+    numbers = count()
+    linked: list[ds.Fragment] = []
+    others: list[ds.Fragment] = []
     for file in carried.rows.get_fragments():
-        if file.metadata.num_rows >= ROW_GROUP // 2 and not file.subset(filter=carried.dropped).row_groups:
-            link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
-        else:
-            others.append(file)
+        is_kept = file.metadata.num_rows >= ROW_GROUP // 2 and not file.subset(filter=carried.dropped).row_groups
+        (linked if is_kept else others).append(file)
+    small = [file for file in linked if file.metadata.num_rows < FILE // 2]
+    if sum(file.metadata.num_rows for file in small) >= FILE:
+        linked, others = [file for file in linked if file not in small], [*others, *small]
+    for file in linked:
+        link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
     scanner = ds.FileSystemDataset(others, schema, carried.rows.format, carried.rows.filesystem).scanner(filter=carried.kept)
-    for some in in_pieces(scanner.to_batches(), CARRIED):
+    for some in in_pieces(scanner.to_batches(), FILE):
         rows = some.sort_by([(column, "ascending") for column in order]) if order else some
-        for first in range(0, rows.num_rows, ROW_GROUP):
-            pq.write_table(rows.slice(first, ROW_GROUP), folder / f"{name}-{next(numbers)}.zstd.parquet", compression="zstd")
+        to = folder / f"{name}-{next(numbers)}.zstd.parquet"
+        pq.write_table(rows, to, compression="zstd", row_group_size=ROW_GROUP)
 
 
 def link(file: Path, other: Path) -> None:
@@ -123,3 +125,14 @@ def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table
             held = []
     if held:
         yield pa.Table.from_batches(held)
+
+
+def largest(rows: ds.Dataset, column: str) -> Any:
+    """The largest value of a column of Parquet files, by their statistics where they have them; None if there is none."""
+    found = []
+    for file in rows.get_fragments():
+        if all(column in group.statistics for group in file.row_groups):
+            found += [group.statistics[column]["max"] for group in file.row_groups]
+        else:
+            found.append(pc.max(file.to_table(columns=[column])[column]).as_py())
+    return max((value for value in found if value is not None), default=None)

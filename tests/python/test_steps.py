@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chronicle.build import steps
-from chronicle.build.steps import Carried, carry
+from chronicle.build.steps import Carried, carry, largest
 
 Row = tuple[str | None, int]
 FILES = st.lists(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "ab", None]), st.integers(0, 9)), max_size=9), min_size=1, max_size=6)
@@ -42,7 +42,7 @@ def linked(folder: Path) -> int:
 @pytest.fixture(autouse=True)
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "ROW_GROUP", 4)
-    monkeypatch.setattr(steps, "CARRIED", 8)
+    monkeypatch.setattr(steps, "FILE", 16)
 
 
 @given(FILES)
@@ -74,6 +74,20 @@ def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: P
     assert (linked(tmp_path / "again"), len(list((tmp_path / "again").iterdir()))) == (1, 2)
 
 
+def test_files_that_fill_one_together_become_one_in_order(tmp_path: Path) -> None:
+    files = [[("a", at) for at in (number, number + 10, number + 20, number + 30)] for number in range(4)]
+    for count, wanted in ((3, [4, 4, 4]), (4, [16])):
+        rows = written(tmp_path / f"held of {count}", *files[:count])
+        made = tmp_path / f"made of {count}"
+        made.mkdir()
+        carry(Carried(rows, tmp_path / f"held of {count}", ~BUILT, BUILT), made, "others", ["at"])
+        assert [pq.read_metadata(file).num_rows for file in made.iterdir()] == wanted
+    [file] = made.iterdir()
+    groups = pq.ParquetFile(file)
+    assert groups.num_row_groups == 4
+    assert groups.read()["at"].to_pylist() == sorted(row[1] for rows in files for row in rows)
+
+
 def test_rows_of_a_delta_table_are_linked_by_the_names_of_its_log(tmp_path: Path) -> None:
     table, folder = tmp_path / "fct", tmp_path / "made"
     write_deltalake(str(table), pa.table({"cluster_id": ["b"] * 4, "at": [1, 2, 3, 4]}))
@@ -96,9 +110,22 @@ def test_where_files_cannot_be_linked_they_are_copied(tmp_path: Path, monkeypatc
     assert rows_in(tmp_path / "made") == [("a", 1), ("a", 2), ("a", 3)]
 
 
-def test_what_is_written_anew_is_in_order_and_in_files_of_some_size(tmp_path: Path) -> None:
+def test_what_is_written_anew_is_in_order_and_in_groups_that_are_skipped_together(tmp_path: Path) -> None:
     rows = written(tmp_path / "held", [("b", 4), ("b", 1), ("b", 3), ("b", 9), ("b", 2), ("b", 0)])
     (tmp_path / "made").mkdir()
     carry(Carried(rows, tmp_path / "held", BUILT & ~LATER, ~BUILT | LATER), tmp_path / "made", "before", ["cluster_id", "at"])
-    files = [pq.read_table(file)["at"].to_pylist() for file in sorted((tmp_path / "made").iterdir())]
-    assert files == [[0, 1, 2, 3], [4]]
+    [file] = (tmp_path / "made").iterdir()
+    groups = pq.ParquetFile(file)
+    assert [groups.read_row_group(number)["at"].to_pylist() for number in range(groups.num_row_groups)] == [[0, 1, 2, 3], [4]]
+
+
+def test_the_largest_value_of_a_column_is_known_with_statistics_and_without(tmp_path: Path) -> None:
+    (tmp_path / "some").mkdir()
+    values = pa.table({"batch_id": pa.array([3, None, 7], pa.int64())})
+    pq.write_table(values, tmp_path / "some" / "1.parquet", row_group_size=1)
+    pq.write_table(values.slice(0, 0), tmp_path / "some" / "2.parquet")
+    assert largest(ds.dataset(tmp_path / "some", format="parquet"), "batch_id") == 7
+    pq.write_table(pa.table({"batch_id": [9]}), tmp_path / "some" / "3.parquet", write_statistics=False)
+    pq.write_table(pa.table({"batch_id": pa.array([None], pa.int64())}), tmp_path / "some" / "4.parquet")
+    assert largest(ds.dataset(tmp_path / "some", format="parquet"), "batch_id") == 9
+    assert largest(ds.dataset(tmp_path / "some" / "4.parquet", format="parquet"), "batch_id") is None
