@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark lint fuzz rotations partial following hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -89,11 +89,6 @@ CASES ?= 200
 SEED ?= 1
 partial: setup
 	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
-
-# How long a line takes to become a fact while `chronicle follow` runs: three brokers, 1 MB/s.
-FOLLOWING_SECONDS ?= 300
-following: setup
-	$(BIN)/python -m tests.following --seconds $(FOLLOWING_SECONDS)
 
 # The worst time per MB of every pattern that meets foreign text; PATTERNS=captures takes those whose name holds it.
 PATTERNS ?=

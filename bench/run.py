@@ -23,7 +23,7 @@ from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
 
 # The modules of measurements, in the order of the table; a new one is named here.
-MODULES = ("reading", "builds", "arrivals")
+MODULES = ("reading", "builds", "arrivals", "following")
 PAGE = PROJECT / "docs" / "benchmarks.md"
 FULL_LIMITS = 20
 
@@ -122,7 +122,8 @@ catalogue's forms (`bench/fleet.py`), except where examples are named.
 
 Machine: {machine()}. Load at the beginning and the end: {loads[0]:.1f}, {loads[1]:.1f}.
 
-*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed; *executions*, *rows
+*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed (of
+`follow`: at once, in those minutes); *executions*, *rows
 read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of analysed plans.
 
 {table(rows)}

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from chronicle.build import steps
+from chronicle.build import runner, steps
 from chronicle.build.build import Outcome
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from ingestion import ingest as ingesting
@@ -81,6 +81,7 @@ class Loads:
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
+            mock.patch.object(runner, "FILE", ROWS_OF_A_FILE),
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()

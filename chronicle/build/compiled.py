@@ -125,6 +125,11 @@ class Model:
         return self.kind == "incremental"
 
     @property
+    def is_chosen_from(self) -> bool:
+        """Whether its rows lie by what readers choose, no longer by cluster."""
+        return bool(self.known) or (self.is_incremental and self.at is not None)
+
+    @property
     def is_made_in_part(self) -> bool:
         """Whether a build of some clusters may make only its rows from a time on."""
         return self.at is not None and any(mark["at"] for mark in MARKS.finditer(self.sql))

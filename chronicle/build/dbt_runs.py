@@ -29,7 +29,7 @@ CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spa
 
 # Rows that are skipped or read together where a query chooses some of a table.
 ROW_GROUP = 65_536
-# Rows of a file, and those that are held in memory at once where rows are taken over from one table to the next.
+# Rows of a file of a table that does not lie by cluster, for readers open each one; and rows that are held in memory at once.
 FILE = 8 * ROW_GROUP
 # As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
 THREADS = 2
@@ -46,7 +46,7 @@ WHILE_BUILDING = {
     # A year of 135 clusters in one group is read whole for one cluster: 3.4 GB of memory for a file of 43 MB.
     "parquet.block.row.count.limit": str(ROW_GROUP),
     # Files of which no row is made again are linked into the next table (`chronicle/build/steps.py`).
-    "spark.sql.files.maxRecordsPerFile": str(FILE),
+    "spark.sql.files.maxRecordsPerFile": str(ROW_GROUP),
     # Its first step leaves out rows before they are sent to other partitions. There is one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     **settings.WHILE_BUILDING,

@@ -32,7 +32,7 @@ from deltalake import DeltaTable
 
 from chronicle.build.changes import TIMES, first_time
 from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
-from chronicle.build.dbt_runs import THREADS, one_line
+from chronicle.build.dbt_runs import FILE, THREADS, one_line
 from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
@@ -296,8 +296,8 @@ class Runner:
 
     def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
         """Make a table of the rows of a query, in the place where the model's are written."""
-        place = spark_literal(str(self._written(model)))
-        made = self.spark.sql(f"create table {table} using parquet {parts} location {place} as {rows}")
+        place, files = spark_literal(str(self._written(model))), f"options (maxRecordsPerFile '{FILE}')" if model.is_chosen_from else ""
+        made = self.spark.sql(f"create table {table} using parquet {files} {parts} location {place} as {rows}")
         if self.is_profiled:
             self._analysis[model.name] = analysis_of(made)
 

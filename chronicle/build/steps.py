@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import datetime as dt
 import shutil
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,18 +86,18 @@ def keep_before(table: str, since: dt.datetime, at: str, folder: Path) -> None:
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
-    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others is written
-    anew, with files that have few rows, and with all that are not full when they fill one: readers open each file.  Each new file is in the
-    order of some columns."""
+    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others, and of
+    files of few rows, is written anew.  `order`: the columns by which readers choose where rows do not lie by cluster; what is written anew
+    is in their order, and files that fill one are made one, for readers open each."""
     numbers = count()
     linked: list[ds.Fragment] = []
     others: list[ds.Fragment] = []
     for file in carried.rows.get_fragments():
         is_kept = file.metadata.num_rows >= ROW_GROUP // 2 and not file.subset(filter=carried.dropped).row_groups
         (linked if is_kept else others).append(file)
-    small = [file for file in linked if file.metadata.num_rows < FILE // 2]
-    if sum(file.metadata.num_rows for file in small) >= FILE:
-        linked, others = [file for file in linked if file not in small], [*others, *small]
+    for file in filling(linked) if order else []:
+        linked.remove(file)
+        others.append(file)
     for file in linked:
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
@@ -105,6 +106,13 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         rows = some.sort_by([(column, "ascending") for column in order]) if order else some
         to = folder / f"{name}-{next(numbers)}.zstd.parquet"
         pq.write_table(rows, to, compression="zstd", row_group_size=ROW_GROUP)
+
+
+def filling(files: Sequence[ds.Fragment]) -> list[ds.Fragment]:
+    """Of files that are less than half full as many as fill one; none if they do not."""
+    small = [file for file in files if file.metadata.num_rows < FILE // 2]
+    rows = list(accumulate(file.metadata.num_rows for file in small))
+    return small[: bisect_left(rows, FILE) + 1] if rows and rows[-1] >= FILE else []
 
 
 def link(file: Path, other: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.following import Brokers, Following
 from chronicle.project import PROJECT
 from chronicle.spark.processes import tree
-from tests.following import Brokers, Following
 from tests.processes import alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")

@@ -57,7 +57,7 @@ def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_facto
     ):
         folder = place / name
         folder.mkdir()
-        carry(Carried(rows, place / "held", kept, dropped), folder, name)
+        carry(Carried(rows, place / "held", kept, dropped), folder, name, ["at"] if name == "before" else [])
         assert rows_in(folder) == sorted(wanted, key=str)
 
 
@@ -74,18 +74,20 @@ def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: P
     assert (linked(tmp_path / "again"), len(list((tmp_path / "again").iterdir()))) == (1, 2)
 
 
-def test_files_that_fill_one_together_become_one_in_order(tmp_path: Path) -> None:
-    files = [[("a", at) for at in (number, number + 10, number + 20, number + 30)] for number in range(4)]
-    for count, wanted in ((3, [4, 4, 4]), (4, [16])):
-        rows = written(tmp_path / f"held of {count}", *files[:count])
-        made = tmp_path / f"made of {count}"
-        made.mkdir()
-        carry(Carried(rows, tmp_path / f"held of {count}", ~BUILT, BUILT), made, "others", ["at"])
-        assert [pq.read_metadata(file).num_rows for file in made.iterdir()] == wanted
-    [file] = made.iterdir()
-    groups = pq.ParquetFile(file)
-    assert groups.num_row_groups == 4
-    assert groups.read()["at"].to_pylist() == sorted(row[1] for rows in files for row in rows)
+@pytest.mark.parametrize(
+    ("count", "order", "wanted"), [(3, ["at"], [4, 4, 4]), (4, ["at"], [16]), (6, ["at"], [4, 4, 16]), (4, [], [4, 4, 4, 4])]
+)
+def test_files_that_fill_one_become_one_where_readers_choose(tmp_path: Path, count: int, order: list[str], wanted: list[int]) -> None:
+    files = [[("a", at) for at in (number, number + 10, number + 20, number + 30)] for number in range(count)]
+    rows = written(tmp_path / "held", *files)
+    (tmp_path / "made").mkdir()
+    carry(Carried(rows, tmp_path / "held", ~BUILT, BUILT), tmp_path / "made", "others", order)
+    made = {file: pq.ParquetFile(file) for file in (tmp_path / "made").iterdir()}
+    assert sorted(groups.metadata.num_rows for groups in made.values()) == wanted
+    assert rows_in(tmp_path / "made") == sorted((row for rows in files for row in rows), key=str)
+    for groups in made.values():
+        assert groups.num_row_groups == groups.metadata.num_rows // 4
+        assert groups.read()["at"].to_pylist() == sorted(groups.read()["at"].to_pylist())
 
 
 def test_rows_of_a_delta_table_are_linked_by_the_names_of_its_log(tmp_path: Path) -> None:

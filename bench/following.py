@@ -1,25 +1,21 @@
-"""`chronicle follow` beside brokers that write: how long a line takes to become a fact, and how much memory that needs.
-
-`python -m tests.following --seconds 300` writes the logs of three brokers, follows them, asks for the facts each half second, and prints percentiles,
-memory and the rounds.  Other options are those of `chronicle follow`.
-"""
+"""What `chronicle follow` takes beside brokers that write: how long a line waits until it is a fact, and the memory of that."""
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 import itertools
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.measurements import Row, Stand, measurement
 from chronicle.ask import without_java
 from chronicle.project import PROJECT
 from chronicle.spark.processes import tree
@@ -36,7 +32,6 @@ EXPANDED = "[{at}] INFO [Partition clicks-{partition} broker={broker}] Expanding
 ROLLED = (
     "[{at}] INFO [Log partition=audit-{partition}, dir=/srv/kafka/{broker}] Rolled new log segment at offset {n} in 2 ms. (kafka.log.Log)\n"
 )
-ROUND = re.compile(r"(?P<records>[\d,]+) records, (?P<models>\d+) models in (?P<all>[\d.]+) s \(ingest (?P<ingest>[\d.]+) s\)")
 
 
 def written_at(moment: dt.datetime) -> str:
@@ -123,80 +118,59 @@ class Following:
             return []
         return [moment.astimezone(dt.UTC) for moment in answer["changed_at"].to_pylist()]
 
-    def memory(self) -> tuple[float, float]:
-        """GB that this process and its JVM hold."""
-        held = {}
+    def memory(self) -> int:
+        """Bytes of memory (resident) that this process and its JVM hold."""
+        held = 0
         for process in tree(self.process.pid):
-            try:
-                status = Path(f"/proc/{process}/status").read_text()
-            except OSError:
-                continue
-            held[process] = int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1e6 if "VmRSS" in status else 0.0
-        own = held.pop(self.process.pid, 0.0)
-        return own, sum(held.values())
+            with suppress(OSError):
+                found = re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+                held += int(found[1]) * 1024 if found else 0
+        return held
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(30)
 
-    def rounds(self) -> Iterator[dict[str, float]]:
-        for found in ROUND.finditer(self.said.read_text()):
-            yield {name: float(value.replace(",", "")) for name, value in found.groupdict().items()}
 
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=300, help="after the first build")
-    parser.add_argument("--rate", type=float, default=1e6, help="bytes a second, of the three brokers together")
-    parser.add_argument("--every", type=float, default=10)
-    parser.add_argument("--memory", default="2g")
-    given, more = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        brokers = Brokers(folder / "logs", given.rate)
-        brokers.start()
-        following = Following(
-            folder / "logs", folder / "warehouse", folder / "said", "--every", str(given.every), "--memory", given.memory, *more
-        )
-        seen: dict[dt.datetime, float] = {}
-        first, told = None, time.monotonic()
-        while first is None or time.monotonic() < first + given.seconds:
+@measurement(quick=((120,),), full=((3600,),), limit=300)
+def follow(stand: Stand, seconds: int) -> Iterator[Row]:
+    """Three brokers that write 1 MB/s together; each second one of them changes an in-sync set, and that is a fact."""
+    place = stand.empty("followed")
+    brokers = Brokers(place / "logs")
+    brokers.start()
+    following = Following(place / "logs", place / "warehouse", place / "said")
+    waited: dict[dt.datetime, float] = {}
+    held: list[tuple[dt.datetime, int]] = []
+    before: set[dt.datetime] = set()
+    end: float | None = None
+    try:
+        while end is None or time.monotonic() < end:
             time.sleep(0.5)
-            assert following.process.poll() is None, following.said.read_text()
-            known, now = following.changes(), time.time()
-            first = first or (time.monotonic() if known else None)
-            for moment in known:
+            if following.process.poll() is not None:
+                raise RuntimeError(following.said.read_text())
+            known, now = following.changes(), dt.datetime.now(dt.UTC)
+            if known and end is None:
                 # What was written before the first build waited for that.
-                seen.setdefault(moment, now - moment.timestamp() if seen and first else float("nan"))
-            if time.monotonic() > told + 30:
-                told = time.monotonic()
-                own, java = following.memory()
-                print(
-                    f"{brokers.written / 1e6:6.0f} MB written, {len(seen):5} of {len(brokers.changes):5} facts; {own:.2f} GB Python, {java:.2f} GB Java",
-                    flush=True,
-                )
+                end, before = time.monotonic() + seconds, set(known)
+            if end:
+                waited |= {change: (now - change).total_seconds() for change in known if change not in waited and change not in before}
+                held.append((now, following.memory()))
+    finally:
         brokers.stopped.set()
-        delays = sorted(delay for delay in seen.values() if delay == delay)
-        code = following.stop()
-        rounds = list(following.rounds())[1:]
-        print(following.said.read_text())
-        print(f"ended with {code}; {len(rounds)} rounds after the first, {sum(r['records'] for r in rounds):,.0f} records")
-        for kind in ("all", "ingest"):
-            values = sorted(r[kind] for r in rounds) or [0.0]
-            print(f"{kind:7} of a round: median {values[len(values) // 2]:.1f} s, longest {values[-1]:.1f} s, sum {sum(values):.0f} s")
-        for share in (0.5, 0.9, 0.99, 1.0):
-            print(
-                f"delay, {share:.0%} of {len(delays)}: {delays[max(0, round(share * len(delays)) - 1)]:.1f} s"
-                if delays
-                else "no facts after the first build"
-            )
-        for number, of in itertools.groupby(seen, lambda moment: (moment - next(iter(seen))) // TEN_MINUTES):
-            part = sorted(seen[moment] for moment in of if seen[moment] == seen[moment])
-            if part:
-                print(
-                    f"delay, minutes {10 * number:3} to {10 * number + 10:3}: median {part[len(part) // 2]:.1f} s, longest {part[-1]:.1f} s"
-                )
+        following.stop()
+    yield from by_ten_minutes(waited, held)
 
 
-if __name__ == "__main__":
-    main()
+def by_ten_minutes(waited: Mapping[dt.datetime, float], held: Sequence[tuple[dt.datetime, int]]) -> Iterator[Row]:
+    """A row for each ten minutes.  `waited`: seconds from each change to the fact; `held`: bytes of memory at times, ascending."""
+    began = held[0][0]
+    for number, changes in itertools.groupby(sorted(waited), lambda change: max(0, (change - began) // TEN_MINUTES)):
+        delays = sorted(waited[change] for change in changes)
+        yield Row(
+            "from line to fact, median",
+            f"minutes {10 * number} to {10 * number + 10} of follow at 1 MB/s",
+            seconds=delays[len(delays) // 2],
+            records=len(delays),
+            peak_bytes=max(size for at, size in held if (at - began) // TEN_MINUTES == number),
+            says=f"90% within {delays[len(delays) * 9 // 10]:.1f} s, all within {delays[-1]:.1f} s",
+        )
