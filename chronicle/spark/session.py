@@ -71,6 +71,7 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
 )
+LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
 
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
@@ -113,6 +114,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.buffer.pageSize": "1m",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        **(LOCAL_FILES if own_classes.jar().exists() else {}),
         **internals.ALWAYS,
     }
 
