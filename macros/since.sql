@@ -10,6 +10,12 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
 {%- endmacro %}
 
 
+{#- A condition: the row is not before the day of that time. Files of bronze say which days they hold, so most of them are not opened. -#}
+{% macro since_day(column) -%}
+    {{ return(column ~ " >= '/* since day */'" if var('compiled', false) else 'true') }}
+{%- endmacro %}
+
+
 {#- SQL that counts only where the table is made in part: `{% call in_part() %} union all … {% endcall %}`. -#}
 {% macro in_part() -%}
     {%- if var('compiled', false) %}/* in part */ {{ caller() }} /* whole */{% endif -%}

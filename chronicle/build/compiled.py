@@ -38,16 +38,19 @@ if TYPE_CHECKING:
 
 # How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
 VIEW = EPHEMERAL
-# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `in_part`,
-# `as_before`).
+# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `since_day`,
+# `in_part`, `as_before`).
 CLUSTERS = "cluster_id in ('/* built clusters */')"
 SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
+SINCE_DAY = r"(?P<day>[\w.]+) >= '/\* since day \*/'"
 AS_BEFORE = "__as_before__"
 NEW_BATCHES = "batch_id > '/* newest batch */'"
 MARKS = re.compile(
     re.escape(CLUSTERS)
     + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)|"
     + SINCE
+    + "|"
+    + SINCE_DAY
     + "|"
     + AS_BEFORE
     + "|"
@@ -123,11 +126,6 @@ class Model:
     def is_incremental(self) -> bool:
         """Whether builds replace the days of it that arrivals touch."""
         return self.kind == "incremental"
-
-    @property
-    def is_chosen_from(self) -> bool:
-        """Whether its rows lie by what readers choose, no longer by cluster."""
-        return bool(self.known) or (self.is_incremental and self.at is not None)
 
     @property
     def is_made_in_part(self) -> bool:
@@ -212,6 +210,8 @@ def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], par
     def text(mark: re.Match[str]) -> str:
         if mark["at"]:
             return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part else "true"
+        if mark["day"]:
+            return f"{mark['day']} >= date'{part.since.astimezone(dt.UTC):%Y-%m-%d}'" if part else "true"
         if mark[0] == AS_BEFORE:
             return f"({part.before})" if part else "nowhere"
         if mark[0] == NEW_BATCHES:

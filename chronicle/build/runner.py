@@ -37,7 +37,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
-from chronicle.build.steps import keep_before, kept_step, largest
+from chronicle.build.steps import kept_step, largest
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
@@ -296,7 +296,7 @@ class Runner:
 
     def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
         """Make a table of the rows of a query, in the place where the model's are written."""
-        place, files = spark_literal(str(self._written(model))), f"options (maxRecordsPerFile '{FILE}')" if model.is_chosen_from else ""
+        place, files = spark_literal(str(self._written(model))), f"options (maxRecordsPerFile '{FILE}')" if model.known else ""
         made = self.spark.sql(f"create table {table} using parquet {files} {parts} location {place} as {rows}")
         if self.is_profiled:
             self._analysis[model.name] = analysis_of(made)
@@ -412,16 +412,13 @@ class Runner:
             shutil.rmtree(aside, ignore_errors=True)
             self.spark.sql(f"drop table if exists {name}")
             self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", self.asked(model, days, part))
-            if days and part and model.at:
-                keep_before(table, part.since, model.at, aside / f"{model.partition_by[0]}={days[0]}")
             replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
             self.spark.sql(f"drop table {name}")
             self.lists.show(model.schema, model.alias)
         if self.unchanged and days is not None:
             self.unchanged.differs[model.name] = bool(days)
             if days:
-                begin = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
-                self.unchanged.begins[model.name] = part.since if part and model.at else begin
+                self.unchanged.begins[model.name] = dt.datetime.fromisoformat(f"{days[0]}T00:00:00+00:00")
         return None if days is None else len(days)
 
     def _touched(self, model: Model) -> tuple[list[str], Part | None]:

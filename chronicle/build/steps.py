@@ -74,17 +74,6 @@ class Carried:
     dropped: pc.Expression
 
 
-def keep_before(table: str, since: dt.datetime, at: str, folder: Path) -> None:
-    """Take over into the folder of a day what a Delta table, which is partitioned by it, holds of that day before a time.  `at`: the column
-    with the time of its rows."""
-    part, day = folder.name.split("=", 1)
-    rows = DeltaTable(table).to_pyarrow_dataset(partitions=[(part, "=", day)])
-    rows = rows.replace_schema(rows.schema.remove(rows.schema.get_field_index(part)))
-    time = pa.scalar(since, rows.schema.field(at).type)
-    folder.mkdir(parents=True, exist_ok=True)
-    carry(Carried(rows, Path(table), pc.field(at) < time, pc.field(at) >= time), folder, "before", [at])
-
-
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
     """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others, and of
     files of few rows, is written anew.  `order`: the columns by which readers choose where rows do not lie by cluster; what is written anew

@@ -54,6 +54,10 @@ case class FileList(root: Path, version: Long, partitionSchema: StructType)(
       case In(column, values) if is(column) && values.forall(_.foldable) => values.exists(value => within(value.eval()))
       case InSet(column, values) if is(column) => values.exists(within)
       case EqualTo(column, value) if is(column) && value.foldable => within(value.eval())
+      case GreaterThanOrEqual(column, value) if is(column) && value.foldable => value.eval() match {
+        case day: Int => day <= days._2
+        case _ => false
+      }
       case _ => true
     }
   }

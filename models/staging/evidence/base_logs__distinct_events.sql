@@ -26,7 +26,11 @@ final as (
         partition_id,
         fields
     from events
-    where not is_copy and {{ in_built_clusters() }} and {{ since('logged_at') }}
+    where
+        not is_copy
+        and {{ in_built_clusters() }}
+        and {{ since('logged_at') }}
+        and {{ since_day('event_date') }}
     order by shiftleft(pmod(xxhash64(event_type), 1048576), 42) + unix_millis(logged_at)
 )
 

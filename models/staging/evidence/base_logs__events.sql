@@ -1,13 +1,3 @@
-{{
-    config(
-        materialized='incremental',
-        incremental_strategy='insert_overwrite',
-        partition_by=['event_date'],
-        on_schema_change='fail',
-        meta={'at': 'logged_at'}
-    )
-}}
-
 with records as (
     select * from {{ source('bronze', 'log_records') }}
 ),
@@ -23,8 +13,6 @@ recognised as (
         byte_offset,
         source_path,
         node_id,
-        batch_id,
-        ingested_at,
         event_date,
         logged_at,
         level,
@@ -41,19 +29,17 @@ recognised as (
         event_type is not null
         and logged_at is not null
         and event_type in (select event_type from event_types where not is_noise)
-        and {{ in_touched_days(source('bronze', 'log_records')) }}
-        and {{ since('logged_at') }}
 ),
 
 -- The same text twice in one file is two events; in two files of one node it is one event, seen twice. Lines are compared
--- with those of their own time alone, so the rest of a day need not be looked at. The hash comes first, for a sort that a
--- number decides is several times as fast as one that begins with equal texts. Both windows need the same order, so the
--- wide rows are sorted once.
+-- with those of their own cluster, time and day alone, so a reader of some of these reads no others: its conditions reach the
+-- records. The hash comes first, for a sort that a number decides is several times as fast as one that begins with equal
+-- texts. Both windows need the same order, so the wide rows are sorted once.
 numbered as (
     select
         *,
         row_number() over (
-            partition by message_hash, logged_at, cluster_id, writer, source_id
+            partition by message_hash, logged_at, event_date, cluster_id, writer, source_id
             order by byte_offset
         ) as occurrence
     from recognised
@@ -76,12 +62,10 @@ final as (
         fields,
         -- Rows of its own file before it have lower numbers, so only another file can have reached this one.
         coalesce(max(occurrence) over (
-            partition by message_hash, logged_at, cluster_id, writer
+            partition by message_hash, logged_at, event_date, cluster_id, writer
             order by source_id, byte_offset
             rows between unbounded preceding and 1 preceding
-        ) >= occurrence, false) as is_copy,
-        batch_id,
-        ingested_at
+        ) >= occurrence, false) as is_copy
     from numbered
 )
 
