@@ -12,7 +12,7 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
 
 {#- A condition: the row is not before the day of that time. Files of bronze say which days they hold, so most of them are not opened. -#}
 {% macro since_day(column) -%}
-    {{ return(column ~ " >= '/* since day */'" if var('compiled', false) else 'true') }}
+    {{ return(column ~ " >= '/* from day */'" if var('compiled', false) else 'true') }}
 {%- endmacro %}
 
 

@@ -42,7 +42,7 @@ VIEW = EPHEMERAL
 # `in_part`, `as_before`).
 CLUSTERS = "cluster_id in ('/* built clusters */')"
 SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
-SINCE_DAY = r"(?P<day>[\w.]+) >= '/\* since day \*/'"
+SINCE_DAY = r"(?P<day>[\w.]+) >= '/\* from day \*/'"
 AS_BEFORE = "__as_before__"
 NEW_BATCHES = "batch_id > '/* newest batch */'"
 MARKS = re.compile(

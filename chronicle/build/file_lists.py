@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from deltalake import DeltaTable
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import own_classes
+from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse, put
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class FileLists:
     """Makes tables known to a session, until `forget`."""
 
     def __init__(self, spark: SparkSession, place: Warehouse) -> None:
-        self.spark, self.place = spark, place
+        self.spark, self.place, self._plans = spark, place, KeptPlans(spark)
         # By schema and name how the table is defined.
         self._shown: dict[tuple[str, str], str] = {}
         self._defining = Lock()
@@ -57,10 +59,16 @@ class FileLists:
         self._define(schema, known, f"({columns_in_sql(table)}) using parquet {parts} location {spark_literal(str(empty))}")
         return sql_name
 
+    def show_folder(self, schema: str, known: str, folder: Path, columns: Mapping[str, tuple[str, str]]) -> str:
+        """Make a folder of Parquet files known as a table.  `columns`: type and description of each.  Returns its name in SQL."""
+        kinds = ", ".join(f"`{name}` {kind}" for name, (kind, _) in columns.items())
+        self._define(schema, known, f"{f'({kinds}) ' if kinds else ''}using parquet location {spark_literal(str(folder))}")
+        return f"{schema}.`{known}`"
+
     def _define(self, schema: str, known: str, definition: str) -> None:
         with self._defining:
             if self._shown.get((schema, known)) != definition:
-                self.spark.sql(f"drop table if exists {schema}.`{known}`")
+                self._plans.forget(schema, known)
                 self.spark.sql(f"create table {schema}.`{known}` {definition}")
                 self._shown[schema, known] = definition
 
@@ -68,7 +76,7 @@ class FileLists:
         """Take the tables out of the session."""
         for schema, known in self._shown:
             self.spark.conf.unset(f"{LIST}{schema}.{known}")
-            self.spark.sql(f"drop table if exists {schema}.`{known}`")
+            self._plans.forget(schema, known)
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 

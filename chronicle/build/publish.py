@@ -26,6 +26,7 @@ from deltalake import DeltaTable, Schema, write_deltalake
 from chronicle.build import versions
 from chronicle.build.dbt_runs import THREADS
 from chronicle.output.sql_text import literal
+from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.delta_files import Added, add
 from ingestion.warehouse import Warehouse
 
@@ -163,8 +164,9 @@ def fits(model: Model, table: str) -> bool:
 
 def forget(spark: SparkSession, models: list[Model]) -> None:
     """Take models' tables out of the catalog; their files stay."""
+    plans = KeptPlans(spark)
     for model in models:
-        spark.sql(f"drop table if exists {model.schema}.`{model.alias}`")
+        plans.forget(model.schema, model.alias)
 
 
 def described(schema: dict[str, Any], comments: dict[str, str]) -> str:

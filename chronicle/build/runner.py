@@ -12,6 +12,7 @@ A door that is not as its contract says fails as a model that cannot be made: no
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -42,6 +43,7 @@ from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, Planning, analysis_of, jobs_of
+from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
@@ -124,6 +126,9 @@ class Runner:
         # Of all tables that a model reads, those that were left and those of bronze among them, by their folders.
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
+        self._plans = KeptPlans(spark)
+        # What a plan hangs on besides its own text: by name the key of a view, what is known of the rows of a table, and the text of what was left.
+        self._texts: dict[str, str] = {}
         self.lists = FileLists(spark, place)
         if unchanged:
             unchanged.lists = self.lists
@@ -174,7 +179,7 @@ class Runner:
         for name in self.project.sources():
             self.lists.show("bronze", name)
             if not rows_of(self.place.table("bronze", name)):
-                self.spark.conf.set(f"{KNOWN}bronze.{name}", NO_ROWS)
+                self._tell(f"bronze.{name}", f"bronze.{name}", NO_ROWS)
         for model in self.project.of_kind("incremental"):
             if DeltaTable.is_deltatable(self.place.table(model.schema, model.alias)):
                 self.lists.show(model.schema, model.alias)
@@ -188,7 +193,10 @@ class Runner:
         for model in self.project.models.values():
             self.spark.conf.unset(setting(model))
             if model.name in self._at_hand:
-                self.spark.sql(f"drop view if exists {VIEW + model.name if model.is_view else model.table}")
+                if model.is_view:
+                    self.spark.catalog.dropTempView(VIEW + model.name)
+                else:
+                    self._plans.forget(model.schema, model.alias)
         self.lists.forget()
 
     def _result(self, model: Model) -> Result:
@@ -268,8 +276,9 @@ class Runner:
             else:
                 assert self.unchanged is not None
                 # The table of all clusters, if the session knows it.
-                self.spark.sql(f"drop table if exists {model.table}")
-                self.spark.sql(f"create or replace view {model.table} as {self.unchanged.query(model)}")
+                self._plans.forget(model.schema, model.alias)
+                self._texts[model.name] = self.unchanged.query(model)
+                self.spark.sql(f"create view {model.table} as {self._texts[model.name]}")
             self._at_hand.add(model.name)
 
     def _rows_read(self, model: Model) -> int:
@@ -296,14 +305,27 @@ class Runner:
 
     def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
         """Make a table of the rows of a query, in the place where the model's are written."""
-        place, files = spark_literal(str(self._written(model))), f"options (maxRecordsPerFile '{FILE}')" if model.known else ""
-        made = self.spark.sql(f"create table {table} using parquet {files} {parts} location {place} as {rows}")
+        files = f"options (maxRecordsPerFile '{FILE}')" if model.known else ""
+        definition = f"create table {table} using parquet {files} {parts}"
+        made = self._plans.table(self._key(model, f"{definition} {rows}"), definition, str(self._written(model)), rows)
         if self.is_profiled:
             self._analysis[model.name] = analysis_of(made)
 
     def make_view(self, model: Model) -> None:
         """Make a view known to the session."""
-        self.spark.sql(f"create or replace temporary view {VIEW}{model.name} as {self.asked(model)}")
+        rows = self.asked(model)
+        self._texts[model.name] = self._key(model, rows)
+        self._plans.view(self._texts[model.name], VIEW + model.name, rows)
+
+    def _key(self, model: Model, rows: str) -> str:
+        """What an analysed plan of a model is kept by; `rows`: what is asked."""
+        read = [(name, self._texts.get(name)) for name in (*model.parents, *(f"bronze.{name}" for name in model.sources))]
+        return hashlib.sha256(repr((model.name, rows, read)).encode()).hexdigest()
+
+    def _tell(self, table: str, name: str, known: str) -> None:
+        """Tell Spark what is known of the rows of a table; `name`: as readers know it."""
+        self.spark.conf.set(f"{KNOWN}{table}", known)
+        self._texts[name] = known
 
     def _make(self, model: Model, part: Part | None) -> int | None:
         """Make a stored model, or a part of it.  Returns the days that were replaced of an incremental table (None: all)."""
@@ -383,7 +405,7 @@ class Runner:
         self.spark.sql(f"create table {model.table} ({columns}) using parquet location {spark_literal(str(folder))}")
 
     def _clear(self, model: Model, folder: Path) -> None:
-        self.spark.sql(f"drop table if exists {model.table}")
+        self._plans.forget(model.schema, model.alias)
         shutil.rmtree(folder, ignore_errors=True)
 
     def _note(self, model: Model, folder: Path) -> None:
@@ -391,7 +413,7 @@ class Runner:
         rows = ds.dataset(folder, format="parquet")
         self._rows[model.name] = self._rows_in[str(folder)] = rows.count_rows()
         if not self._rows[model.name]:
-            self.spark.conf.set(setting(model), NO_ROWS)
+            self._tell(f"{model.schema}.{model.alias}", model.name, NO_ROWS)
         elif model.known:
             # Each file has few values, which its dictionary names.
             named = ds.dataset(folder, format=ds.ParquetFileFormat(dictionary_columns=[model.known]))
@@ -400,7 +422,7 @@ class Runner:
             texts = [value for value in values if value is not None]
             self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
-                self.spark.conf.set(setting(model), f"{model.known}={','.join(texts)}")
+                self._tell(f"{model.schema}.{model.alias}", model.name, f"{model.known}={','.join(sorted(texts))}")
 
     def _replace_days(self, model: Model) -> int | None:
         """The days of an incremental table that arrivals touch, or all of it."""
@@ -410,10 +432,10 @@ class Runner:
         if days != []:
             aside, name = self._written(model), f"{model.schema}.`{before(model)}`"
             shutil.rmtree(aside, ignore_errors=True)
-            self.spark.sql(f"drop table if exists {name}")
+            self._plans.forget(model.schema, before(model))
             self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", self.asked(model, days, part))
             replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
-            self.spark.sql(f"drop table {name}")
+            self._plans.forget(model.schema, before(model))
             self.lists.show(model.schema, model.alias)
         if self.unchanged and days is not None:
             self.unchanged.differs[model.name] = bool(days)

@@ -3,7 +3,6 @@ on it makes a table."""
 
 from __future__ import annotations
 
-import datetime as dt
 import shutil
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from chronicle.build.dbt_runs import FILE, ROW_GROUP, THREADS
+from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -31,12 +30,13 @@ if TYPE_CHECKING:
 def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) -> None:
     """Put the tables of steps aside, for what they hold of the clusters that are not built."""
     shutil.rmtree(place.kept_steps, ignore_errors=True)
+    plans = KeptPlans(spark)
     for step in steps:
         folder = Path(place.table(step.schema, step.alias))
         if folder.is_dir():
             kept_step(place, step).parent.mkdir(parents=True, exist_ok=True)
             folder.rename(kept_step(place, step))
-            spark.sql(f"drop table if exists {step.table}")
+            plans.forget(step.schema, step.alias)
 
 
 def kept_step(place: Warehouse, step: Model) -> Path:

@@ -185,7 +185,7 @@ class Unchanged:
         if model.is_published:
             place = self.lists.show(model.schema, model.alias, before(model))
         else:
-            place = f"parquet.`{str(kept_step(self.place, model)).replace('`', '``')}`"
+            place = self.lists.show_folder(model.schema, before(model), kept_step(self.place, model), model.columns)
         if not self.count(model):
             return f"select * from {place} where false"
         rows = self._stored(model)

@@ -1,0 +1,52 @@
+"""Views and tables of a build by plans that an earlier build of this process has analysed.
+
+Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that makes a table of a query,
+the catalog's cache of tables, `setAnalyzed`.  Read in: Spark 4.2.0.
+Breaks: builds in a process that stays become slower, or fail where a class is gone.  Without our own classes all is done in SQL.
+Brings: a third of what a small build takes in such a process; dropping a table takes one call instead of a statement of 6 ms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chronicle.output.sql_text import spark_literal
+from chronicle.spark import own_classes
+from chronicle.spark.internals.java_objects import java_of, session_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class KeptPlans:
+    """Makes views and tables.  `key`: what a plan is kept by; equal keys stand for equal texts that read equal views, and tables of which as much
+    is known."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._java = java_of(spark).org.apache.spark.sql.catalyst.chronicle.KeptPlans if own_classes.jar().exists() else None
+
+    def view(self, key: str, name: str, rows: str) -> None:
+        """A temporary view."""
+        if self._java:
+            self._java.view(session_of(self._spark), key, name, rows)
+        else:
+            self._spark.sql(f"create or replace temporary view {name} as {rows}")
+
+    def table(self, key: str, definition: str, place: str, rows: str) -> DataFrame:
+        """A table of the rows of a query, in a folder; `definition`: what comes before the folder."""
+        from pyspark.sql import DataFrame
+
+        definition = f"{definition} location {spark_literal(place)}"
+        if self._java:
+            return DataFrame(self._java.table(session_of(self._spark), key, definition, place, rows), self._spark)
+        return self._spark.sql(f"{definition} as {rows}")
+
+    def forget(self, schema: str, name: str) -> None:
+        """Take a table, or a view with a schema, out of the catalog; files stay."""
+        if self._java:
+            self._java.forget(session_of(self._spark), schema, name)
+        else:
+            for kind in ("view", "table"):
+                if self._spark.catalog.tableExists(f"{schema}.`{name}`"):
+                    self._spark.sql(f"drop {kind} if exists {schema}.`{name}`")
