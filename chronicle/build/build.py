@@ -173,7 +173,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     place.built.unlink(missing_ok=True)
     if plan.clusters is not None:
         keep_steps(spark, place, plan.steps)
-    sweep(spark, place)
+    sweep(spark, place, by_days={(model.schema, model.alias) for model in plan.project.of_kind("incremental")})
     register(spark, place, only=[])
 
 

@@ -31,6 +31,8 @@ CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spa
 ROW_GROUP = 65_536
 # Rows of a file of a table that does not lie by cluster, for readers open each one; and rows that are held in memory at once.
 FILE = 8 * ROW_GROUP
+# Of a table whose readers choose by a column, so small a share of the rows is read together, and no fewer rows than these.
+GROUPS_CHOSEN_FROM, SMALLEST_GROUP = 64, 1024
 # As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
 THREADS = 2
 

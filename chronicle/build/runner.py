@@ -38,7 +38,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
-from chronicle.build.steps import kept_step, largest
+from chronicle.build.steps import group_chosen_from, kept_step, largest
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
@@ -305,7 +305,10 @@ class Runner:
 
     def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
         """Make a table of the rows of a query, in the place where the model's are written."""
-        files = f"options (maxRecordsPerFile '{FILE}')" if model.known else ""
+        files = ""
+        if model.known:
+            group = group_chosen_from(self._rows_read(model))
+            files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         made = self._plans.table(self._key(model, f"{definition} {rows}"), definition, str(self._written(model)), rows)
         if self.is_profiled:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from chronicle.build.dbt_runs import FILE, ROW_GROUP, THREADS
+from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLEST_GROUP, THREADS
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse
 
@@ -90,11 +90,17 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
     for file in linked:
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
+    group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
     scanner = ds.FileSystemDataset(others, schema, carried.rows.format, carried.rows.filesystem).scanner(filter=carried.kept)
     for some in in_pieces(scanner.to_batches(), FILE):
         rows = some.sort_by([(column, "ascending") for column in order]) if order else some
         to = folder / f"{name}-{next(numbers)}.zstd.parquet"
-        pq.write_table(rows, to, compression="zstd", row_group_size=ROW_GROUP)
+        pq.write_table(rows, to, compression="zstd", row_group_size=group)
+
+
+def group_chosen_from(rows: int) -> int:
+    """Rows of a group in a table of so many rows, whose readers choose by a column: a group says which values it has."""
+    return min(ROW_GROUP, max(SMALLEST_GROUP, rows // GROUPS_CHOSEN_FROM))
 
 
 def filling(files: Sequence[ds.Fragment]) -> list[ds.Fragment]:

@@ -45,13 +45,21 @@ def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
     return schema in STEPS and (not warehouse.is_local or any(Path(warehouse.table(schema, name)).glob("*.parquet")))
 
 
-def sweep(spark: SparkSession, warehouse: Warehouse, *, only: set[tuple[str, str]] | None = None) -> None:
+def sweep(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    *,
+    only: set[tuple[str, str]] | None = None,
+    by_days: set[tuple[str, str]] | None = None,
+) -> None:
     """Delete what dbt makes again in each build, and what a killed build has left: both are in the way of the next.
 
-    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables.
+    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables; `by_days`: the
+    Delta tables that there are between staging and marts, so that one goes which an older release had there.
     """
     for schema, name, is_delta in folders(spark, warehouse):
-        if schema == "bronze" or is_delta or (only is not None and (schema, name) not in only):
+        is_old = is_delta and schema in STEPS and by_days is not None and (schema, name) not in by_days
+        if schema == "bronze" or (is_delta and not is_old) or (only is not None and (schema, name) not in only):
             continue
         spark.sql(f"drop table if exists {schema}.`{name}`")
         if warehouse.is_local:

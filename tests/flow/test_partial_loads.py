@@ -125,7 +125,7 @@ def test_any_sequence_of_partial_loads_gives_what_one_full_load_gives(tried: Tri
 def test_a_build_takes_the_clusters_and_days_that_something_arrived_of(tried: Tried) -> None:
     built = tried.built[-2]
     assert built.clusters == sorted([*tried.last, ROTATED])
-    for table in ("staging/base_logs__events", "marts/fct_leader_elections"):
+    for table in ("intermediate/int_logs__coverage", "marts/fct_leader_elections"):
         rows = DeltaTable(f"{tried.loads.place('partial')}/{table}").to_pyarrow_dataset()
         day = next(name for name in rows.schema.names if name.endswith("_date"))
         assert 0 < built.days[Path(table).name] < len(pc.unique(rows.to_table(columns=[day])[day])), table

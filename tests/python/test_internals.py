@@ -223,8 +223,8 @@ def test_models_have_what_is_read_of_them(manifest: Any) -> None:
     assert model.columns["cluster_id"][0] == "string" and model.columns["cluster_id"][1], where
     assert set(model.parents) == {ref.name for ref in manifest.nodes["model.chronicle.fct_log_dir_failures"].refs}, where
     assert seed.kind == "seed" and seed.types["is_noise"] == "boolean", where
-    events = Model(**internals.fields_of(manifest.nodes["model.chronicle.base_logs__events"]))
-    assert events.is_incremental and events.partition_by == ("event_date",), where
+    coverage = Model(**internals.fields_of(manifest.nodes["model.chronicle.int_logs__coverage"]))
+    assert coverage.is_incremental and coverage.partition_by == ("event_date",), where
     roots = Model(**internals.fields_of(manifest.nodes["model.chronicle.int_incidents__roots"]))
     assert roots.is_step and roots.before and roots.after, where
 

@@ -31,6 +31,10 @@ def test_the_time_is_filled_in_and_what_is_only_in_part_stays() -> None:
     one = model(sql)
     assert one.is_made_in_part and not model(sql, at=None).is_made_in_part and not model("select 1").is_made_in_part
     assert query(one, ["a"]) == "with rows as (select * from t where (true)\n)"
+    assert query(model("select * from t where day >= '/* from day */'"), ["a"]) == "select * from t where true"
+    assert query(model("select * from t where day >= '/* from day */'"), ["a"], part=Part(NOON, "")) == (
+        "select * from t where day >= date'2026-05-01'"
+    )
     since = "timestamp'2026-05-01 12:00:00.000000 UTC'"
     assert query(one, ["a"], part=Part(NOON, "select * from held")) == (
         f"with rows as (select * from t where (t.logged_at >= {since} - interval 2 hours)\n"

@@ -25,6 +25,7 @@ QUERIES = (
     "select id from {t} where event_date in (date'2026-03-01', date'2026-03-03') and id > 1",
     "select id from {t} where event_date is null",
     "select id from {t} where event_date > date'2026-03-01'",
+    "select id from {t} where event_date >= date'2026-03-02'",
     "select event_date, sum(size(places)) from {t} group by event_date",
     "select a.id, b.id from {t} a join {t} b on a.event_date = b.event_date",
 )

@@ -1,10 +1,6 @@
 {{ config(meta={'at': 'hour_at'}) }}
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
-{#- What an hour is compared with of its own past, and the hours from the first to the last of these. -#}
-{%- set day_seconds = 86400 -%}
-{%- set past_seconds = 8 * day_seconds -%}
-{%- set block_seconds = past_seconds - day_seconds + 3600 -%}
 -- All windows over a partition's hours have one order, so that they are sorted once.
 with reckoned as (
     select
@@ -67,101 +63,39 @@ grown as (
     from measured
 ),
 
--- A frame that slides is summed up again for each row, and one that only grows is not: a day's growth is what came until now
--- less what came until the day before.
-summed as (
+-- One row per node, offsets partition and hour, with its growth.
+with_day as (
     select
         *,
-        sum(bytes_growth) over (until_now) as growth_until_now,
-        count(bytes_growth) over (until_now) as growths_until_now,
-        sum(bytes_growth) over (until_yesterday) as growth_until_yesterday,
-        count(bytes_growth) over (until_yesterday) as growths_until_yesterday,
-        count(*) over (until_yesterday) as hours_until_yesterday,
+        sum(bytes_growth) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between 82800 preceding and current row
+        ) as growth_24h
+    from grown
+),
+
+-- A day of its past, and no older than a week before it. Hours are counted from the beginning: a count that slides is made
+-- again for each row.
+with_past as (
+    select
+        *,
+        max(growth_24h) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between 691200 preceding and 86400 preceding
+        ) as past_growth_24h,
         count(*) over (
             partition by cluster_id, cluster_incarnation, node_id, partition_id
             order by hour_seconds
-            range between unbounded preceding and {{ past_seconds + 1 }} preceding
+            range between unbounded preceding and 86400 preceding
+        ) as hours_until_yesterday,
+        count(*) over (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_seconds
+            range between unbounded preceding and 691201 preceding
         ) as hours_of_older_past
-    from grown
-    window
-        until_now as (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between unbounded preceding and current row
-        ),
-        until_yesterday as (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between unbounded preceding and {{ day_seconds }} preceding
-        )
-),
-
--- One row per node, offsets partition and hour, with its growth. Blocks of hours are as long as the past that an hour is compared with.
-with_day as (
-    select
-        * except (
-            growth_until_now, growths_until_now, growth_until_yesterday, growths_until_yesterday
-        ),
-        case
-            when growths_until_now > growths_until_yesterday
-                then growth_until_now - coalesce(growth_until_yesterday, 0)
-        end as growth_24h,
-        hour_seconds div {{ block_seconds }} as block
-    from summed
-),
-
--- The most of a block until each hour, and from each hour on.
-in_blocks as (
-    select
-        *,
-        max(growth_24h) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id, block
-            order by hour_seconds
-            rows between unbounded preceding and current row
-        ) as most_until,
-        max(growth_24h) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id, block
-            order by hour_seconds desc
-            rows between unbounded preceding and current row
-        ) as most_from
     from with_day
-),
-
--- The past of an hour, a day of it and no older than a week before that, lies in two blocks: the end of one and the beginning of
--- the next. Of each, what is in it of the past is known at a single hour.
-past_bounded as (
-    select
-        *,
-        last_value(struct(block, most_until)) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between unbounded preceding and {{ day_seconds }} preceding
-        ) as past_end,
-        last_value(struct(block, most_from)) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds desc
-            range between unbounded preceding and {{ past_seconds }} following
-        ) as past_start
-    from in_blocks
-),
-
-with_past as (
-    select
-        * except (block, most_until, most_from, past_end, past_start),
-        greatest(
-            if(
-                past_end.block = (hour_seconds - {{ day_seconds }}) div {{ block_seconds }},
-                past_end.most_until,
-                null
-            ),
-            if(
-                past_start.block = (hour_seconds - {{ past_seconds }}) div {{ block_seconds }}
-                and past_start.block < (hour_seconds - {{ day_seconds }}) div {{ block_seconds }},
-                past_start.most_from,
-                null
-            )
-        ) as past_growth_24h
-    from past_bounded
 ),
 
 siblings_compared as (

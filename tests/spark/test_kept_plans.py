@@ -1,0 +1,108 @@
+"""Plans that are kept from build to build give the rows that the tables have now (`chronicle/spark/internals/kept_plans.py`)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.spark.internals.kept_plans import KeptPlans
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+# What is never analysed: a plan that was kept for the key is used.
+NO_QUERY = "there is no such query"
+# Reads a table twice, within a subquery and for a group that is a structure.
+LINES = """
+    select one.id, struct(one.id as number, one.word) as line, max(struct(other.word)) as most, count(*) as lines
+    from bronze.kept_words as one
+    inner join bronze.kept_words as other on one.id = other.id
+    where one.id in (select id from bronze.kept_words where word <> 'c')
+    group by all
+"""
+
+
+@pytest.fixture
+def plans(spark: SparkSession) -> Iterator[KeptPlans]:
+    with settings_kept(spark):
+        for key, value in WHILE_BUILDING.items():
+            spark.conf.set(key, value)
+        plans = KeptPlans(spark)
+        yield plans
+        for name in ("kept_words", "kept_made"):
+            plans.forget("bronze", name)
+        spark.catalog.dropTempView("kept_view")
+
+
+def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str) -> None:
+    """Make the table of words anew, of the rows of a query."""
+    plans.forget("bronze", "kept_words")
+    shutil.rmtree(folder, ignore_errors=True)
+    spark.sql(f"create table bronze.kept_words using parquet location '{folder}' as {rows}")
+
+
+def made(spark: SparkSession, plans: KeptPlans, key: str, folder: Path, rows: str) -> list[Row]:
+    """Make a table by the plan that is kept for a key, or of a query.  Returns its rows."""
+    plans.forget("bronze", "kept_made")
+    shutil.rmtree(folder, ignore_errors=True)
+    plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows)
+    return spark.table("bronze.kept_made").collect()
+
+
+@pytest.mark.parametrize("place", ["words", "other words"])
+def test_a_view_has_the_rows_of_now(spark: SparkSession, plans: KeptPlans, tmp_path: Path, place: str) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    plans.view(f"view {place}", "kept_view", LINES)
+    assert [row.lines for row in spark.table("kept_view").collect()] == [1]
+    hold(spark, plans, tmp_path / place, "select 1 as id, 'a' as word union all select 2, 'b' union all select 3, 'c'")
+    plans.view(f"view {place}", "kept_view", NO_QUERY)
+    assert sorted(row.id for row in spark.table("kept_view").collect()) == [1, 2]
+
+
+@pytest.mark.parametrize("place", ["words", "other words"])
+def test_a_table_has_the_rows_of_now(spark: SparkSession, plans: KeptPlans, tmp_path: Path, place: str) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    (row,) = made(spark, plans, f"table {place}", tmp_path / "made", LINES)
+    assert (row.id, row.line.word, row.most.word, row.lines) == (1, "a", "a", 1)
+    hold(spark, plans, tmp_path / place, "select 1 as id, 'b' as word union all select 1, 'a'")
+    rows = made(spark, plans, f"table {place}", tmp_path / "made elsewhere", NO_QUERY)
+    assert sorted((row.line.word, row.most.word, row.lines) for row in rows) == [("a", "b", 2), ("b", "b", 2)]
+    assert list((tmp_path / "made elsewhere").glob("*.parquet"))
+
+
+def test_other_columns_are_analysed_again(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    query = "select id + 1 as next from bronze.kept_words"
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    assert made(spark, plans, "columns", tmp_path / "made", query) == [(2,)]
+    hold(spark, plans, tmp_path / "words", "select cast(1 as bigint) as id, 'a' as word")
+    assert made(spark, plans, "columns", tmp_path / "made", query) == [(2,)]
+    assert dict(spark.table("bronze.kept_made").dtypes) == {"next": "bigint"}
+
+
+def test_what_reads_more_than_tables_is_not_kept(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    query = f"select count(*) as lines from parquet.`{tmp_path}/words`"
+    assert made(spark, plans, "path", tmp_path / "made", query) == [(1,)]
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word union all select 2, 'b'")
+    assert made(spark, plans, "path", tmp_path / "made", query) == [(2,)]
+
+
+def test_a_table_that_is_forgotten_keeps_its_files(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    plans.forget("bronze", "kept_words")
+    assert not spark.catalog.tableExists("bronze.kept_words")
+    assert list((tmp_path / "words").glob("*.parquet"))
+    plans.forget("bronze", "kept_words")
+
+
+def test_files_are_made_without_checksums_and_by_the_users_mask(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.parquet(str(tmp_path / "numbers"))
+    names = [path.name for path in (tmp_path / "numbers").iterdir()]
+    assert names and not any(name.endswith(".crc") for name in names)
+    (tmp_path / "plain").touch()
+    assert {path.stat().st_mode for path in (tmp_path / "numbers").iterdir()} == {(tmp_path / "plain").stat().st_mode}
