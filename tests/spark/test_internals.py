@@ -33,6 +33,9 @@ def known(spark: SparkSession, key: str) -> bool:
     java = java_of(spark)
     if key.startswith("parquet."):
         return bool(key == java.org.apache.parquet.hadoop.ParquetOutputFormat.BLOCK_ROW_COUNT_LIMIT)
+    if key.startswith("spark.hadoop.fs."):
+        scheme, conf = key.split(".")[3], session_of(spark).sessionState().newHadoopConf()
+        return bool(java.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, conf).getName() == session.settings("/warehouse")[key])
     if key.startswith("spark.hadoop.hive."):
         return java.org.apache.hadoop.hive.conf.HiveConf.getConfVars(key.removeprefix("spark.hadoop.")) is not None
     settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
