@@ -414,9 +414,10 @@ def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> Non
     lines = "{{ source('bronze', 'lines') }}"
     touched = "{{ in_touched_days(source('bronze', 'lines')) }}"
     (project.folder / "models/staging/stg_times.sql").write_text(
-        f"{{{{ config({incremental}, meta={{'at': 'logged_at'}}) }}}}\n"
-        "select cluster_id, id, logged_at, batch_id, max(batch_id) over () as made_with, event_date\n"
-        f"from {lines} where logged_at is not null and {touched} and {{{{ since('logged_at') }}}}"
+        "{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}\n"
+        "select cluster_id, id, logged_at, max(batch_id) over () as made_with, event_date\n"
+        f"from {lines} where logged_at is not null and {{{{ in_built_clusters() }}}}\n"
+        "and {{ since('logged_at') }} and {{ since_day('event_date') }}"
     )
     (project.folder / "models/staging/stg_counts.sql").write_text(
         f"{{{{ config({incremental}) }}}}\nwith new as (select event_date, count(*) as lines, max(batch_id) as batch_id\n"
