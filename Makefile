@@ -103,7 +103,7 @@ LIMIT_LINE_MB ?= 64
 limits: setup
 	PYTHONPATH=. $(BIN)/python -m tests.limits --megabytes $(LIMIT_MB) --files $(LIMIT_FILES) --brackets $(LIMIT_BRACKETS) --line $(LIMIT_LINE_MB)
 
-# BENCH=quick takes minutes, BENCH=full hours; ONLY=NAME,… runs some. The table goes to docs/benchmarks.md; logs and warehouses lie in BENCH_FOLDER.
+# BENCH=quick takes minutes, BENCH=full hours; ONLY=NAME,… runs some. The figures go to docs/benchmarks.md, beside those of other sizes; logs and warehouses lie in BENCH_FOLDER.
 BENCH ?= full
 ONLY ?=
 BENCH_FOLDER ?= .cache/bench

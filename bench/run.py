@@ -1,6 +1,7 @@
 """`make bench`: all measurements, each in a process of its own, as one table that also goes to docs/benchmarks.md.
 
-`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some and leaves the page as it is.  What fails or takes longer than its limit is a row that says so.
+`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some.  The page shows the last figures of each measurement and size, which
+`bench/measured.jsonl` keeps, with their day.  What fails or takes longer than its limit is a row that says so.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ import argparse
 import dataclasses
 import datetime as dt
 import importlib
+import itertools
 import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
-import time
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
@@ -25,6 +28,7 @@ from chronicle.project import PROJECT
 # The modules of measurements, in the order of the table; a new one is named here.
 MODULES = ("reading", "builds", "arrivals", "following")
 PAGE = PROJECT / "docs" / "benchmarks.md"
+MEASURED = PROJECT / "bench" / "measured.jsonl"
 FULL_LIMITS = 20
 
 
@@ -72,6 +76,46 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
     return rows
 
 
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What a measurement gave for a size on some cores, on a day (UTC), at a commit."""
+
+    name: str
+    size: list[Any]
+    cores: int
+    day: str
+    commit: str
+    rows: list[Row]
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Its place on the page: by measurement, size and cores; of what is measured no more, the last."""
+        names = list(MEASUREMENTS)
+        if self.name not in names:
+            return len(names), 0, self.cores
+        sizes = [list(size) for size in (*MEASUREMENTS[self.name].quick, *MEASUREMENTS[self.name].full)]
+        return names.index(self.name), sizes.index(self.size) if self.size in sizes else len(sizes), self.cores
+
+
+def held(file: Path) -> list[Measured]:
+    """What was measured until now."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return [Measured(**{**found, "rows": [Row(**row) for row in found["rows"]]}) for found in map(json.loads, lines)]
+
+
+def with_new(known: Iterable[Measured], new: Measured) -> list[Measured]:
+    """Measurements in the order of the page, the new one in the place of an older one of the same size and cores."""
+    return sorted(
+        [*(one for one in known if (one.name, one.size, one.cores) != (new.name, new.size, new.cores)), new], key=lambda one: one.place
+    )
+
+
+def commit() -> str:
+    """The commit that is checked out; empty where there is none."""
+    found = subprocess.run(["git", "-C", str(PROJECT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
 COLUMNS = ("what", "of", "cores", "s", "CPU s", "MB/s", "records", "peak GiB", "executions", "rows read", "plan nodes", "")
 
 
@@ -113,21 +157,24 @@ def machine() -> str:
     return f"{len(os.sched_getaffinity(0))} cores ({', '.join(sorted(models)) or platform.machine()}), {memory:.0f} GiB, {platform.system()}; Python {platform.python_version()}, {packages}"
 
 
-def page(rows: list[Row], size: str, seconds: float, loads: tuple[float, float]) -> str:
+def page(measured: Sequence[Measured]) -> str:
     """docs/benchmarks.md."""
+    newest_first = sorted(measured, key=lambda one: (one.day, one.commit), reverse=True)
+    tables = ""
+    for (day, at), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit)):
+        rows = [row for one in sorted(some, key=lambda one: one.place) for row in one.rows]
+        tables += f"\n## Measured on {day}, commit {at}\n\n{table(rows)}\n"
     return f"""# Benchmarks
 
-`make bench` wrote this page on {dt.datetime.now(dt.UTC):%Y-%m-%d}: sizes `{size}`, {seconds / 60:.0f} minutes. Each measurement has a process of its own (`bench/`). The logs are made from the
+`make bench` writes this page: the last figures of each measurement and size. Each measurement has a process of its own (`bench/`). The logs are made from the
 catalogue's forms (`bench/fleet.py`), except where examples are named.
 
-Machine: {machine()}. Load at the beginning and the end: {loads[0]:.1f}, {loads[1]:.1f}.
+Machine: {machine()}.
 
 *s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed (of
 `follow`: at once, in those minutes); *executions*, *rows
 read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of analysed plans.
-
-{table(rows)}
-"""
+{tables}"""
 
 
 def main() -> None:
@@ -136,6 +183,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=PROJECT / ".cache" / "bench", help="where logs and warehouses are kept")
     parser.add_argument("--only", help="names of measurements, separated by commas")
     parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--measured", type=Path, default=MEASURED)
     parser.add_argument("--one")
     parser.add_argument("--size", type=json.loads, default=[])
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
@@ -150,8 +198,7 @@ def main() -> None:
         raise SystemExit(f"bench: no measurement '{sorted(unknown)[0]}'; there are {', '.join(MEASUREMENTS)}")
     given.folder.mkdir(parents=True, exist_ok=True)
     is_quick = given.sizes == "quick"
-    rows: list[Row] = []
-    began, load_before = time.monotonic(), os.getloadavg()[0]
+    known, now = held(given.measured), commit()
     print("| " + " | ".join(COLUMNS) + " |")
     for name in names:
         wanted = MEASUREMENTS[name]
@@ -160,9 +207,9 @@ def main() -> None:
                 made = measured(given.folder, name, size, cores, wanted.limit * (1 if is_quick else FULL_LIMITS))
                 for row in made:
                     print("| " + " | ".join(cells(row)) + " |", flush=True)
-                rows += made
-    if not given.only:
-        given.page.write_text(page(rows, given.sizes, time.monotonic() - began, (load_before, os.getloadavg()[0])))
+                known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made))
+                given.measured.write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in known), "utf-8")
+                given.page.write_text(page(known), "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
+import json
 import shutil
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ from bench import measurements, run
 from bench.fleet import Fleet
 from bench.following import by_ten_minutes
 from bench.measurements import MEASUREMENTS, Row, Stand, append, cpu_seconds, taken
+from bench.run import Measured, held, with_new
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +45,40 @@ def test_the_table_has_a_line_per_row() -> None:
         "| build, cold | 30 days | 2 | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
         "| ingest | 60 MB | 1 | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
     ]
-    assert run.table(rows) in run.page(rows, "quick", 61.0, (0.1, 1.2))
+    assert run.table(rows) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
+
+
+def measured(name: str, size: list[int], cores: int, day: str, seconds: float) -> Measured:
+    return Measured(name, size, cores, day, f"c{day[-2:]}", [Row(name, f"{size}", seconds=seconds, cores=cores)])
+
+
+def test_a_measurement_takes_the_place_of_its_last() -> None:
+    known: list[Measured] = []
+    for new in (
+        measured("two_days", [2], 2, "2026-11-01", 20.0),
+        measured("by_history", [365], 2, "2026-11-01", 90.0),
+        measured("by_history", [30], 1, "2026-11-01", 40.0),
+        measured("gone", [1], 2, "2026-11-01", 1.0),
+        measured("two_days", [2], 2, "2026-11-02", 19.0),
+    ):
+        known = with_new(known, new)
+    assert [(one.name, one.size, one.rows[0].seconds) for one in known] == [
+        ("by_history", [30], 40.0),
+        ("by_history", [365], 90.0),
+        ("two_days", [2], 19.0),
+        ("gone", [1], 1.0),
+    ]
+    text = run.page(known)
+    places = [text.index(part) for part in ("2026-11-02, commit c02", "| two_days |", "2026-11-01, commit c01", "| by_history |")]
+    assert places == sorted(places)
+
+
+def test_what_was_measured_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "measured.jsonl"
+    assert held(file) == []
+    one = measured("two_days", [2], 2, "2026-11-01", 20.0)
+    file.write_text(json.dumps(dataclasses.asdict(one)) + "\n")
+    assert held(file) == [one]
 
 
 def test_every_measurement_has_sizes_that_its_function_takes() -> None:
