@@ -322,8 +322,15 @@ class Runner:
 
     def _key(self, model: Model, rows: str) -> str:
         """What an analysed plan of a model is kept by; `rows`: what is asked."""
-        read = [(name, self._texts.get(name)) for name in (*model.parents, *(f"bronze.{name}" for name in model.sources))]
-        return hashlib.sha256(repr((model.name, rows, read)).encode()).hexdigest()
+        tables = (*model.parents, *(f"bronze.{name}" for name in model.sources))
+        return hashlib.sha256(repr((model.name, rows, [(name, self._known(model, name)) for name in tables])).encode()).hexdigest()
+
+    def _known(self, model: Model, name: str) -> str | list[str] | None:
+        """What is known of a table or view that a model reads; of the values in a column, which of those that the model chooses are there."""
+        chosen = model.reads.get(name)
+        if name in self._values and chosen is not None:
+            return sorted(self._values[name].intersection(chosen))
+        return self._texts.get(name)
 
     def _tell(self, table: str, name: str, known: str) -> None:
         """Tell Spark what is known of the rows of a table; `name`: as readers know it."""

@@ -55,7 +55,7 @@ def sweep(
     """Delete what dbt makes again in each build, and what a killed build has left: both are in the way of the next.
 
     The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables; `by_days`: the
-    Delta tables that there are between staging and marts, so that one goes which an older release had there.
+    Delta tables that the project has in the schemas of steps. Any other there was left by an older release, and goes too.
     """
     for schema, name, is_delta in folders(spark, warehouse):
         is_old = is_delta and schema in STEPS and by_days is not None and (schema, name) not in by_days

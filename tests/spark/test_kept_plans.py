@@ -40,7 +40,7 @@ def plans(spark: SparkSession) -> Iterator[KeptPlans]:
 
 
 def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str) -> None:
-    """Make the table of words anew, of the rows of a query."""
+    """Replace the table of words by the rows of a query."""
     plans.forget("bronze", "kept_words")
     shutil.rmtree(folder, ignore_errors=True)
     spark.sql(f"create table bronze.kept_words using parquet location '{folder}' as {rows}")

@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from chronicle.ask import sql
 from chronicle.output import formats
@@ -76,6 +78,16 @@ def test_a_step_without_files_is_no_table(spark: SparkSession, warehouse: str) -
     assert ("intermediate", "int_halves") not in tables(spark, place)
     sweep(spark, place, only={("intermediate", "int_halves")})
     assert not (Path(warehouse) / "intermediate" / "int_halves").exists()
+
+
+def test_a_table_that_an_older_release_had_among_steps_goes(spark: SparkSession, warehouse: str) -> None:
+    place = Warehouse.at(warehouse)
+    old, current = ("staging", "base_old"), ("staging", "base_current")
+    for table in (old, current):
+        write_deltalake(place.table(*table), pa.table({"id": [1]}))
+    sweep(spark, place, only={old, current}, by_days={current})
+    assert not Path(place.table(*old)).exists() and DeltaTable.is_deltatable(place.table(*current))
+    sweep(spark, place, only={current}, by_days=set())
 
 
 def test_a_session_of_another_warehouse_is_refused(spark: SparkSession, tmp_path: Path) -> None:
