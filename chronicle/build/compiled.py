@@ -109,6 +109,11 @@ class Model:
         return f"{self.schema}.`{self.alias}`"
 
     @property
+    def columns_in_sql(self) -> str:
+        """The columns of its contract, as SQL defines them."""
+        return ", ".join(f"`{name}` {kind}" for name, (kind, _) in self.columns.items())
+
+    @property
     def is_view(self) -> bool:
         return self.kind in ("view", "ephemeral")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -59,10 +59,9 @@ class FileLists:
         self._define(schema, known, f"({columns_in_sql(table)}) using parquet {parts} location {spark_literal(str(empty))}")
         return sql_name
 
-    def show_folder(self, schema: str, known: str, folder: Path, columns: Mapping[str, tuple[str, str]]) -> str:
-        """Make a folder of Parquet files known as a table.  `columns`: type and description of each.  Returns its name in SQL."""
-        kinds = ", ".join(f"`{name}` {kind}" for name, (kind, _) in columns.items())
-        self._define(schema, known, f"{f'({kinds}) ' if kinds else ''}using parquet location {spark_literal(str(folder))}")
+    def show_folder(self, schema: str, known: str, folder: Path, columns: str) -> str:
+        """Make a folder of Parquet files known as a table.  `columns`: as SQL defines them; empty: Spark looks.  Returns its name in SQL."""
+        self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(str(folder))}")
         return f"{schema}.`{known}`"
 
     def _define(self, schema: str, known: str, definition: str) -> None:

@@ -185,7 +185,7 @@ class Unchanged:
         if model.is_published:
             place = self.lists.show(model.schema, model.alias, before(model))
         else:
-            place = self.lists.show_folder(model.schema, before(model), kept_step(self.place, model), model.columns)
+            place = self.lists.show_folder(model.schema, before(model), kept_step(self.place, model), model.columns_in_sql)
         if not self.count(model):
             return f"select * from {place} where false"
         rows = self._stored(model)

@@ -91,6 +91,7 @@ class NoSession(RuntimeError):
 
 def settings(warehouse: str) -> dict[str, str]:
     """Spark's configuration for a warehouse folder or URI."""
+    has_own_classes = own_classes.jar().exists()
     return {
         "spark.app.name": "chronicle",
         "spark.master": "local[*]",
@@ -98,7 +99,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.extensions": ",".join(EXTENSIONS if own_classes.jar().exists() else EXTENSIONS[:1]),
+        "spark.sql.extensions": ",".join(EXTENSIONS if has_own_classes else EXTENSIONS[:1]),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
         "spark.sql.catalogImplementation": "in-memory",
@@ -114,7 +115,7 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.buffer.pageSize": "1m",
         # What other engines read; Spark's default is a 96-bit form of its own.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-        **(LOCAL_FILES if own_classes.jar().exists() else {}),
+        **(LOCAL_FILES if has_own_classes else {}),
         **internals.ALWAYS,
     }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.spark import own_classes
 from chronicle.spark.internals.kept_plans import KeptPlans
 
 if TYPE_CHECKING:
@@ -92,12 +93,29 @@ def test_what_reads_more_than_tables_is_not_kept(spark: SparkSession, plans: Kep
     assert made(spark, plans, "path", tmp_path / "made", query) == [(2,)]
 
 
-def test_a_table_that_is_forgotten_keeps_its_files(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_own_classes", [True, False])
+def test_what_is_forgotten_keeps_its_files(
+    spark: SparkSession, plans: KeptPlans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_own_classes: bool
+) -> None:
     hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
-    plans.forget("bronze", "kept_words")
-    assert not spark.catalog.tableExists("bronze.kept_words")
+    spark.sql("create view bronze.kept_made as select * from bronze.kept_words")
+    if not has_own_classes:
+        monkeypatch.setattr(own_classes, "jar", lambda: tmp_path / "no.jar")
+    plans = KeptPlans(spark)
+    for name in ("kept_made", "kept_words", "kept_words"):
+        plans.forget("bronze", name)
+        assert not spark.catalog.tableExists(f"bronze.{name}")
     assert list((tmp_path / "words").glob("*.parquet"))
-    plans.forget("bronze", "kept_words")
+
+
+def test_without_our_own_classes_all_is_done_in_sql(
+    spark: SparkSession, plans: KeptPlans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    monkeypatch.setattr(own_classes, "jar", lambda: tmp_path / "no.jar")
+    in_sql = KeptPlans(spark)
+    in_sql.view("sql", "kept_view", "select id from bronze.kept_words")
+    assert made(spark, in_sql, "sql", tmp_path / "made", "select id + 1 as next from kept_view") == [(2,)]
 
 
 def test_files_are_made_without_checksums_and_by_the_users_mask(spark: SparkSession, tmp_path: Path) -> None:

@@ -46,7 +46,6 @@ class KeptPlans:
         """Take a table, or a view with a schema, out of the catalog; files stay."""
         if self._java:
             self._java.forget(session_of(self._spark), schema, name)
-        else:
-            for kind in ("view", "table"):
-                if self._spark.catalog.tableExists(f"{schema}.`{name}`"):
-                    self._spark.sql(f"drop {kind} if exists {schema}.`{name}`")
+        elif self._spark.catalog.tableExists(table := f"{schema}.`{name}`"):
+            kind = "view" if self._spark.catalog.getTable(table).tableType == "VIEW" else "table"
+            self._spark.sql(f"drop {kind} {table}")
