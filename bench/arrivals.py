@@ -29,14 +29,15 @@ def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
     """Build what a fleet wrote first, then what it wrote later."""
     logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
     later.mkdir(parents=True)
-    for home in sorted(logs.glob("cluster-*")):
+    # A quiet cluster has written nothing later.
+    for lines in sorted(logs.glob("cluster-*/later")):
         # Or it would be read at once, as the logs of another cluster.
-        shutil.move(home / "later", later / home.name)
+        shutil.move(lines, later / lines.parent.name)
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))
     yield stand.build(warehouse, Row("build of what was there", of))
-    for home in sorted(logs.glob("cluster-*")):
-        append(later / home.name, home / "input")
+    for lines in sorted(later.iterdir()):
+        append(lines, logs / lines.name / "input")
     read = Row("ingest of what arrived", of)
     stand.ingest(warehouse, logs, read)
     yield read

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chronicle.build import needs
+from chronicle.build import columns, needs
 from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
 from chronicle.build.internals import EPHEMERAL, fields_of
 from chronicle.output.sql_text import spark_literal
@@ -44,10 +44,13 @@ CLUSTERS = "cluster_id in ('/* built clusters */')"
 SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
 SINCE_DAY = r"(?P<day>[\w.]+) >= '/\* from day \*/'"
 AS_BEFORE = "__as_before__"
+OF_ALL = "__of_all_clusters__"
 NEW_BATCHES = "batch_id > '/* newest batch */'"
 MARKS = re.compile(
     re.escape(CLUSTERS)
-    + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|__of_all_clusters__(?P<mart>\w+)|"
+    + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|"
+    + OF_ALL
+    + r"(?P<mart>\w+)|"
     + SINCE
     + "|"
     + SINCE_DAY
@@ -79,7 +82,8 @@ class Model:
     names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
     `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
     reads its own rows may differ; `unit`: what `at` is cut to (`minute`, `hour`; None: it is a moment or a day); `needs`: what has to have rows so that it can have any; `reads`: of which values it reads
-    rows of tables with known ones (`chronicle/build/needs.py`); `types`: of a seed's columns that are no texts; `path`: its file."""
+    rows of tables with known ones (`chronicle/build/needs.py`); `columns_read`: of a stored model by table beneath, be it by way of views, the columns that its
+    rows hang on (None: all; `chronicle/build/columns.py`); `types`: of a seed's columns that are no texts; `path`: its file."""
 
     name: str
     schema: str
@@ -101,6 +105,7 @@ class Model:
     unit: str | None = None
     needs: needs.Need = True
     reads: needs.Reads = field(default_factory=dict)
+    columns_read: dict[str, list[str] | None] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -190,6 +195,26 @@ class Project:
                 found.add(model.name)
         return found
 
+    def columns_asked(self) -> dict[str, list[list[str]]]:
+        """By table that stored models read, be it by way of views, the columns that readers ask for where they do not ask for all."""
+        found: dict[str, list[list[str]]] = {}
+        for model in self.models.values():
+            for name, read in model.columns_read.items():
+                asked = found.setdefault(name, [])
+                if name in self.models and read is not None and read not in asked and read != sorted(self.models[name].columns):
+                    asked.append(read)
+        return found
+
+    def values_read(self, model: Model) -> needs.Reads:
+        """By table with known values those of which a model reads rows, be it by way of views (None: all)."""
+        found: needs.Reads = {}
+        for name in self.with_views([model.name]):
+            for table, values in self.models[name].reads.items():
+                if not self.models[table].is_view:
+                    before = found.get(table, [])
+                    found[table] = None if before is None or values is None else [*before, *values]
+        return found
+
     def readers_beneath(self) -> dict[str, int]:
         """By model the longest way down to one that nothing reads, in models: what is high holds up most."""
         found = dict.fromkeys(self.models, 0)
@@ -267,7 +292,7 @@ def project_hash(project: Path = PROJECT) -> str:
 
 def compiled(project: Path = PROJECT) -> Project:
     """The project as it stands, compiled now if it was not before.  Raises BuildFailed with what dbt says about it."""
-    code = [Path(file).read_text("utf-8") for file in (__file__, needs.__file__)]
+    code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__)]
     made_for = [project_hash(project), *map(metadata.version, ("dbt-core", "dbt-spark", "sqlglot")), *code]
     kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
     if kept.exists():
@@ -319,7 +344,7 @@ def compile_by_dbt(project: Path) -> Project:
             raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
     models = {model.name: model for model in with_needs([Model(**fields_of(result.node)) for result in results])}
     order = TopologicalSorter({name: model.parents for name, model in models.items()})
-    return Project({name: models[name] for name in order.static_order()}, project)
+    return with_columns(Project({name: models[name] for name in order.static_order()}, project))
 
 
 def with_needs(models: Sequence[Model]) -> list[Model]:
@@ -332,6 +357,30 @@ def with_needs(models: Sequence[Model]) -> list[Model]:
         model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql)), reads=found.reads(model.sql))
         for model in models
     ]
+
+
+def with_columns(project: Project) -> Project:
+    """A project whose stored models know which columns of the tables beneath them they read."""
+    models = project.models
+    names = {
+        name: model.name for model in models.values() for name in (VIEW + model.name, f"{model.schema}.{model.alias}", OF_ALL + model.name)
+    }
+    names |= {f"bronze.{name}": f"bronze.{name}" for name in project.sources()}
+    held = {name: list(model.columns) for name, model in models.items() if model.has_contract and not model.is_view}
+    held |= {seed.name: seed_rows(seed, project.folder).column_names for seed in project.of_kind("seed")}
+    reads = columns.Reads(names, held, {model.name: model.sql for model in models.values() if model.is_view})
+
+    def read(model: Model) -> dict[str, list[str] | None]:
+        found = reads.beneath(model.sql.replace(AS_BEFORE, f"{model.schema}.{model.alias}"))
+        return {name: some if some is None else sorted(some) for name, some in found.items() if name != model.name}
+
+    return replace(
+        project,
+        models={
+            name: model if model.is_view or model.kind == "seed" else replace(model, columns_read=read(model))
+            for name, model in models.items()
+        },
+    )
 
 
 def _read(kept: dict[str, Any]) -> Model:

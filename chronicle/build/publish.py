@@ -272,7 +272,7 @@ def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: 
 def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
     """Rows in an order that only their values decide; `first`: the column that decides first."""
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)])
+    return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)]) if plain else rows
 
 
 def same(old: pa.Table, new: pa.Table) -> bool:

@@ -205,12 +205,10 @@ class Runner:
         days, failure, because, took, group = None, None, None, None, None
         part: Part | None = None
         try:
-            if self.unchanged:
-                # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
-                because = None if model.kind == "seed" else self.unchanged.reasons(model)
+            # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
+            if self.unchanged and not model.is_view and model.kind != "seed":
+                because = self.unchanged.reasons(model)
                 self.unchanged.differs[model.name] = bool(because)
-                if model.is_view and because and (begin := self.unchanged.begin(because)):
-                    self.unchanged.begins[model.name] = begin
             if because == [] and (model.is_step or model.is_published):
                 self._left.add(model.name)
             elif not model.is_view and because != []:

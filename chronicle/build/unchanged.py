@@ -1,9 +1,9 @@
 """Which models a build of some clusters can leave as the build before left them.
 
 A model is made again if something that it reads is not as it was: rows of bronze that arrived, or a table whose rows of these clusters
-were made again and differ.  A table may name the column by which others choose their rows from it (`known_values` in its `meta`: the type
+were made again and differ.  Views are looked through.  A table may name the column by which others choose their rows from it (`known_values` in its `meta`: the type
 of an event, the kind of a captured row, the metric); then a reader is made again only if it chooses a value whose rows differ, as the text of
-its query says (`chronicle/build/needs.py`).
+its query says (`chronicle/build/needs.py`).  Of all other tables it is made again only if they differ in columns that it reads (`chronicle/build/columns.py`).
 
 A table may also name the column with the time of its rows (`at` in its `meta`).  Then it is known from which time on its rows differ, and a
 reader that can be made in part (`macros/since.sql`) is made from that time on.
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # Settings that `KnownRows` reads: what is known of a table.
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
+# Tables of more rows are not compared by the columns that readers ask for.
+MOST_COMPARED = 65_536
 # What of a time is below a unit.
 BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
 
@@ -43,21 +45,22 @@ BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"mi
 @dataclass
 class Unchanged:
     """What the build before left, and what of it differs now.  `arrived`: the clusters that are built, and tables of bronze with new rows;
-    `differs`: by model that was looked at whether its rows differ, or the values of its column of which rows differ; `begins`: from which time
-    on, where that is known."""
+    `differs`: by stored model that was looked at whether its rows differ, or the values of its column of which rows differ; `alike`: by one that differs the columns in
+    which it does not, as its readers have them; `begins`: from which time on it differs, where that is known."""
 
     spark: SparkSession
     place: Warehouse
     project: Project
     arrived: Arrivals
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
+    alike: dict[str, list[list[str]]] = field(default_factory=dict)
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     lists: FileLists = field(init=False)
     _tables: dict[str, ds.Dataset | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fed = self.project.fed()
-        self._read = {parent for model in self.project.models.values() for parent in model.parents}
+        self._read = self.project.columns_asked()
         self.begins |= {f"bronze.{name}": begin for name, begin in self.arrived.begins.items()}
 
     @property
@@ -69,11 +72,12 @@ class Unchanged:
         """What a model reads that is not as it was; nothing if it need not be made."""
         if not self._can_be_left(model):
             return ["rows of no cluster"]
-        found = [f"bronze.{name}" for name in model.sources if name in self.arrived.tables]
-        parents = [self.project.models[name] for name in model.parents if self.differs[name]]
-        chosen = [parent for parent in parents if isinstance(self.differs[parent.name], set)]
-        found += [parent.name for parent in parents if parent not in chosen]
-        return found + [parent.name for parent in chosen if found or self._chooses(model, parent)]
+        found = [f"bronze.{name}" for name in self.arrived.tables if f"bronze.{name}" in model.columns_read]
+        differ = [(name, columns) for name, columns in model.columns_read.items() if self.differs.get(name)]
+        chosen = [name for name, _ in differ if isinstance(self.differs[name], set)]
+        found += [name for name, columns in differ if name not in chosen and columns not in self.alike.get(name, ())]
+        read = self.project.values_read(model)
+        return found + [name for name in chosen if found or not self._are_disjoint(name, read.get(name))]
 
     def begin(self, reasons: Iterable[str]) -> dt.datetime | None:
         """From which time on that differs for which a model is made again; None if that is not known."""
@@ -143,6 +147,8 @@ class Unchanged:
                 begin = first_difference(old, new, model.at)
         if begin and self.differs[model.name]:
             self.begins[model.name] = begin
+        if self.differs[model.name] is True and max(old.num_rows, new.num_rows) <= MOST_COMPARED:
+            self.alike[model.name] = [columns for columns in self._read[model.name] if are_alike(old.select(columns), new.select(columns))]
 
     def _can_be_left(self, model: Model) -> bool:
         """Whether its rows of these clusters can be told from those of others: without their name, the build before may have left those of
@@ -193,11 +199,11 @@ class Unchanged:
         where = f" where cluster_id in ({', '.join(map(spark_literal, self.clusters))})" if "cluster_id" in rows.schema.names else ""
         return f"select * from {place}{where}"
 
-    def _chooses(self, model: Model, parent: Model) -> bool:
-        """Whether a query reads rows of the values that differ."""
-        read, differ = model.reads.get(parent.name), self.differs[parent.name]
+    def _are_disjoint(self, name: str, read: list[str] | None) -> bool:
+        """Whether rows of some values are none that differ."""
+        differ = self.differs[name]
         assert isinstance(differ, set)
-        return read is None or not differ.isdisjoint(read)
+        return read is not None and differ.isdisjoint(read)
 
 
 def setting(model: Model) -> str:
@@ -218,6 +224,11 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
+
+
+def are_alike(old: pa.Table, new: pa.Table) -> bool:
+    """Whether two tables have the same rows."""
+    return old.num_rows == new.num_rows and (not new.column_names or same(ordered(old), ordered(new)))
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:

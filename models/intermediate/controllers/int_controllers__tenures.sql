@@ -30,7 +30,7 @@ led as (
             runs.run_number,
             runs.stopping_at,
             runs.stopped_at,
-            runs.last_seen_at,
+            runs.fell_silent_at,
             runs.next_started_at
         )) as run
     from terms
@@ -100,7 +100,7 @@ final as (
         late.last_write_at,
         led.run.stopping_at,
         led.run.stopped_at,
-        led.run.last_seen_at,
+        led.run.fell_silent_at,
         led.run.next_started_at
     from terms
     left join resigned using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)

@@ -47,7 +47,7 @@ final as (
                     when tenures.stopping_at > tenures.elected_at
                         then coalesce(tenures.stopped_at, tenures.stopping_at)
                     when tenures.stopped_at is null and tenures.next_started_at is not null
-                        then tenures.last_seen_at
+                        then tenures.fell_silent_at
                 end
             ),
             case
@@ -68,7 +68,7 @@ final as (
             when
                 tenures.stopped_at is null
                 and tenures.next_started_at is not null
-                and tenures.last_seen_at <= coalesce(tenures.superseded_at, tenures.last_seen_at)
+                and tenures.fell_silent_at <= coalesce(tenures.superseded_at, tenures.fell_silent_at)
                 then 'killed'
             when expiries.expired_at is not null then 'expired'
             when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)

@@ -30,7 +30,7 @@ dated as (
         on
             runs.cluster_id = fencings.cluster_id
             and runs.node_id = fencings.broker_id
-            and runs.last_seen_at < fencings.logged_at
+            and runs.fell_silent_at < fencings.logged_at
             and runs.next_started_at > fencings.logged_at
     left join timed on runs.cluster_id = timed.cluster_id and runs.node_id = timed.node_id
     where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null

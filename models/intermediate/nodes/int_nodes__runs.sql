@@ -54,7 +54,7 @@ reported as (
     group by cluster_id, node_id, run_number
 ),
 
-final as (
+described as (
     select
         seen.cluster_id,
         seen.cluster_incarnation,
@@ -74,27 +74,35 @@ final as (
         reported.failed_at,
         seen.first_seen_at,
         seen.last_seen_at,
-        -- The last sign of life is evidence too: of a process that was killed it is all there is.
-        concat(
-            slice(coalesce(reported.evidence, array()), 1, 9),
-            array(
-                named_struct(
-                    'node_id', seen.node_id,
-                    'source_path', seen.last_record.source_path,
-                    'byte_offset', seen.last_record.byte_offset
-                )
-            )
-        ) as evidence,
-        coalesce(reported.evidence_count, 0) + 1 as evidence_count,
-        lead(reported.started_at) over (
-            partition by seen.cluster_id, seen.node_id order by seen.run_number
-        ) as next_started_at
+        named_struct(
+            'node_id', seen.node_id,
+            'source_path', seen.last_record.source_path,
+            'byte_offset', seen.last_record.byte_offset
+        ) as last_line,
+        reported.evidence,
+        reported.evidence_count,
+        lead(reported.started_at) over (on_node) as next_started_at,
+        coalesce(array_max(reported.stops), reported.stopped_at, reported.failed_at) is not null
+        or lead(seen.run_number) over (on_node) is not null as is_over
     from seen
     left join reported
         on
             seen.cluster_id = reported.cluster_id
             and seen.node_id = reported.node_id
             and seen.run_number = reported.run_number
+    window on_node as (partition by seen.cluster_id, seen.node_id order by seen.run_number)
+),
+
+final as (
+    select
+        * except (is_over, last_line, evidence, evidence_count),
+        -- Null while the process runs: what reads these alone is as it was after each line that it writes.
+        if(is_over, last_seen_at, null) as fell_silent_at,
+        if(is_over, last_line, null) as final_line,
+        -- The last sign of life is evidence too: of a process that was killed it is all there is.
+        concat(slice(coalesce(evidence, array()), 1, 9), array(last_line)) as evidence,
+        coalesce(evidence_count, 0) + 1 as evidence_count
+    from described
 )
 
 select * from final

@@ -22,7 +22,7 @@ missed as (
             struct(losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset),
             struct(
                 not losses.is_shared
-                and losses.logged_at >= runs.last_seen_at + interval 30 seconds as is_doubtful,
+                and losses.logged_at >= runs.fell_silent_at + interval 30 seconds as is_doubtful,
                 losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset
             )
         ) as first_loss
@@ -31,9 +31,9 @@ missed as (
         on
             runs.cluster_id = losses.cluster_id
             and runs.node_id = losses.lost_node_id
-            and runs.last_seen_at < losses.logged_at
+            and runs.fell_silent_at < losses.logged_at
             and runs.next_started_at > losses.logged_at
-            and (losses.is_abrupt or losses.logged_at < runs.last_seen_at + interval 30 seconds)
+            and (losses.is_abrupt or losses.logged_at < runs.fell_silent_at + interval 30 seconds)
     where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null
     group by runs.cluster_id, runs.node_id, runs.run_number
 ),
@@ -47,7 +47,7 @@ noticed as (
             <= coalesce(heartbeats.fencing.fenced_at, missed.first_loss.logged_at),
             missed.first_loss,
             named_struct(
-                'logged_at', greatest(runs.last_seen_at, heartbeats.fencing.last_heartbeat_at),
+                'logged_at', greatest(runs.fell_silent_at, heartbeats.fencing.last_heartbeat_at),
                 'node_id', heartbeats.fencing.reporting_node_id,
                 'source_path', heartbeats.fencing.source_path,
                 'byte_offset', heartbeats.fencing.byte_offset
@@ -68,12 +68,12 @@ noticed as (
 
 final as (
     select
-        * except (stopped_at, evidence, evidence_count, sign),
+        * except (stopped_at, fell_silent_at, final_line, evidence, evidence_count, sign),
         coalesce(
             stopped_at,
             stopping_at,
             if(sign.source_path is not null, sign.logged_at, null),
-            case when failed_at is not null or next_started_at is not null then last_seen_at end
+            case when failed_at is not null or next_started_at is not null then fell_silent_at end
         ) as stopped_at,
         case
             -- A KRaft controller without a broker role says that it stops, but not that it has stopped.

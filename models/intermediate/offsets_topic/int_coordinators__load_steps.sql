@@ -22,7 +22,7 @@ lives as (
         first_seen_at,
         lead(first_seen_at) over (partition by cluster_id, node_id order by run_number)
             as next_seen_at,
-        last_seen_at,
+        fell_silent_at,
         coalesce(stopped_at, stopping_at, failed_at) as logged_end_at
     from runs
 ),
@@ -34,7 +34,7 @@ stepped as (
         lives.run_number,
         coalesce(
             lives.logged_end_at,
-            case when lives.next_seen_at is not null then lives.last_seen_at end
+            case when lives.next_seen_at is not null then lives.fell_silent_at end
         ) as process_ended_at,
         case
             when {{ has_role('coordinator_unload_order') }} then 'leaving'

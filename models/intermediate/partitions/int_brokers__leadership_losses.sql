@@ -43,7 +43,7 @@ answered as (
 cut_off as (
     select
         runs.*,
-        element_at(runs.evidence, -1) as line
+        runs.final_line as line
     from runs
     left anti join placed
         on
