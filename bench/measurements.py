@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,15 +102,15 @@ class Stand:
         self.used.append(place)
         return place
 
-    def session(self, warehouse: Path) -> SparkSession:
-        """As a command has it, but that Spark notes more than its last thousand executions, and all of their plans."""
-        return start(str(warehouse), server=Server(NOTES, command_options(str(warehouse))))
+    def session(self, warehouse: Path, paths: Sequence[str] = ()) -> SparkSession:
+        """As a command has it that reads some paths, but that Spark notes more than its last thousand executions, and all of their plans."""
+        return start(str(warehouse), server=Server(NOTES, command_options(str(warehouse), paths)))
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
         """Read logs into a warehouse, and fill in what it took."""
         options = Options(paths=[str(folder)], layout=layout, timezone="UTC")
         with taken(row):
-            outcome = ingest(lambda: self.session(warehouse), str(warehouse), options, tell=lambda text: None)
+            outcome = ingest(lambda: self.session(warehouse, options.paths), str(warehouse), options, tell=lambda text: None)
         row.megabytes, row.records = outcome.bytes_read / 1e6, outcome.records
         row.says = f"{outcome.recognised / max(1, outcome.records):.1%} recognised"
         return outcome

@@ -49,6 +49,8 @@ WHILE_BUILDING = {
     "parquet.block.row.count.limit": str(ROW_GROUP),
     # Files of which no row is made again are linked into the next table (`chronicle/build/steps.py`).
     "spark.sql.files.maxRecordsPerFile": str(ROW_GROUP),
+    # Beyond ten clusters Spark would ask for all between the first and the last, and leave out no group.
+    "spark.sql.parquet.pushdown.inFilterThreshold": "10000",
     # Its first step leaves out rows before they are sent to other partitions. There is one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     **settings.WHILE_BUILDING,

@@ -77,11 +77,11 @@ def run(
         done = there.ask("run", **following.asked(options))
         clusters, failed = set(done["clusters"]), done["failed"]
     else:
-        session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory)
+        session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory, paths=paths)
         ahead = None
         if not is_current(warehouse):
             # There will be something to do: the JVM and dbt take their seconds while files are looked at.
-            session, ahead = start_ahead(warehouse, memory=memory).result, compiled_ahead()
+            session, ahead = start_ahead(warehouse, memory=memory, paths=paths).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")

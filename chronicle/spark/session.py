@@ -24,6 +24,7 @@ from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
 from chronicle.spark.processes import tree
 from ingestion import cache
+from ingestion.sources.discover import have_bytes
 from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ COMMAND_OPTIONS = (
 # with two, a table of many rows is made in half the time.
 FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
 MANY_RECORDS = 1_500_000
+# What such a warehouse was read from, where nothing is in it yet.
+MANY_BYTES = 200 * MANY_RECORDS
 
 # What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
 FORGETFUL = {
@@ -120,8 +123,9 @@ def settings(warehouse: str) -> dict[str, str]:
     }
 
 
-def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -> SparkSession:
-    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
+def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, paths: Sequence[str] = ()) -> SparkSession:
+    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `paths`: what will be
+    read into the warehouse.
 
     A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
     Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
@@ -138,7 +142,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None) -
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        _connect(memory, server.java_options if server else command_options(root))
+        _connect(memory, server.java_options if server else command_options(root, paths))
     builder = SparkSession.builder
     for key, value in (settings(root) | (FORGETFUL | server.settings if server else {})).items():
         builder = builder.config(key, value)
@@ -157,13 +161,13 @@ def must_be_able() -> None:
     jars.class_path()
 
 
-def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
+def start_ahead(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()) -> Future[SparkSession]:
     """Start Spark in a thread, while files are looked at: the JVM takes seconds of its own."""
     future: Future[SparkSession] = Future()
 
     def work() -> None:
         try:
-            future.set_result(start(warehouse, memory=memory))
+            future.set_result(start(warehouse, memory=memory, paths=paths))
         except BaseException as error:
             future.set_exception(error)
 
@@ -171,9 +175,10 @@ def start_ahead(warehouse: str, *, memory: str = "2g") -> Future[SparkSession]:
     return future
 
 
-def command_options(warehouse: str) -> tuple[str, ...]:
-    """Options of Java for a command: its compilers are chosen by the records of the warehouse when it starts."""
-    is_large = rows_of(Warehouse.at(warehouse).bronze("log_records")) >= MANY_RECORDS
+def command_options(warehouse: str, paths: Sequence[str] = ()) -> tuple[str, ...]:
+    """Options of Java for a command: its compilers are chosen by the records of the warehouse when it starts, and by the size of what will be read
+    into it."""
+    is_large = rows_of(Warehouse.at(warehouse).bronze("log_records")) >= MANY_RECORDS or have_bytes(paths, MANY_BYTES)
     return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, FIRST_COMPILER_ALONE)
 
 

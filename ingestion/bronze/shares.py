@@ -16,7 +16,7 @@ from ingestion.bronze.capture_rows import read_capture
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
 from ingestion.delta_files import Added
-from ingestion.sources.discover import is_archive
+from ingestion.sources.discover import GZIPPED, is_archive
 from ingestion.sources.inspect import inspect
 from ingestion.sources.stages import Found, Identified, Inspected
 
@@ -70,8 +70,8 @@ def portions(sources: list[Identified]) -> Iterator[list[Identified]]:
 
 
 def source_size(source: Identified) -> int:
-    """Bytes that are still to be read; a gzip is taken as eight times its size on disk."""
-    return (source.disk_size or 0) * 8 if source.size is None else source.size - source.start
+    """Bytes that are still to be read, of a gzip as far as its size on disk says it."""
+    return (source.disk_size or 0) * GZIPPED if source.size is None else source.size - source.start
 
 
 def bins(sources: list[Identified], cores: int) -> list[list[int]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,6 +16,8 @@ from ingestion.sources import archives
 from ingestion.sources.layout import Layout
 from ingestion.sources.stages import Found, grown
 
+# Of how many bytes of a log a byte of gzip is made.
+GZIPPED = 8
 # A kind of bundle, and the cluster that it names.
 Bundle = tuple[archives.Bundle, str | None]
 
@@ -59,6 +62,18 @@ def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
         yield given
         return
     yield from _files_in(given, os.path.realpath(leave_out) if leave_out else None)
+
+
+def have_bytes(paths: Iterable[str], least: int) -> bool:
+    """Whether the files below some paths have so many bytes together; a compressed one counts for eight of its size, as a log has.  Those behind
+    are not looked at."""
+    size = 0
+    for path in (file for given in paths for file in find_files(given)):
+        with contextlib.suppress(OSError):
+            size += os.stat(path).st_size * (GZIPPED if path.endswith(".gz") else 1)
+        if size >= least:
+            return True
+    return False
 
 
 def _files_in(folder: str, passed_by: str | None) -> Iterator[str]:

@@ -74,3 +74,12 @@ def megabytes(size: str) -> int:
 def test_the_second_compiler_is_for_many_records(monkeypatch: pytest.MonkeyPatch, records: int, is_first_alone: bool) -> None:
     monkeypatch.setattr(session, "rows_of", lambda path: records)
     assert (session.FIRST_COMPILER_ALONE in session.command_options("/warehouse")) is is_first_alone
+
+
+@pytest.mark.parametrize(("name", "is_first_alone"), [("small.log", True), ("large.log", False), ("large.log.gz", False)])
+def test_the_second_compiler_is_for_large_files(tmp_path: Path, name: str, is_first_alone: bool) -> None:
+    size = session.MANY_BYTES if name == "large.log" else session.MANY_BYTES // 8
+    (tmp_path / "logs").mkdir()
+    with (tmp_path / "logs" / name).open("wb") as file:
+        file.truncate(size)
+    assert (session.FIRST_COMPILER_ALONE in session.command_options("/warehouse", [str(tmp_path / "logs")])) is is_first_alone

@@ -334,7 +334,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     project.build()
     assert set(project.outcome.models) == made | {"fct_few", "fct_pairs"}
     because = {result.model.name: result.because for result in project.outcome.results}
-    assert because["fct_few"] == ["int_few"] and because["fct_of_many"] == [] and because["int_ids"] == ["int_few"]
+    assert because["fct_few"] == ["int_lines"] and because["fct_of_many"] == [] and because["int_ids"] == ["int_lines"]
     assert project.rows("select cluster_id, lines from marts.fct_few order by 1") == [("fed", 2), ("idle", 1)]
     assert project.rows("select cluster_id, lines from marts.fct_pairs") == [("fed", 1)]
     left = project.rows("select cluster_id, id, isr from intermediate.int_lines where cluster_id in ('fed', 'idle') order by 1, 2, 3")
@@ -345,6 +345,39 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
         project.build()
         (found,) = [result for result in project.outcome.results if result.model.name == "int_ids"]
         assert found.because == reasons and project.rows("select count(*) from intermediate.int_ids") == [(2 if cluster == "fed" else 1,)]
+
+
+def test_what_differs_in_columns_that_a_model_does_not_read_leaves_it(project: Project) -> None:
+    """Be it by way of views; and what reads no column of a table is made again where its rows are more."""
+    steps, marts = project.folder / "models/intermediate", project.folder / "models/marts"
+    steps.mkdir(exist_ok=True)
+    contract = "models: [{name: int_seen, config: {contract: {enforced: true}}, columns: [{name: cluster_id, data_type: string}, {name: isr, data_type: string},"
+    (steps / "int_seen.yml").write_text(f"{contract} {{name: first_id, data_type: bigint}}, {{name: last_id, data_type: bigint}}]}}]\n")
+    (steps / "int_seen.sql").write_text(
+        "{{ config(materialized='table', file_format='parquet') }}\n"
+        "select cluster_id, isr, min(id) as first_id, max(id) as last_id from {{ source('bronze', 'lines') }}\n"
+        "where {{ in_built_clusters() }} and cluster_id = 'seen' group by cluster_id, isr"
+    )
+    (steps / "int_first.sql").write_text(
+        "with seen as (select * from {{ ref('int_seen') }}) select cluster_id, first_id as id, last_id from seen"
+    )
+    for name, query in {
+        "fct_first": "select cluster_id, max(id) > 0 as is_there from {{ ref('int_first') }} group by cluster_id",
+        "fct_last": "select cluster_id, max(last_id) > 0 as is_there from {{ ref('int_first') }} group by cluster_id",
+        "fct_seen": "select 'seen' as cluster_id, count(*) > 1 as is_there from {{ ref('int_seen') }}",
+    }.items():
+        (marts / f"{name}.sql").write_text(query)
+        (marts / f"{name}.yml").write_text(
+            f"models: [{{name: {name}, columns: [{{name: cluster_id, data_type: string}}, {{name: is_there, data_type: boolean}}]}}]\n"
+        )
+    project.arrive(8, (30, "few", THIRD), cluster="seen")
+    project.build()
+    every = {"fct_first", "fct_last", "fct_seen"}
+    for line, made in (((31, "few"), {"fct_last"}), ((32, "many"), every), ((32, "many"), set())):
+        project.arrive(9, (*line, THIRD), cluster="seen")
+        project.build()
+        assert every.intersection(project.outcome.models) == made
+    assert project.rows("select is_there from marts.fct_seen") == [(True,)]
 
 
 def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> None:

@@ -68,7 +68,8 @@ final as (
             when
                 tenures.stopped_at is null
                 and tenures.next_started_at is not null
-                and tenures.fell_silent_at <= coalesce(tenures.superseded_at, tenures.fell_silent_at)
+                and tenures.fell_silent_at
+                <= coalesce(tenures.superseded_at, tenures.fell_silent_at)
                 then 'killed'
             when expiries.expired_at is not null then 'expired'
             when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)

@@ -78,8 +78,15 @@ rebalances as (
     where evidence_count > 0
 ),
 
-patterns as (
-    select array_sort(collect_list(struct(priority, reason_pattern, reason_kind))) as patterns
+-- A pattern of `like` that is not the same for all rows is compiled for each.
+wordings as (
+    select
+        array_sort(collect_list(struct(
+            priority,
+            coalesce(begins_with, '') as begins_with,
+            coalesce(has_text, '') as has_text,
+            reason_kind
+        ))) as wordings
     from reasons
 ),
 
@@ -92,7 +99,9 @@ explained as (
         ) > 0 as has_assignments,
         get(
             filter(
-                patterns.patterns, known -> lower(rebalances.cause.reason) like known.reason_pattern
+                wordings.wordings,
+                known -> startswith(lower(rebalances.cause.reason), known.begins_with)
+                and contains(lower(rebalances.cause.reason), known.has_text)
             ),
             0
         ).reason_kind as stated_reason_kind,
@@ -100,7 +109,7 @@ explained as (
         runs.last_seen_at as coordinator_last_seen_at,
         runs.run_number
     from rebalances
-    cross join patterns
+    cross join wordings
     left join runs
         on
             rebalances.cluster_id = runs.cluster_id
