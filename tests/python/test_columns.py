@@ -107,7 +107,13 @@ def test_models_say_what_they_read() -> None:
     assert models["dim_node_runs"].columns_read["int_nodes__runs"] is not None
     asked = compiled().columns_asked()["int_nodes__runs"]
     assert all("cluster_id" in columns for columns in asked) and len(asked) > 5
-    # Of nearly all tables.
+    # Of every table beneath.
+    for model in models.values():
+        if not model.is_view and model.kind != "seed":
+            through = [models[name] for name in compiled().with_views([model.name])]
+            stored = {name for view in through for name in view.parents if not models[name].is_view}
+            assert stored | {f"bronze.{name}" for view in through for name in view.sources} <= model.columns_read.keys() | {model.name}
+    # And of nearly all is known which columns.
     unknown = {name for model in models.values() for name, columns in model.columns_read.items() if columns is None}
     assert {name for name in unknown if not name.startswith("bronze.")} < set(models)
     reads = [columns for model in models.values() for columns in model.columns_read.values()]
