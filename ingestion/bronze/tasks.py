@@ -10,7 +10,7 @@ from ingestion.reading.files import Expected
 from ingestion.sources.stages import Identified
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """What one source asks of a worker.
 
@@ -40,7 +40,7 @@ class Task:
     expected: Expected | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class Counted:
     """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
     SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
@@ -58,7 +58,7 @@ class Counted:
     doubts: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Read:
     """A file with what reading it gave: the last stage."""
 

@@ -158,7 +158,7 @@ def clues(entries: dict[str, Any]) -> tuple[Clue, ...]:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tells:
     """What a text tells of nodes: `members`: those that the cluster has, `hosts`: (host, node), `own`: the node that it is of,
     `host`: the machine on which it was taken."""
@@ -238,7 +238,7 @@ def is_others(name: str) -> bool:
     return bool(knowledge().processes.search(text)) or (bool(knowledge().clients.search(text)) and not candidates(name))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class File:
     """A file as it lies there.  `root`: the path that was given, above which nothing counts; `takes_node`: whether a folder or a name may
     say who it belongs to; `is_foreign`: whether it is of another program than a node; `nodes`: that its content names as its own;
@@ -263,7 +263,7 @@ class File:
         return folders_up_to(self.root, self.folder)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Owner:
     """The node of a file, who says so (content, host, path, folder or name), and what contradicts it or why it is not known."""
 

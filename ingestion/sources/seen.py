@@ -8,6 +8,7 @@ this file a run is slower and says the same.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import os
@@ -16,10 +17,11 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, is_dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ingestion.sources.stages import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Found, Identified, Inspected, grown
+from ingestion.sources.stages import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Found, Identified, Inspected, grown, said_of
 from ingestion.warehouse import put
 
 # All of the package `ingestion`.
@@ -27,11 +29,13 @@ HERE = Path(__file__).parent.parent
 KEPT = (TO_READ, COPY, EMPTY, BINARY, UNKNOWN)
 # Clocks of file systems are this coarse at worst (FAT).
 COARSEST_SECONDS = 2.0
+# Files that are written as one: who writes remembers all that has been written of it, to say nothing twice.
+AT_ONCE = 5_000
 
 Mark = tuple[int, int, int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A file as it was: on disk, as it was asked for, and what it was found to be."""
 
@@ -65,7 +69,7 @@ class Seen:
             return None
         self.found[name] = entry
         # The name may be another one, by a link.
-        return grown(Inspected, entry.source, **vars(found))
+        return grown(Inspected, entry.source, **said_of(found))
 
     def note(self, source: Inspected, pattern: str | None = None) -> Inspected:
         """Remember what a file is that `find` did not know."""
@@ -96,13 +100,21 @@ class Seen:
             with file.open("rb") as kept:
                 if kept.readline().decode().strip() != self.code:
                     return {}
-                entries: dict[str, Entry] = _Reader(io.BytesIO(zlib.decompress(kept.read()))).load()
+                entries: dict[str, Entry] = {}
+                with gzip.open(kept) as packed:
+                    while some := _Reader(packed).load():
+                        entries |= some
                 return entries
         except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, TypeError, ValueError, ImportError, IndexError):
             return {}
 
     def _write(self, file: Path, entries: dict[str, Entry]) -> None:
-        put(file, f"{self.code}\n".encode() + zlib.compress(pickle.dumps(entries, pickle.HIGHEST_PROTOCOL), 1))
+        with gzip.GzipFile(fileobj=(kept := io.BytesIO()), mode="wb", compresslevel=1) as packed:
+            names = iter(entries.items())
+            while some := dict(islice(names, AT_ONCE)):
+                pickle.dump(some, packed, pickle.HIGHEST_PROTOCOL)
+            pickle.dump({}, packed)
+        put(file, f"{self.code}\n".encode() + kept.getvalue())
 
 
 class _Reader(pickle.Unpickler):
