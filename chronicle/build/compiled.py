@@ -34,7 +34,7 @@ from chronicle.project import PROJECT
 from ingestion import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 # How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
 VIEW = EPHEMERAL
@@ -347,11 +347,15 @@ def compile_by_dbt(project: Path) -> Project:
     return with_columns(Project({name: models[name] for name in order.static_order()}, project))
 
 
+def names_in_sql(models: Collection[Model]) -> dict[str, str]:
+    """By name in the text of queries the model, or table of bronze, that is read by it."""
+    names = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
+    return names | {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
+
+
 def with_needs(models: Sequence[Model]) -> list[Model]:
     """Models that know what they need to have rows, and which rows they read."""
-    tables = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
-    tables |= {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
-    found = needs.Needs(tables, {model.name: model.known for model in models if model.known})
+    found = needs.Needs(names_in_sql(models), {model.name: model.known for model in models if model.known})
     # What is only in a part is the rest of the same table.
     return [
         model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql)), reads=found.reads(model.sql))
@@ -362,10 +366,7 @@ def with_needs(models: Sequence[Model]) -> list[Model]:
 def with_columns(project: Project) -> Project:
     """A project whose stored models know which columns of the tables beneath them they read."""
     models = project.models
-    names = {
-        name: model.name for model in models.values() for name in (VIEW + model.name, f"{model.schema}.{model.alias}", OF_ALL + model.name)
-    }
-    names |= {f"bronze.{name}": f"bronze.{name}" for name in project.sources()}
+    names = names_in_sql(models.values()) | {OF_ALL + name: name for name in models}
     held = {name: list(model.columns) for name, model in models.items() if model.has_contract and not model.is_view}
     held |= {seed.name: seed_rows(seed, project.folder).column_names for seed in project.of_kind("seed")}
     reads = columns.Reads(names, held, {model.name: model.sql for model in models.values() if model.is_view})

@@ -76,8 +76,10 @@ class Unchanged:
         differ = [(name, columns) for name, columns in model.columns_read.items() if self.differs.get(name)]
         chosen = [name for name, _ in differ if isinstance(self.differs[name], set)]
         found += [name for name, columns in differ if name not in chosen and columns not in self.alike.get(name, ())]
+        if found or not chosen:
+            return found + chosen
         read = self.project.values_read(model)
-        return found + [name for name in chosen if found or not self._are_disjoint(name, read.get(name))]
+        return [name for name in chosen if not self._are_disjoint(name, read.get(name))]
 
     def begin(self, reasons: Iterable[str]) -> dt.datetime | None:
         """From which time on that differs for which a model is made again; None if that is not known."""

@@ -95,3 +95,9 @@ def test_the_report_says_values_in_words(value: Any, name: str, shown: str) -> N
 
 def test_the_report_says_columns_in_words() -> None:
     assert (heading("session_kind"), heading("cause_kind"), heading("leaderless_ms")) == ("session", "cause", "leaderless")
+
+
+def test_a_wording_of_a_reason_has_a_text() -> None:
+    """One without would be that of every reason; reasons are compared in lower case."""
+    texts = [row["begins_with"] + row["has_text"] for row in seed("rebalance_reasons")]
+    assert "" not in texts and [text.lower() for text in texts] == texts

@@ -41,9 +41,7 @@ answered as (
 
 -- The logging of a process that stops may end before its roles do: then nothing speaks against a grant.
 cut_off as (
-    select
-        runs.*,
-        runs.final_line as line
+    select runs.*
     from runs
     left anti join placed
         on
@@ -84,8 +82,8 @@ final as (
         node_id as broker_id,
         stopping_at as lost_at,
         node_id,
-        line.source_path,
-        line.byte_offset
+        final_line.source_path,
+        final_line.byte_offset
     from cut_off
 )
 
