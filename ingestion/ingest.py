@@ -184,4 +184,4 @@ def state(warehouse: str, tell: Callable[[str], None]) -> earlier.Past:
         write.create(f"{warehouse}/bronze/{table}", columns, comment)
     for line in write.complete(warehouse):
         tell(line)
-    return earlier.Past(write.rows(f"{warehouse}/bronze/sources", "batch_id", "source_path"))
+    return earlier.Past(write.all_rows(f"{warehouse}/bronze/sources", "batch_id", "source_path"))

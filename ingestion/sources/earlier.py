@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingestion import captures
 from ingestion.records.kinds import kinds_of_others
@@ -20,34 +25,54 @@ from ingestion.sources.resolve import files_of
 from ingestion.sources.stages import GROWING, TO_READ, Identified, Inspected, Known, Placed, grown
 
 CUT = "cut"
+# Rows that are dictionaries at once.
+AT_ONCE = 5_000
+# What a row says of a source besides its cluster.
+KNOWN = (
+    "source_id",
+    "source_path",
+    "fingerprint",
+    "fingerprint_length",
+    "end_offset",
+    "tail_hash",
+    "size_bytes",
+    "outcome",
+    "last_node_id",
+)
 Row = dict[str, Any]
 # Cluster and path of a file.
 Place = tuple[str, str]
 
 
 class Past:
-    """The rows of `bronze.sources`, in the order in which they were written."""
+    """The rows of `bronze.sources`, in the order in which they were written.
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
+    Of a large fleet these are hundreds of thousands: they stay a table, and few are dictionaries at once.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self.read = table.filter(pc.is_in(table["outcome"], pa.array([TO_READ, CUT])))
 
     @cached_property
     def written(self) -> dict[str, tuple[str, int | None]]:
         """Path → (outcome, size on disk), as last seen."""
-        return {row["source_path"]: (row["outcome"], row["size_bytes"]) for row in self.rows}
+        last = rows_of_table(last_of(self.table, "source_path"), "source_path", "outcome", "size_bytes")
+        return {row["source_path"]: (sys.intern(row["outcome"]), row["size_bytes"]) for row in last}
 
     @cached_property
-    def latest(self) -> dict[Place, Row]:
-        """The last row of each file that was read."""
-        return {(row["cluster_id"], row["source_path"]): row for row in self.rows if row["outcome"] in (TO_READ, CUT)}
+    def captures(self) -> dict[Place, Row]:
+        """The last row of each capture that was read."""
+        last = last_of(self.read, "cluster_id", "source_path")
+        return {(row["cluster_id"], row["source_path"]): row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
     def known(self, owned: dict[Place, owners.Owner]) -> list[Known]:
         """The sources that were read, up to where.  `owned`: of captures that have another node now."""
-        known: dict[str, Known] = {}
-        for row in self.rows:
-            if row["outcome"] in (TO_READ, CUT):
-                owner = owned.get((row["cluster_id"], row["source_path"]))
-                known[row["source_id"]] = Known(
+        known = []
+        for row in rows_of_table(last_of(self.read, "source_id"), "cluster_id", *KNOWN):
+            owner = owned.get((row["cluster_id"], row["source_path"]))
+            known.append(
+                Known(
                     source_id=row["source_id"],
                     path=row["source_path"],
                     fingerprint=row["fingerprint"],
@@ -58,22 +83,24 @@ class Past:
                     outcome=row["outcome"],
                     node_id=row["last_node_id"] if owner is None else owner.node,
                 )
-        return list(known.values())
+            )
+        return known
 
     def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
         """Each file of some clusters that was read, with everything that it ever showed."""
         out: dict[Place, owners.File] = {}
-        for row in self.rows:
-            if row["cluster_id"] in clusters and row["outcome"] in (TO_READ, CUT):
-                place = (row["cluster_id"], row["source_path"])
-                out[place] = together(out.get(place), file_of_row(row))
+        those = self.read.filter(pc.is_in(self.read["cluster_id"], pa.array(sorted(clusters), pa.string())))
+        for row in rows_of_table(those, "cluster_id", "source_path", "kind", "layout", "node_id", "node_known_by", "clues"):
+            file = file_of_row(row)
+            place = (file.cluster, row["source_path"])
+            out[place] = together(out.get(place), file)
         return out
 
     def kept(self, sources: Sequence[Placed]) -> list[Placed]:
         """The sources with the node of each capture that the neighbouring logs showed by time, if these logs are not looked at now."""
         return [
             grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
-            if (row := self.latest.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
+            if (row := self.captures.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
             else source
             for source in sources
         ]
@@ -88,8 +115,20 @@ class Past:
 
     def has_other_owner(self, source: Placed) -> bool:
         """Whether a capture has another node now than when it was last seen."""
-        row = self.latest.get((source.cluster_id, source.shown))
+        row = self.captures.get((source.cluster_id, source.shown))
         return bool(source.capture) and row is not None and owner_of(row) != (source.node_id, source.node_known_by, source.doubts)
+
+
+def last_of(table: pa.Table, *key: str) -> pa.Table:
+    """The last row of each key, in the order in which the keys came first."""
+    numbered = table.select(key).append_column("number", pa.array(np.arange(len(table))))
+    return table.take(numbered.group_by(list(key), use_threads=False).aggregate([("number", "max")])["number_max"])
+
+
+def rows_of_table(table: pa.Table, *columns: str) -> Iterator[Row]:
+    """The rows with some columns (none: all)."""
+    for batch in (table.select(columns) if columns else table).to_batches(AT_ONCE):
+        yield from batch.to_pylist()
 
 
 def is_by_time(row: Row) -> bool:
@@ -109,9 +148,10 @@ def file_of_row(row: Row) -> owners.File:
     is_capture = row["layout"] is None
     by_content = [row["node_id"]] if row["node_known_by"] == "content" and row["node_id"] is not None else []
     return owners.File(
-        cluster=row["cluster_id"],
-        root=clues.get("root") or folder,
-        folder=folder,
+        # Once in memory, however many files say them.
+        cluster=sys.intern(row["cluster_id"]),
+        root=sys.intern(clues.get("root") or folder),
+        folder=sys.intern(folder),
         name=name,
         takes_node=captures.is_of_node(row["kind"]) if is_capture else row["kind"] not in (*kinds_of_others(), "log4j_log"),
         is_foreign=captures.is_of_others(row["kind"]) if is_capture else row["kind"] in kinds_of_others(),
@@ -162,7 +202,7 @@ def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Ow
     """The captures of earlier runs that are not among the files found, but whose node is another now, by cluster and path."""
     here = {(source.cluster_id, source.shown) for source in found}
     touched = {source.cluster_id for source in found}
-    waiting = [place for place, row in past.latest.items() if place[0] in touched and place not in here and row["layout"] is None]
+    waiting = [place for place in past.captures if place[0] in touched and place not in here]
     if not waiting:
         return {}
     files = past.by_place(touched)
@@ -173,7 +213,7 @@ def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Ow
 def other_owners(files: dict[Place, owners.File], clusters: dict[str, owners.Cluster], past: Past) -> Iterator[tuple[Place, owners.Owner]]:
     """Those of some captures that have another owner than their row says."""
     for place, file in files.items():
-        row = past.latest[place]
+        row = past.captures[place]
         owner = clusters[place[0]].owner(file)
         if not (owner.node is None and is_by_time(row)) and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
             yield place, owner
@@ -183,7 +223,7 @@ def rows_of(owned: dict[Place, owners.Owner], past: Past, batch_id: int, now: dt
     """The rows of `bronze.sources` that say the new owners; they bring no records."""
     out = []
     for place, owner in owned.items():
-        row = past.latest[place]
+        row = past.captures[place]
         clues = row.get("clues") or {}
         doubts = clues.get("doubts") or ()
         out.append(

@@ -54,7 +54,8 @@ def put(path: Path, text: str, days_ago: float = 1) -> None:
 
 
 def rows(warehouse: Path) -> list[dict[str, Any]]:
-    return write.rows(f"{warehouse}/bronze/sources", "batch_id", "source_path")
+    found: list[dict[str, Any]] = write.all_rows(f"{warehouse}/bronze/sources", "batch_id", "source_path").to_pylist()
+    return found
 
 
 @pytest.fixture

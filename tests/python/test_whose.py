@@ -7,11 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from ingestion import captures
-from ingestion.bronze.source_rows import source_row
+from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row
 from ingestion.bronze.tasks import Counted, Read
+from ingestion.bronze.write import schema_of
 from ingestion.ingest import look
 from ingestion.outcome import nodeless, nodeless_said
 from ingestion.sources import earlier, owners
@@ -23,6 +25,9 @@ from ingestion.sources.stages import Placed
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "whose"
 CAPTURES = FIXTURES.parent / "captures"
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
+SOURCES = schema_of(SOURCE_COLUMNS)
+# Before the first run.
+NOTHING = earlier.Past(SOURCES.empty_table())
 DUMP = "[2026-11-21 10:00:0{0},000] INFO KafkaConfig values: \n\tadvertised.listeners = PLAINTEXT://{1}:9092\n\tbroker.id = {0}\n (kafka.server.KafkaConfig)\n"
 SERVER = "[2026-11-21 10:00:00,123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 DESCRIBE = (FIXTURES / "lookalikes" / "kafka-topics-describe.txt").read_text()
@@ -297,16 +302,17 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
 
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     """The rows of `bronze.sources` after another run, as ingestion writes them."""
-    batch, owners = len(past.rows) + 1, earlier.second_look(sources, past)
+    batch, owners = len(past.table) + 1, earlier.second_look(sources, past)
     found = identify(sources, past.known(owners))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
     rows = [source_row(read, past, batch, NOW) for read in reads]
-    return earlier.Past([*past.rows, *(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)])
+    new = [*(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)]
+    return earlier.Past(pa.concat_tables([past.table, pa.Table.from_pylist(new, SOURCES)]))
 
 
 def known_now(past: earlier.Past) -> dict[str, tuple[int | None, str | None, tuple[str, ...]]]:
     """Path → owner, by the last row of each source."""
-    return {Path(path).name: earlier.owner_of(row) for (_, path), row in past.latest.items() if row["layout"] is None}
+    return {Path(path).name: earlier.owner_of(row) for (_, path), row in past.captures.items()}
 
 
 def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_order(tmp_path: Path) -> None:
@@ -324,7 +330,7 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
     outcomes = []
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]):
         folder = tmp_path / "-".join(map(str, order))
-        past = earlier.Past([])
+        past = NOTHING
         for number in order:
             write(folder / "given", parts[number])
             with Spool(tmp_path / "spool") as spool:
@@ -348,7 +354,7 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
 def test_what_a_rotated_log_told_holds_on(tmp_path: Path) -> None:
     files = {"logs/server.log": DUMP.format(7, "alpha07"), "logs/8/server.log": SERVER.format(8), "evidence/ss-alpha07.txt": SS}
     folder = write(tmp_path / "given", files)
-    past = load(earlier.Past([]), found(folder, tmp_path))
+    past = load(NOTHING, found(folder, tmp_path))
     (folder / "logs/server.log").write_text("[2026-11-22 10:00:00,123] INFO Starting the log cleaner (kafka.log.LogCleaner)\n")
     sources = found(folder, tmp_path, past)
     assert nodes(sources, folder)["evidence/ss-alpha07.txt"] == (7, "name")
@@ -358,7 +364,7 @@ def test_what_a_rotated_log_told_holds_on(tmp_path: Path) -> None:
 
 def test_a_file_that_is_given_again_by_a_folder_below_is_whose_it_was(tmp_path: Path) -> None:
     folder = write(tmp_path / "given", {"logs/server.log": SERVER.format(7), "evidence/ss.txt": SS})
-    past = load(earlier.Past([]), found(folder, tmp_path))
+    past = load(NOTHING, found(folder, tmp_path))
     (source,) = found(folder / "evidence", tmp_path, past)
     assert (source.node_id, past.has_other_owner(source)) == (7, False)
 
@@ -366,7 +372,7 @@ def test_a_file_that_is_given_again_by_a_folder_below_is_whose_it_was(tmp_path: 
 def test_a_gc_log_that_has_its_node_by_time_keeps_it_where_the_logs_are_not_given_again(tmp_path: Path) -> None:
     logs = {f"server.log.2026-11-21-{hour}": SERVER.format(node).replace(" 10:", f" {hour}:") for hour, node in ((10, 1), (12, 2))}
     folder = write(tmp_path / "given", logs | {"kafkaServer-gc.log.0": GC})
-    past = load(earlier.Past([]), found(folder, tmp_path))
+    past = load(NOTHING, found(folder, tmp_path))
     assert known_now(past)["kafkaServer-gc.log.0"][:2] == (1, "folder")
     (source,) = past.kept(found(folder / "kafkaServer-gc.log.0", tmp_path, past))
     assert (source.node_id, past.has_other_owner(source)) == (1, False)
@@ -379,9 +385,9 @@ def test_logs_of_two_nodes_at_the_same_time_say_nothing_of_a_gc_log_beside_them(
 
 def test_a_second_look_that_finds_nothing_new_writes_no_rows(tmp_path: Path) -> None:
     folder = write(tmp_path / "given", {"ss-b1.txt": SS, "gc.log": GC, "describe.txt": DESCRIBE})
-    past = load(earlier.Past([]), found(folder, tmp_path))
+    past = load(NOTHING, found(folder, tmp_path))
     again = load(past, found(folder, tmp_path, past))
-    assert len(again.rows) == len(past.rows) == 3
+    assert len(again.table) == len(past.table) == 3
 
 
 @pytest.mark.parametrize(
