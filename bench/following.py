@@ -23,8 +23,6 @@ from ingestion.warehouse import Warehouse
 
 BROKERS = (1, 2, 3)
 TEN_MINUTES = dt.timedelta(minutes=10)
-# A line that is no fact after this time is late whatever it becomes.
-GRACE = dt.timedelta(minutes=2)
 STARTED = "[{at}] INFO [KafkaServer id={broker}] started (kafka.server.KafkaServer)\n"
 SHRUNK = (
     "[{at}] INFO [Partition clicks-{partition} broker={broker}] Shrinking ISR from 1,2,3 to 1,2. Leader: (highWatermark: {n}, endOffset: {n})."
@@ -158,30 +156,29 @@ def follow(stand: Stand, seconds: int) -> Iterator[Row]:
             if end:
                 waited |= {change: (now - change).total_seconds() for change in known if change not in waited and change not in before}
                 held.append((now, following.memory()))
-                # Written down as soon as they are over: an hour that is cut off has measured something.
-                if now - held[0][0] >= (shown + 1) * TEN_MINUTES + GRACE:
-                    yield from by_ten_minutes(waited, held)[shown : shown + 1]
+                # Ten minutes are shown when all that was written in them is a fact: an hour that is cut off has measured something.
+                over = held[0][0] + (shown + 1) * TEN_MINUTES
+                if now >= over and all(change in waited or change in before for change in [*brokers.changes] if change < over):
+                    facts = {change: waited.pop(change) for change in [*waited] if change < over}
+                    before |= facts.keys()
+                    yield from by_ten_minutes(facts, held)
                     shown += 1
     finally:
         brokers.stopped.set()
         following.stop()
-    yield from by_ten_minutes(waited, held)[shown:]
+    yield from by_ten_minutes(waited, held)
 
 
-def by_ten_minutes(waited: Mapping[dt.datetime, float], held: Sequence[tuple[dt.datetime, int]]) -> list[Row]:
+def by_ten_minutes(waited: Mapping[dt.datetime, float], held: Sequence[tuple[dt.datetime, int]]) -> Iterator[Row]:
     """A row for each ten minutes.  `waited`: seconds from each change to the fact; `held`: bytes of memory at times, ascending."""
     began = held[0][0]
-    rows: list[Row] = []
     for number, changes in itertools.groupby(sorted(waited), lambda change: max(0, (change - began) // TEN_MINUTES)):
         delays = sorted(waited[change] for change in changes)
-        rows.append(
-            Row(
-                "from line to fact, median",
-                f"minutes {10 * number} to {10 * number + 10} of follow at 1 MB/s",
-                seconds=delays[len(delays) // 2],
-                records=len(delays),
-                peak_bytes=max(size for at, size in held if (at - began) // TEN_MINUTES == number),
-                says=f"90% within {delays[len(delays) * 9 // 10]:.1f} s, all within {delays[-1]:.1f} s",
-            )
+        yield Row(
+            "from line to fact, median",
+            f"minutes {10 * number} to {10 * number + 10} of follow at 1 MB/s",
+            seconds=delays[len(delays) // 2],
+            records=len(delays),
+            peak_bytes=max(size for at, size in held if (at - began) // TEN_MINUTES == number),
+            says=f"90% within {delays[len(delays) * 9 // 10]:.1f} s, all within {delays[-1]:.1f} s",
         )
-    return rows
