@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import gc
-import os
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -25,6 +24,8 @@ from ingestion.bronze.tasks import Counted, Read
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
 from ingestion.outcome import Outcome, faults, nodeless
+from ingestion.reading import objects
+from ingestion.reading.files import exists
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern
 from ingestion.sources import earlier
@@ -99,7 +100,7 @@ def without_collections() -> Iterator[None]:
 
 def must_exist(paths: list[str]) -> None:
     """Raises FileNotFoundError if none of the paths is there."""
-    if not any(os.path.exists(path) for path in paths):
+    if not any(exists(objects.plain(path)) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
@@ -114,7 +115,8 @@ def look(
     """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
     `past`: what earlier runs found; `start` gives the session that looks at many."""
     seen = seen or Seen()
-    files = [(found, seen.find(found, options.pattern)) for found in discover(options, warehouse)]
+    discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
+    files = [(found, seen.find(found, options.pattern)) for found in discovered]
     looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
     sources: list[Inspected] = []
     for found, known in files:
@@ -147,7 +149,11 @@ def take_in(
     sources = identify(past.kept(found), past.known(owned))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
     outcome = Outcome(
-        faults=faults(sources, held), clusters={source.cluster_id for source in sources}, nodeless=nodeless(sources), owned_now=len(owned)
+        faults=faults(sources, held) if sources or not past.passed else [],
+        clusters={source.cluster_id for source in sources} | past.passed.keys(),
+        nodeless=nodeless(sources),
+        owned_now=len(owned),
+        passed_by=past.passed.total(),
     )
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)

@@ -19,7 +19,8 @@ class Outcome:
     """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
 
     `states`: by path; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
-    of nodes that are not known; `owned_now`: earlier captures that have another node now.
+    of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: objects that are as they were, and have no
+    state.
     """
 
     batch_id: int | None = None
@@ -36,11 +37,13 @@ class Outcome:
     clusters: set[str] = field(default_factory=set)
     nodeless: list[str] = field(default_factory=list)
     owned_now: int = 0
+    passed_by: int = 0
 
     @property
     def files(self) -> dict[str, int]:
         """Files by what became of them: `new`, `unchanged`, or their outcome."""
-        return dict(Counter(state for states in self.states.values() for state in states))
+        counts = Counter(state for states in self.states.values() for state in states)
+        return dict(counts + Counter(unchanged=self.passed_by))
 
     def add(self, read: Read, is_held: bool) -> None:
         """Count a file and what it gave."""

@@ -29,6 +29,8 @@ from chronicle.staying.answers import DOES as ANSWERS
 from chronicle.staying.answers import Answers
 from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
+from ingestion.reading import objects
+from ingestion.reading.objects import is_uri
 from ingestion.sources.discover import find_files
 from ingestion.warehouse import Busy, Warehouse
 
@@ -199,6 +201,9 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
     """The files below the paths as they are on disk, without opening any."""
     found: Marks = {}
     for given in paths:
+        if is_uri(given):
+            found |= {uri: (0, hash(status.mark), status.size, int(status.modified * 1e9)) for uri, status in objects.below(given)}
+            continue
         for path in find_files(given, warehouse):
             try:
                 status = os.stat(path)

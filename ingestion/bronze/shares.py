@@ -7,6 +7,7 @@ import heapq
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,9 +17,11 @@ from ingestion.bronze.capture_rows import read_capture
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
 from ingestion.delta_files import Added
+from ingestion.reading.objects import is_uri
+from ingestion.sources import archives
 from ingestion.sources.discover import GZIPPED, is_archive
 from ingestion.sources.inspect import inspect
-from ingestion.sources.stages import Found, Identified, Inspected
+from ingestion.sources.stages import TO_READ, Found, Identified, Inspected
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -34,23 +37,37 @@ TASK_BYTES = 24 << 20
 MANY_FILES = 4_000
 # As many at once: what they are found to be goes through the driver. A task looks at as many as take it half a second.
 LOOKED_AT, TASK_FILES = 20_000, 500
+OBJECTS_AT_ONCE = 16
 
 
 def inspect_all(files: list[Found], pattern: str | None, start: Callable[[], SparkSession] | None) -> Iterator[Inspected | None]:
     """What each file is, in order; None for an archive.  `start` gives the session, where there are many."""
     if start is None or len(files) < MANY_FILES:
-        yield from (inspect_file(found, pattern) for found in files)
+        yield from inspect_some(files, pattern)
         return
     context = start().sparkContext
     for begin in range(0, len(files), LOOKED_AT):
         some = files[begin : begin + LOOKED_AT]
         shares = [some[first : first + TASK_FILES] for first in range(0, len(some), TASK_FILES)]
-        done = context.parallelize(shares, len(shares)).map(lambda share: [inspect_file(found, pattern) for found in share]).collect()
+        done = context.parallelize(shares, len(shares)).map(lambda share: inspect_some(share, pattern)).collect()
         yield from (source for share in done for source in share)
+
+
+def inspect_some(files: list[Found], pattern: str | None) -> list[Inspected | None]:
+    """What each file is, in order; objects many at a time, for a store takes its time to answer."""
+    if not any(is_uri(found.path) for found in files):
+        return [inspect_file(found, pattern) for found in files]
+    with ThreadPoolExecutor(OBJECTS_AT_ONCE) as threads:
+        return list(threads.map(lambda found: inspect_file(found, pattern), files))
 
 
 def inspect_file(found: Found, pattern: str | None) -> Inspected | None:
     """What a file is; None for an archive, whose members are files of their own."""
+    if is_uri(found.path):
+        # Once opened, most are seen to be none.
+        source = inspect(found, pattern)
+        may_be_archive = source.compressed or source.outcome != TO_READ or archives.kind_of(source.head)
+        return None if may_be_archive and is_archive(found) else source
     return None if is_archive(found) else inspect(found, pattern)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from dataclasses import dataclass, field
 
-from ingestion.reading.files import Expected
+from ingestion.reading.files import Expected, real
 from ingestion.sources.stages import Identified
 
 
@@ -71,7 +70,7 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
     return Task(
         cluster_id=source.cluster_id,
         source_id=source.source_id,
-        path=os.path.realpath(source.path),
+        path=real(source.path),
         start=source.start,
         end=-1 if source.size is None else source.size,
         holds_last=holds_last,

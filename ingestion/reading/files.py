@@ -1,4 +1,4 @@
-"""Bytes of files, plain or gzip, read so that what a damaged one still holds is not lost.  No Spark here."""
+"""Bytes of files and of objects, plain, gzip or zstd, read so that what a damaged one still holds is not lost.  No Spark here."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from backports.zstd import ZstdError, ZstdFile
+
+from ingestion.reading import objects
+from ingestion.reading.objects import is_uri
+
 # So many first bytes tell a file from others, and so many last ones where it has been read to.
 FINGERPRINT = 1024
 # What reading a file may raise: it is not there, cut, or damaged.
-BROKEN = (OSError, EOFError, zlib.error)
+BROKEN = (OSError, EOFError, zlib.error, ZstdError)
+# Files that decompress another one.
+COMPRESSED = (gzip.GzipFile, ZstdFile)
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def readable(path: str) -> str:
@@ -23,11 +31,53 @@ def readable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def open_bytes(path: str) -> BinaryIO:
-    """The file, decompressed where it begins as gzip does, whatever its name."""
-    with open(path, "rb") as file:
-        is_gzip = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if is_gzip else open(path, "rb")  # type: ignore[return-value]
+def real(path: str) -> str:
+    """A path without links; the URI of an object as it is."""
+    return objects.plain(path) if is_uri(path) else os.path.realpath(path)
+
+
+def exists(path: str) -> bool:
+    """Whether there is such a file, folder, object, or prefix of objects."""
+    return objects.exists(path) if is_uri(path) else os.path.exists(path)
+
+
+def opened(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
+    """The file or object as it lies there.  `buffer`: bytes that are asked for at once of an object."""
+    return objects.opened(path, buffer) if is_uri(path) else open(path, "rb")
+
+
+def open_bytes(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
+    """The file, decompressed where it begins as gzip or zstd does, whatever its name."""
+    file = opened(path, buffer)
+    head = file.read(len(ZSTD))
+    file.seek(0)
+    if head.startswith(GZIP):
+        return _Gzip(file)  # type: ignore[return-value]
+    return _Zstd(file) if head == ZSTD else file  # type: ignore[return-value]
+
+
+class _Gzip(gzip.GzipFile):
+    """A gzip that closes the file in which it lies."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(fileobj=file, mode="rb")
+        self.file = file
+
+    def close(self) -> None:
+        super().close()
+        self.file.close()
+
+
+class _Zstd(ZstdFile):
+    """The same of zstd."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self.file = file
+
+    def close(self) -> None:
+        super().close()
+        self.file.close()
 
 
 @dataclass(frozen=True)
@@ -55,7 +105,8 @@ def chunks(path: str, start: int, end: int, size: int, expected: Expected | None
     except FileNotFoundError as error:
         raise (Changed(path) if expected else error) from None
     with opened as file:
-        is_plain = not isinstance(file, gzip.GzipFile)
+        # An object is one content from when it is opened until it is closed.
+        is_plain = not isinstance(file, COMPRESSED) and not is_uri(path)
         if expected and not is_as_expected(file, expected, start):
             raise Changed(path)
         file.seek(start)
@@ -72,6 +123,8 @@ def chunks(path: str, start: int, end: int, size: int, expected: Expected | None
                     chunk += piece
                     left = None if left is None else left - len(piece)
             except BROKEN as error:
+                if expected and isinstance(error, OSError) and is_uri(path) and objects.is_replaced(error):
+                    raise Changed(path) from None
                 fault = error
             if chunk and expected and is_plain and not begins_as_expected(os.pread(file.fileno(), expected.head_length, 0), expected):
                 raise Changed(path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 
+# What says in a name that the file is compressed.
+COMPRESSED = re.compile(r"\.(?:gz|zst)$")
 ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
 
 
 def stem(path: str) -> str:
-    """'logs/server.log.2020-05-15-11.gz' -> 'server.log': the name that rotation and gzip keep."""
-    return ROTATED.sub("", re.sub(r"\.gz$", "", os.path.basename(path)))
+    """'logs/server.log.2020-05-15-11.gz' -> 'server.log': the name that rotation and compression keep."""
+    return ROTATED.sub("", COMPRESSED.sub("", os.path.basename(path)))

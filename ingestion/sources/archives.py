@@ -14,6 +14,7 @@ import datetime as dt
 import gzip
 import io
 import lzma
+import os
 import re
 import stat
 import struct
@@ -26,7 +27,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO
 
-from ingestion.reading import linear
+from backports.zstd import ZstdError, ZstdFile
+
+from ingestion.reading import files, linear
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 from ingestion.records.clues import node_number
 
@@ -42,7 +45,8 @@ MAX_DEPTH = 3  # Archives in archives in archives.
 # A zip in another archive has its directory at its end, so it must be held in memory whole.
 MAX_NESTED_ZIP = 256 << 20
 HEAD = 1 << 16
-BZIP2_HEAD = 1 << 20  # bzip2 gives nothing before its first block of up to 900 kB is whole.
+LONG_HEAD = 1 << 20  # bzip2 and zstd give nothing before their first block, of up to 900 kB, is whole.
+BZIP2, ZSTD = b"BZh", files.ZSTD
 BLOCK = 512
 # zip files that are not bundles.
 PACKAGES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".whl", ".apk", ".npz", ".nar")
@@ -51,6 +55,7 @@ BROKEN = (
     zipfile.BadZipFile,
     EOFError,
     zlib.error,
+    ZstdError,
     lzma.LZMAError,
     OSError,
     NotImplementedError,
@@ -135,11 +140,10 @@ def said(error: BaseException) -> str:
 
 def members(path: str | Path) -> Iterator[Member | Refused]:
     """Every file of an archive, and what was refused of it, in the order in which they lie in it."""
-    path = Path(path)
     try:
-        with open(path, "rb") as file:
-            size = path.stat().st_size
+        with files.opened(str(path)) as file:
             kind = kind_of(head_of(file))
+            size = file.seek(0, os.SEEK_END)
             file.seek(0)
             if kind is None:
                 yield Refused("", "no archive: neither tar nor zip")
@@ -152,7 +156,7 @@ def members(path: str | Path) -> Iterator[Member | Refused]:
 def is_bundle(path: str | Path) -> bool:
     """Whether a file is an archive, by its first bytes.  A gzip of one log is none."""
     try:
-        with open(path, "rb") as file:
+        with files.opened(str(path)) as file:
             return kind_of(head_of(file)) is not None and not str(path).lower().endswith(PACKAGES)
     except OSError:
         return False
@@ -161,14 +165,14 @@ def is_bundle(path: str | Path) -> bool:
 def head_of(file: BinaryIO) -> bytes:
     """As many of the first bytes as tell what a file is."""
     head = file.read(HEAD)
-    return head + file.read(BZIP2_HEAD - HEAD) if head.startswith(b"BZh") else head
+    return head + file.read(LONG_HEAD - HEAD) if head.startswith((BZIP2, ZSTD)) else head
 
 
 def kind_of(head: bytes) -> str | None:
-    """`zip`, `tar`, `gz`, `bz2` or `xz` (a tar within) by the first bytes; None if they begin no archive."""
+    """`zip`, `tar`, `gz`, `bz2`, `xz` or `zst` (a tar within) by the first bytes; None if they begin no archive."""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    for kind, magic in (("gz", b"\x1f\x8b"), ("bz2", b"BZh"), ("xz", b"\xfd7zXZ\0")):
+    for kind, magic in (("gz", files.GZIP), ("bz2", BZIP2), ("xz", b"\xfd7zXZ\0"), ("zst", ZSTD)):
         if head.startswith(magic):
             try:
                 return kind if is_tar(opened(kind, io.BytesIO(head)).read1(BLOCK * 2)) else None  # type: ignore[attr-defined]
@@ -194,6 +198,8 @@ def opened(kind: str, file: BinaryIO) -> BinaryIO:
         return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
     if kind == "bz2":
         return bz2.BZ2File(file)  # type: ignore[return-value]
+    if kind == "zst":
+        return ZstdFile(file)  # type: ignore[return-value]
     return lzma.LZMAFile(file) if kind == "xz" else file  # type: ignore[return-value]
 
 
@@ -403,7 +409,7 @@ def entry(
     allowance = min(budget.left, size if size is not None else budget.left)
     first = Watched(source, allowance)
     head = bytearray()
-    while len(head) < (BZIP2_HEAD if head.startswith(b"BZh") else HEAD) and (piece := first.next_piece(HEAD)):
+    while len(head) < (LONG_HEAD if head.startswith((BZIP2, ZSTD)) else HEAD) and (piece := first.next_piece(HEAD)):
         head += piece
     kind = None if path.lower().endswith(PACKAGES) else kind_of(bytes(head))
     stream = Watched(source, allowance, bytes(head))
@@ -504,11 +510,12 @@ def known_bundles() -> tuple[Bundle, ...]:
 
 
 def bundle_of(paths: Iterable[str]) -> tuple[Bundle, str | None] | None:
-    """(kind of bundle, cluster) by all paths of an archive or folder; the cluster where all paths that name one agree."""
-    listed = list(paths)
+    """(kind of bundle, cluster) by all paths of an archive or folder; the cluster where all paths that name one agree.  `paths`: may be gone
+    through twice."""
+    found = {bundle for path in paths for bundle in known_bundles() if any(marker.match(path) for marker in bundle.markers)}
     for bundle in known_bundles():
-        if any(marker.match(path) for marker in bundle.markers for path in listed):
-            clusters = {match["cluster"] for pattern in bundle.clusters for path in listed if (match := pattern.match(path))}
+        if bundle in found:
+            clusters = {match["cluster"] for path in paths for pattern in bundle.clusters if (match := pattern.match(path))}
             return bundle, clusters.pop() if len(clusters) == 1 else None
     return None
 

@@ -1,4 +1,4 @@
-"""Which files there are below the paths that were given, and in archives, and what their paths say."""
+"""Which files there are below the paths that were given, folders or prefixes of objects, and in archives, and what their paths say."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from ingestion.reading.files import fault_of, readable
+from ingestion.reading import objects
+from ingestion.reading.files import fault_of, readable, real
+from ingestion.reading.names import COMPRESSED
+from ingestion.reading.objects import Status, is_uri
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
 from ingestion.sources.stages import Found, grown
@@ -34,15 +37,24 @@ class Options:
     settled_after: float = 60.0
     pattern: str | None = None
 
+    def __post_init__(self) -> None:
+        self.paths = [objects.plain(path) for path in self.paths]
+
     @cached_property
     def placeholders(self) -> Layout | None:
         """The layout, compiled.  Raises ValueError if it is none."""
         return Layout(self.layout) if self.layout else None
 
 
-def discover(options: Options, leave_out: str | None = None) -> Iterator[Found]:
-    """Every file below the given paths, in order.  `leave_out`: a folder that is passed by."""
+def discover(
+    options: Options, leave_out: str | None = None, is_known: Callable[[Found, Status], bool] = lambda found, status: False
+) -> Iterator[Found]:
+    """Every file below the given paths, in order.  `leave_out`: a folder that is passed by; `is_known`: whether an object is passed by, for it
+    is as it was when it was read."""
     for given in options.paths:
+        if is_uri(given):
+            yield from discover_objects(given, options, is_known)
+            continue
         root = readable(os.path.realpath(given))
         files = [(path, below(path, given)) for path in find_files(given, leave_out)]
         bundle = archives.bundle_of(relative for _, relative in files)
@@ -54,6 +66,29 @@ def discover(options: Options, leave_out: str | None = None) -> Iterator[Found]:
                 resolved = os.path.realpath(folder)
             name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
             yield located(Found(path, readable(name), readable(folder_of(folder)), "", root), relative, options, bundle)
+
+
+class Names:
+    """What objects below a URI are called there.  Each time they are gone through they are listed anew, for they may be too many to be held."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+
+    def __iter__(self) -> Iterator[str]:
+        return (below(uri, self.uri) for uri, _ in objects.below(self.uri))
+
+
+def discover_objects(given: str, options: Options, is_known: Callable[[Found, Status], bool]) -> Iterator[Found]:
+    """Every object at or below a URI that is not known yet."""
+    if not objects.exists(given):
+        yield located(Found(given, given, os.path.dirname(given), "", given), below(given, given), options, None)
+        return
+    bundle = None if options.layout else archives.bundle_of(Names(given))
+    for uri, status in objects.below(given):
+        found = Found(uri, readable(uri), readable(os.path.dirname(uri)), "", given, is_whole=True)
+        found = located(found, below(uri, given), options, bundle)
+        if not is_known(found, status):
+            yield found
 
 
 def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
@@ -68,12 +103,22 @@ def have_bytes(paths: Iterable[str], least: int) -> bool:
     """Whether the files below some paths have so many bytes together; a compressed one counts for eight of its size, as a log has.  Those behind
     are not looked at."""
     size = 0
-    for path in (file for given in paths for file in find_files(given)):
-        with contextlib.suppress(OSError):
-            size += os.stat(path).st_size * (GZIPPED if path.endswith(".gz") else 1)
+    for path, length in (file for given in paths for file in _sizes(objects.plain(given))):
+        size += length * (GZIPPED if COMPRESSED.search(path) else 1)
         if size >= least:
             return True
     return False
+
+
+def _sizes(given: str) -> Iterator[tuple[str, int]]:
+    """The files at or below a path with their bytes."""
+    with contextlib.suppress(OSError):
+        if is_uri(given):
+            yield from ((uri, status.size) for uri, status in objects.below(given))
+            return
+    for path in find_files(given):
+        with contextlib.suppress(OSError):
+            yield path, os.stat(path).st_size
 
 
 def _files_in(folder: str, passed_by: str | None) -> Iterator[str]:
@@ -169,12 +214,14 @@ class Spool:
 
 def is_archive(found: Found) -> bool:
     """Whether a file is an archive whose members are to be read; a file that cannot be opened is none."""
+    if is_uri(found.path):
+        return archives.is_bundle(found.path)
     return os.path.isfile(found.path) and os.access(found.path, os.R_OK) and archives.is_bundle(found.path)
 
 
 def members(archive: Found, options: Options, spool: Spool) -> Iterator[Found]:
     """The members of an archive as files; what was refused of it says why."""
-    shown = readable(os.path.realpath(archive.path))
+    shown = readable(real(archive.path))
     kept: list[tuple[str, str, str | None]] = []
     try:
         for member in archives.members(archive.path):

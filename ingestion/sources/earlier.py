@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,14 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingestion import captures
+from ingestion.reading import objects
 from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.resolve import files_of
-from ingestion.sources.stages import GROWING, TO_READ, Identified, Inspected, Known, Placed, grown
+from ingestion.sources.stages import FAILED, GROWING, MISSING, TO_READ, UNREADABLE, Found, Identified, Inspected, Known, Placed, grown
 
 CUT = "cut"
 # Rows that are dictionaries at once.
 AT_ONCE = 5_000
+# Tables keep microseconds.
+SAME_SECONDS = 1e-4
 # What a row says of a source besides its cluster.
 KNOWN = (
     "source_id",
@@ -52,6 +56,8 @@ class Past:
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
+        # Objects that this run passed by, by cluster.
+        self.passed: Counter[str] = Counter()
         self.read = table.filter(pc.is_in(table["outcome"], pa.array([TO_READ, CUT])))
 
     @cached_property
@@ -59,6 +65,29 @@ class Past:
         """Path → (outcome, size on disk), as last seen."""
         last = rows_of_table(last_of(self.table, "source_path"), "source_path", "outcome", "size_bytes")
         return {row["source_path"]: (sys.intern(row["outcome"]), row["size_bytes"]) for row in last}
+
+    @cached_property
+    def last_objects(self) -> dict[Place, tuple[int | None, int, float]]:
+        """Node by its path, size and time of each object, as it was when it was last looked at; of those to look at again nothing."""
+        those = self.table.filter(pc.match_substring_regex(self.table["source_path"], f"^{objects.URI.pattern}"))
+        columns = ("cluster_id", "source_path", "size_bytes", "modified_at", "outcome", "clues")
+        return {
+            (sys.intern(row["cluster_id"]), row["source_path"]): (
+                (row["clues"] or {}).get("path_node"),
+                row["size_bytes"],
+                row["modified_at"].timestamp(),
+            )
+            for row in rows_of_table(last_of(those, "cluster_id", "source_path"), *columns)
+            if row["modified_at"] and row["outcome"] not in (MISSING, UNREADABLE, FAILED)
+        }
+
+    def passes_by(self, found: Found, status: objects.Status) -> bool:
+        """Whether an object is as it was when it was read, and counts it then."""
+        node, size, modified = self.last_objects.get((found.cluster_id, found.shown), (None, -1, 0.0))
+        is_as_it_was = (node, size) == (found.path_node, status.size) and abs(modified - status.modified) < SAME_SECONDS
+        if is_as_it_was:
+            self.passed[found.cluster_id] += 1
+        return is_as_it_was
 
     @cached_property
     def captures(self) -> dict[Place, Row]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import os
 from collections.abc import Iterator, Sequence
 
-from ingestion.reading.files import BROKEN, open_bytes, tail_hash
+from ingestion.reading.files import BROKEN, exists, open_bytes, tail_hash
 from ingestion.reading.names import ROTATED, stem
 from ingestion.sources.stages import COPY, TO_READ, Identified, Inspected, Known, Placed, grown
 
@@ -214,7 +213,7 @@ def continues(source: Placed, entry: Known) -> bool:
     if source.seen_as == entry.source_id:
         return True
     if source.size is not None and source.size < entry.end:
-        return os.path.exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
+        return exists(entry.path) and entry.path != source.shown and same_bytes(source.path, entry.path)
     if entry.tail_hash is None:
         return True
     return tail_hash(source.path, entry.end) == entry.tail_hash

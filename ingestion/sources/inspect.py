@@ -8,8 +8,12 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, replace
 
+from backports.zstd import ZstdError
+
 from ingestion import captures
-from ingestion.reading.files import FINGERPRINT, fault_of, open_bytes
+from ingestion.reading import objects
+from ingestion.reading.files import COMPRESSED, FINGERPRINT, fault_of, open_bytes
+from ingestion.reading.objects import is_uri
 from ingestion.records.envelope import find_envelope
 from ingestion.records.kinds import kinds_of_others
 from ingestion.records.nature import LOOK, Nature, framed, rewritten, zone_evidence
@@ -24,8 +28,8 @@ DOCUMENT = "document"
 
 @dataclass(frozen=True)
 class Ends:
-    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty for a gzip; `size`: None
-    for a gzip; where there is nothing to look at, `outcome` and `reason` say so."""
+    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty and `size` None for a
+    compressed one; where there is nothing to look at, `outcome` and `reason` say so."""
 
     text: bytes = b""
     end: bytes = b""
@@ -98,26 +102,40 @@ def tells_of(nature: Nature) -> owners.Tells:
 
 def ends_of(path: str) -> Ends:
     """The ends of a file.  Raises OSError."""
-    status = os.stat(path)
-    if status.st_size == 0:
-        return Ends(size=0, disk_size=0, modified=status.st_mtime, outcome=EMPTY, reason="the file is empty")
-    with open_bytes(path) as file:
-        # Of the file that was opened: the name may be another's by now.
-        status = os.fstat(file.fileno())
-        ends = Ends(size=status.st_size, disk_size=status.st_size, modified=status.st_mtime)
+    size, modified = size_and_time(path)
+    if size == 0:
+        return Ends(size=0, disk_size=0, modified=modified, outcome=EMPTY, reason="the file is empty")
+    with open_bytes(path, objects.ENDS_BUFFER) as file:
+        if not is_uri(path):
+            # Of the file that was opened: the name may be another's by now.
+            status = os.fstat(file.fileno())
+            size, modified = status.st_size, status.st_mtime
+        ends = Ends(size=size, disk_size=size, modified=modified)
         text = bytearray()
-        if not isinstance(file, gzip.GzipFile):
+        if not isinstance(file, COMPRESSED):
             while len(text) < SAMPLE and (piece := file.read(SAMPLE)):
                 text += piece
-            file.seek(max(0, status.st_size - SAMPLE))
+            file.seek(max(0, size - SAMPLE))
             return replace(ends, text=bytes(text), end=file.read(SAMPLE))
         try:
             while len(text) < SAMPLE and (piece := file.read1(SAMPLE)):
                 text += piece
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile, ZstdError) as error:
             if not text:
-                return replace(ends, compressed=True, outcome=UNREADABLE, reason=f"the gzip cannot be read: {error}")
+                kind = "gzip" if isinstance(file, gzip.GzipFile) else "zstd"
+                return replace(ends, compressed=True, outcome=UNREADABLE, reason=f"the {kind} cannot be read: {error}")
         return replace(ends, text=bytes(text), size=None, compressed=True)
+
+
+def size_and_time(path: str) -> tuple[int, float]:
+    """Bytes of a file or object, and seconds since 1970 of its last change.  Raises OSError."""
+    if is_uri(path):
+        known = objects.status(path)
+        if known is None:
+            raise FileNotFoundError(path)
+        return known.size, known.modified
+    status = os.stat(path)
+    return status.st_size, status.st_mtime
 
 
 def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:

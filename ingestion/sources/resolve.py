@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ingestion import captures
+from ingestion.reading.files import real
 from ingestion.reading.zones import ALWAYS
 from ingestion.sources import owners
 from ingestion.sources.stages import GROWING, Inspected, Placed, grown
@@ -115,7 +116,7 @@ def folders_in_turns(sources: Sequence[Inspected]) -> set[str]:
 
 def files_of(sources: Sequence[Inspected]) -> list[owners.File]:
     """What decides whose each source is."""
-    without_links = {folder: os.path.realpath(folder) for folder in {source.folder for source in sources}}
+    without_links = {folder: real(folder) for folder in {source.folder for source in sources}}
     return [file_of(source, without_links[source.folder]) for source in sources]
 
 

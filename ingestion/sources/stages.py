@@ -9,13 +9,13 @@ import dataclasses
 import datetime as dt
 import hashlib
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from ingestion.reading.files import FINGERPRINT, Expected, readable
+from ingestion.reading.files import FINGERPRINT, Expected, readable, real
+from ingestion.reading.names import COMPRESSED
 from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
 
@@ -41,7 +41,7 @@ class Found:
 
     `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its name; `root`: the
     path that was given; `path_node`, `path_host`: what was said for its path, `is_said_of_file`: by a layout for the file's own name;
-    `is_whole`: it cannot grow, for it comes out of an archive; `refused`: why a member of an archive was not taken out.
+    `is_whole`: it cannot grow, for it comes out of an archive or is an object; `refused`: why a member of an archive was not taken out.
     """
 
     path: str
@@ -58,7 +58,7 @@ class Found:
     @classmethod
     def at(cls, path: str, cluster_id: str, path_node: int | None = None) -> Found:
         """A file that was named by itself."""
-        return cls(path, readable(os.path.realpath(path)), readable(os.path.dirname(path)), cluster_id, path_node=path_node)
+        return cls(path, readable(real(path)), readable(os.path.dirname(path)), cluster_id, path_node=path_node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Inspected(Found):
         """
         identity = f"{self.cluster_id}\x1f{self.path_node}\x1f"
         if self.capture is not None and self.capture not in GROWING:
-            identity += "/".join(re.sub(r"\.gz$", "", self.shown).split("/")[-2:]) + "\x1f"
+            identity += "/".join(COMPRESSED.sub("", self.shown).split("/")[-2:]) + "\x1f"
         return hashlib.sha256(identity.encode() + self.head[:length]).hexdigest()
 
     @property

@@ -1,0 +1,158 @@
+"""Objects of a store by their URIs, s3://bucket/logs and the like, through fsspec.  No Spark here.
+
+Which credentials and which endpoint is said by the environment, as the library of each store reads it (for S3 `AWS_ACCESS_KEY_ID`,
+`AWS_ENDPOINT_URL`, a profile, a role of the machine).  An object does not grow: it is replaced, and whoever reads the old one gets an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import errno
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+URI = re.compile(r"[a-z][a-z0-9+.-]+://")
+LOCAL = "file://"
+# What an open object reads at once, and what is enough for its ends.
+BUFFER, ENDS_BUFFER = 4 << 20, 64 << 10
+# Which package reads which store.
+PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}
+
+
+class CannotReach(OSError):
+    """A store that cannot be read; the text says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a listing says of an object: size in bytes, seconds since 1970 when it was written, and a mark that another content has not."""
+
+    size: int
+    modified: float
+    mark: str = ""
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path is the URI of an object or of objects below a prefix."""
+    return URI.match(path) is not None
+
+
+def plain(path: str) -> str:
+    """A path as it is used: file:///logs is a folder of this machine, and what is below a prefix has one slash before it."""
+    if path.startswith(LOCAL):
+        return path.removeprefix(LOCAL)
+    return path.rstrip("/") if is_uri(path) else path
+
+
+def status(uri: str) -> Status | None:
+    """What is known of an object; None where the URI is a prefix of objects.  Raises OSError."""
+    with _faults_of(uri):
+        files, path = _file_system(uri)
+        info = files.info(path)
+    return None if info["type"] == "directory" else _status(info)
+
+
+def exists(uri: str) -> bool:
+    """Whether there is an object, or one below it.  Raises OSError where the store cannot be asked."""
+    with _faults_of(uri):
+        files, path = _file_system(uri)
+        return bool(files.exists(path))
+
+
+def below(uri: str) -> Iterator[tuple[str, Status]]:
+    """Every object at or below a URI, folder by folder in order: not more than one folder's are held.  Raises OSError."""
+    if (one := status(uri)) is not None:
+        yield uri, one
+        return
+    files, root = _file_system(uri)
+    with _faults_of(uri):
+        for folder, folders, found in files.walk(root, detail=True):
+            folders_in_order = {name: folders[name] for name in sorted(folders)}
+            folders.clear()
+            if "" in found or "" in folders_in_order:
+                # An object that is called as a folder, or two slashes in a row: `walk` takes them for the folder itself.
+                found = files.find(folder, detail=True)
+            else:
+                folders.update(folders_in_order)
+            for info in sorted(found.values(), key=lambda info: str(info["name"])):
+                name = str(info["name"])
+                if not name.endswith("/") and info["type"] == "file":
+                    yield uri.rstrip("/") + name.removeprefix(root), _status(info)
+
+
+def opened(uri: str, buffer: int = BUFFER) -> BinaryIO:
+    """An object as a file.  `buffer`: bytes that it asks for at once, where fewer are read.  Raises OSError, also while it is read: EBUSY where
+    the object was replaced."""
+    with _faults_of(uri):
+        files, path = _file_system(uri)
+        return io.BufferedReader(_Raw(uri, files.open(path, "rb", cache_type="none")), buffer)
+
+
+class _Raw(io.RawIOBase):
+    """A file of fsspec whose faults are OSErrors."""
+
+    def __init__(self, uri: str, file: Any) -> None:
+        self.uri, self.file = uri, file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return int(self.file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
+
+    def readinto(self, into: Any) -> int:
+        with _faults_of(self.uri):
+            piece = self.file.read(len(into))
+        into[: len(piece)] = piece
+        return len(piece)
+
+
+def is_replaced(error: OSError) -> bool:
+    """Whether an object could not be read on because it is another one by now."""
+    return error.errno == errno.EBUSY
+
+
+def _file_system(uri: str) -> tuple[AbstractFileSystem, str]:
+    scheme = uri.split("://", 1)[0]
+    try:
+        from fsspec.core import url_to_fs
+
+        # What another process has written must be seen.
+        return cast("tuple[AbstractFileSystem, str]", url_to_fs(uri, use_listings_cache=False))
+    except ImportError:
+        raise CannotReach(f"{uri}: to read it, install {PACKAGES.get(scheme, 'fsspec')} (pip install {PACKAGES.get(scheme)})") from None
+    except ValueError as error:
+        raise CannotReach(f"{uri}: {error}; use s3://, gs:// or abfss://") from None
+
+
+def _status(info: dict[str, Any]) -> Status:
+    # As s3fs, adlfs and gcsfs have it.
+    modified = info.get("LastModified") or info.get("last_modified") or info.get("updated")
+    if isinstance(modified, str):
+        modified = dt.datetime.fromisoformat(modified)
+    seconds = modified.timestamp() if isinstance(modified, dt.datetime) else 0.0
+    return Status(int(info["size"] or 0), seconds, str(info.get("ETag") or info.get("etag") or info.get("generation") or ""))
+
+
+@contextlib.contextmanager
+def _faults_of(uri: str) -> Iterator[None]:
+    """Every fault of a store as an OSError, as those of files are."""
+    try:
+        yield
+    except (OSError, GeneratorExit):
+        raise
+    except Exception as error:
+        raise CannotReach(f"{uri}: {type(error).__name__}: {' '.join(str(error).split())}") from error
