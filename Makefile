@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -78,6 +78,10 @@ FUZZ_SECONDS ?= 600
 fuzz: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --require-hashes -r tests/fuzz/requirements.lock
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+
+# With a Spark of several processes: a master with two workers, a server of Spark Connect, a bucket. Some are killed.
+test-cluster: setup
+	$(BIN)/python -m pytest tests/cluster
 
 # A log of 2 MB/s, rotated in every way, while it is ingested each second.
 ROTATION_SECONDS ?= 600

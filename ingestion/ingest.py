@@ -13,14 +13,16 @@ import datetime as dt
 import gc
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
 from ingestion.bronze.log_records import COLUMNS
+from ingestion.bronze.pieces import whole_end
 from ingestion.bronze.shares import Progress, inspect_all, portions, read_portion
 from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sources
-from ingestion.bronze.tasks import Counted, Read
+from ingestion.bronze.tasks import Counted, Read, task_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
 from ingestion.outcome import Outcome, faults, nodeless
@@ -29,12 +31,13 @@ from ingestion.reading.files import exists
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern
 from ingestion.sources import earlier
-from ingestion.sources.discover import Options, Spool, discover, members
-from ingestion.sources.identify import identify, may_grow
+from ingestion.sources.discover import Options, Spool, below, discover, located, members
+from ingestion.sources.identify import identify, may_grow, unread
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.seen import Seen
-from ingestion.sources.stages import Inspected, Placed
+from ingestion.sources.stages import TO_READ, Found, Inspected, Placed
+from ingestion.sources.topics import ends, is_topic, ranges
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -70,12 +73,12 @@ def ingest(
     must_exist(options.paths)
     at = Warehouse.at(warehouse)
     outcome = Outcome()
-    with only_writer(at), Spool(at.work / "members") as spool, without_collections():
+    with only_writer(at) as must_hold, Spool(at.work / "members") as spool, without_collections():
         for _ in range(MOST_LOOKS):
             past = state(at.root, tell)
             seen = Seen(at.work / "seen")
             found = look(options, warehouse, spool, past, seen, start)
-            outcome = outcome.followed_by(take_in(start, at.root, found, past, options, progress, seen))
+            outcome = outcome.followed_by(take_in(start, at.root, found, past, options, progress, seen, must_hold))
             if not outcome.changed:
                 break
     for fault in outcome.faults:
@@ -100,7 +103,7 @@ def without_collections() -> Iterator[None]:
 
 def must_exist(paths: list[str]) -> None:
     """Raises FileNotFoundError if none of the paths is there."""
-    if not any(exists(objects.plain(path)) for path in paths):
+    if not any(is_topic(path) or exists(objects.plain(path)) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
@@ -116,7 +119,7 @@ def look(
     `past`: what earlier runs found; `start` gives the session that looks at many."""
     seen = seen or Seen()
     discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
-    files = [(found, seen.find(found, options.pattern)) for found in discovered]
+    files = [(found, seen.find(found, options.pattern)) for found in chain(discovered, from_topics(options, spool, past))]
     looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
     sources: list[Inspected] = []
     for found, known in files:
@@ -130,6 +133,22 @@ def look(
     return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
 
 
+def from_topics(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
+    """What was put into topics since it was last read, as files."""
+
+    def whole(found: Found) -> int:
+        source = inspect(found, options.pattern)
+        if source.outcome != TO_READ or source.capture is not None:
+            return source.size or 0
+        [placed] = place([source], timezone=options.timezone)
+        return whole_end(task_of(unread(placed), True, 0, dt.datetime.now(dt.UTC)))
+
+    for given in filter(is_topic, options.paths):
+        known = ends(past.table["source_path"].to_pylist() if past else [])
+        for found in ranges(given, known, options.settled_after, spool, whole):
+            yield located(found, below(found.shown, found.root), options, None)
+
+
 def take_in(
     start: Callable[[], SparkSession],
     warehouse: str,
@@ -138,8 +157,9 @@ def take_in(
     options: Options,
     progress: Progress | None,
     seen: Seen,
+    must_hold: Callable[[], None],
 ) -> Outcome:
-    """Append what is new in the files that were looked at; the caller holds the warehouse."""
+    """Append what is new in the files that were looked at; the caller holds the warehouse, and `must_hold` raises where it does no more."""
     began = time.monotonic()
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
@@ -168,6 +188,7 @@ def take_in(
         reads += others
         rows = [row for read in reads if (row := source_row(read, past, batch_id, now))] + looked_at
         if rows:
+            must_hold()
             write.commit_batch(warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
             outcome.batch_id = batch_id
         for read in reads:

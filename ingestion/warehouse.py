@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from ingestion.lease import FOLDER, Busy, highest, leased, place_of
+from ingestion.reading import objects
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
+# Where a server of S3 is that is not Amazon's.
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 # Whose folders without a Delta log are Parquet tables that each build makes again.
 STEPS = ("staging", "intermediate")
-
-
-class Busy(RuntimeError):
-    """Another process writes to the warehouse."""
 
 
 class Damaged(ValueError):
@@ -55,6 +58,15 @@ def rows_of(path: str | Path) -> int:
     return ds.dataset(path, format="parquet").count_rows() if Path(path).is_dir() else 0
 
 
+def path_of(place: str) -> Path:
+    """A folder or prefix, and what lies in it by `/`, with the methods of pathlib."""
+    if not objects.is_uri(place):
+        return Path(place)
+    from upath import UPath
+
+    return cast(Path, UPath(place, use_listings_cache=False))
+
+
 def put(file: Path, content: str | bytes) -> None:
     """Make a file hold this, in one step: who reads it finds what it held before, or all of this."""
     aside = file.with_suffix(".part")
@@ -64,18 +76,27 @@ def put(file: Path, content: str | bytes) -> None:
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The places in a warehouse.  `root`: a folder, or a URI that Hadoop's file systems know (s3a://…)."""
+    """The places in a warehouse.  `root`: a folder, or the URI of a prefix in an object store (s3://…)."""
 
     root: str
 
     @classmethod
     def at(cls, root: str) -> Warehouse:
         """The warehouse of a folder as the user writes it, or of a URI."""
-        return cls(root.rstrip("/") if "://" in root else str(Path(root).resolve()))
+        root = objects.plain(root)
+        if any(os.environ.get(name, "").startswith("http://") for name in ENDPOINTS):
+            # Who names a server without TLS means it; delta-rs wants it said.
+            os.environ.setdefault("AWS_ALLOW_HTTP", "true")
+        return cls(root if objects.is_uri(root) else str(Path(root).resolve()))
 
     @property
     def is_local(self) -> bool:
-        return "://" not in self.root
+        return not objects.is_uri(self.root)
+
+    @property
+    def folder(self) -> Path:
+        """The warehouse as a path."""
+        return path_of(self.root)
 
     def table(self, schema: str, name: str) -> str:
         """Path of a table."""
@@ -87,7 +108,7 @@ class Warehouse:
 
     def must_exist(self) -> None:
         """Raises FileNotFoundError if there is no such folder."""
-        if self.is_local and not Path(self.root).is_dir():
+        if not self.folder.is_dir():
             raise FileNotFoundError(
                 f"{self.root}: no warehouse there; create one with `chronicle run PATH`, or choose another with --warehouse"
             )
@@ -102,7 +123,7 @@ class Warehouse:
 
     @property
     def work(self) -> Path:
-        """Folder for what dbt writes in addition to the tables; for a URI it is local, below the current folder."""
+        """Folder for what dbt writes in addition to the tables; for a URI it is local, below the current folder, and has the copy to build in."""
         if self.is_local:
             return Path(self.root, ".dbt")
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
@@ -140,16 +161,19 @@ class Warehouse:
     @property
     def published(self) -> Path:
         """File that says which versions of the published tables belong together (`chronicle/build/versions.py`)."""
-        return Path(self.root, "published.json")
+        return self.folder / "published.json"
 
     @property
     def views(self) -> Path:
         """File that keeps the views' SQL after a build."""
-        return Path(self.root, "views.json") if self.is_local else self.work / "views.json"
+        return self.folder / "views.json"
 
 
 def is_written_to(place: Warehouse) -> bool:
     """Whether a process writes to the warehouse now."""
+    if not place.is_local:
+        number = highest(place.folder / FOLDER)
+        return number > 0 and not json.loads(place_of(place.folder / FOLDER, number).read_bytes())["is_free"]
     try:
         with only_writer(place):
             return False
@@ -158,15 +182,21 @@ def is_written_to(place: Warehouse) -> bool:
 
 
 @contextlib.contextmanager
-def only_writer(place: Warehouse) -> Iterator[None]:
-    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.
+def only_writer(place: Warehouse) -> Iterator[Callable[[], None]]:
+    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.  Gives what raises Busy where it is held
+    no more.
 
-    Raises Busy at once where another process holds it.  The lock ends with the process, however that ends.
+    Raises Busy where another process holds it: at once in a folder, where the lock ends with the process, however that ends; after some minutes in
+    an object store (`lease.py`).
     """
     place.work.mkdir(parents=True, exist_ok=True)
+    if not place.is_local:
+        with leased(place.folder / FOLDER) as lease:
+            yield lease.must_hold
+        return
     with open(place.work / "writing", "w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise Busy(f"{place.root}: another chronicle is writing to this warehouse; try again when it is done") from None
-        yield
+        yield lambda: None

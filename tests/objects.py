@@ -1,26 +1,40 @@
-"""A server of S3 in this process: moto's, which is Python and needs nothing but its package."""
+"""A server of S3: moto's, which is Python and needs nothing but its package.  In a process of its own, for delta-rs waits for it without letting go
+of Python's lock."""
 
 from __future__ import annotations
 
-import logging
+import itertools
 import os
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from moto.server import ThreadedMotoServer
-
 
 class Bucket:
-    """A bucket, to be filled and looked at."""
+    """A new bucket, to be filled and looked at."""
 
-    def __init__(self, client: Any, name: str) -> None:
-        self.client, self.name, self.uri = client, name, f"s3://{name}"
-        client.create_bucket(Bucket=name)
+    numbers = itertools.count()
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.name = client, f"bucket-{next(self.numbers)}"
+        self.uri = f"s3://{self.name}"
+        client.create_bucket(Bucket=self.name)
 
     def put(self, key: str, content: bytes) -> None:
         self.client.put_object(Bucket=self.name, Key=key, Body=content)
+
+    def keys(self, below: str) -> list[str]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=below)
+        return [found["Key"] for page in pages for found in page.get("Contents", [])]
+
+    @property
+    def endpoint(self) -> str:
+        return str(self.client.meta.endpoint_url)
 
     def delete(self, key: str) -> None:
         self.client.delete_object(Bucket=self.name, Key=key)
@@ -37,25 +51,36 @@ def server() -> Iterator[Any]:
     """Starts a server, and says in the environment where it is; gives a client of it."""
     import boto3
 
-    logging.getLogger("werkzeug").setLevel(logging.WARNING)
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"]
+    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     said = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_REGION": "us-east-1",
         "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
     }
-    before = {name: os.environ.get(name) for name in said}
+    before = {name: os.environ.get(name) for name in [*said, "AWS_ALLOW_HTTP"]}
     os.environ.update(said)
     try:
+        end = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if running.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError("moto's server did not start") from None
+                time.sleep(0.1)
         yield boto3.client("s3")
     finally:
-        running.stop()
+        running.kill()
+        running.wait()
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value

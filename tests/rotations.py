@@ -14,11 +14,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
@@ -29,32 +30,22 @@ BYTES_PER_SECOND = 2_000_000
 
 
 class Here:
-    """Spark's context as far as ingestion uses it, in this process."""
+    """A session of Spark as far as ingestion uses it, in this process."""
 
     sparkContext = property(lambda self: self)
     defaultParallelism = 2
+    conf = SimpleNamespace(get=lambda name, default: default, set=lambda name, value: None, unset=lambda name: None)
 
-    def accumulator(self, value: int) -> Sum:
-        return Sum(value)
-
-    def parallelize(self, values: Iterable[Any], slices: int) -> Here:
-        self.values = list(values)
+    def createDataFrame(self, rows: pa.Table) -> Here:
+        self.rows = rows
         return self
 
-    def map(self, work: Callable[[Any], Any]) -> Here:
-        self.values = [work(value) for value in self.values]
+    def mapInArrow(self, work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: str) -> Here:
+        self.rows = pa.Table.from_batches(made for batch in self.rows.to_batches(1) for made in work(iter([batch])))
         return self
 
-    def collect(self) -> list[Any]:
-        return self.values
-
-
-@dataclass
-class Sum:
-    value: int
-
-    def add(self, more: int) -> None:
-        self.value += more
+    def toArrow(self) -> pa.Table:
+        return self.rows
 
 
 @dataclass

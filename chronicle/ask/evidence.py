@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -50,8 +49,8 @@ def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
 
 def facts(place: Warehouse) -> Iterator[tuple[str, DeltaTable]]:
     """(name, table) of every table of marts whose rows have evidence."""
-    folder, record = f"{place.root}/marts", Record.of(place)
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    folder, record = place.folder / "marts", Record.of(place)
+    for name in sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []:
         table = record.table(place, "marts", name)
         if table is not None and "evidence" in [field.name for field in table.schema().fields]:
             yield f"marts.{name}", table

@@ -32,7 +32,7 @@ class Record:
     @classmethod
     def of(cls, place: Warehouse) -> Record:
         """The record of a warehouse as it is now."""
-        if not place.is_local or not place.published.exists():
+        if not place.published.exists():
             return cls()
         return cls(**json.loads(place.published.read_text(encoding="utf-8")))
 

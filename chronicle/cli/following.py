@@ -14,6 +14,7 @@ from chronicle.cli.options import (
     DEFAULT_WAREHOUSE,
     ClusterOption,
     LayoutOption,
+    MasterOption,
     MemoryOption,
     NodeOption,
     PathsArgument,
@@ -24,6 +25,7 @@ from chronicle.cli.options import (
 )
 from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
 from chronicle.output.console import tell
+from ingestion.reading.objects import is_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +47,7 @@ def follow(
     settled_after: SettledOption = 5,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Ingest what is appended and build what it feeds, again and again, until Ctrl-C. Other commands on the warehouse use its JVM."""
     from chronicle.follow import follow as following
@@ -84,4 +87,4 @@ def work_of(warehouse: str) -> dict[str, Any]:
 def asked(options: Options) -> dict[str, Any]:
     """Options of `ingest` for another process, whose current folder may be another."""
     values = {name: value for name, value in vars(options).items() if name != "placeholders"}
-    return {**values, "paths": [os.path.abspath(path) for path in options.paths]}
+    return {**values, "paths": [path if is_uri(path) else os.path.abspath(path) for path in options.paths]}

@@ -19,6 +19,7 @@ from chronicle.cli.options import (
     DEFAULT_WAREHOUSE,
     ClusterOption,
     LayoutOption,
+    MasterOption,
     MemoryOption,
     NodeOption,
     PathsArgument,
@@ -58,11 +59,13 @@ def run(
     settled_after: SettledOption = 60,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
     from chronicle.spark.session import peak_memory_bytes, start, start_ahead
     from chronicle.staying.requests import staying
@@ -77,15 +80,17 @@ def run(
         done = there.ask("run", **following.asked(options))
         clusters, failed = set(done["clusters"]), done["failed"]
     else:
-        session: Callable[[], SparkSession] = partial(start, warehouse, memory=memory, paths=paths)
+        here = copy_of(place)
+        session: Callable[[], SparkSession] = partial(start, here.root, memory=memory, paths=paths)
         ahead = None
-        if not is_current(warehouse):
+        if not is_current(here.root):
             # There will be something to do: the JVM and dbt take their seconds while files are looked at.
-            session, ahead = start_ahead(warehouse, memory=memory, paths=paths).result, compiled_ahead()
+            session, ahead = start_ahead(here.root, memory=memory, paths=paths).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
-        build_new(session, warehouse, tell, show_step, ahead)
+        with at_hand(place, tell) as here:
+            build_new(session, here.root, tell, show_step, ahead)
         clusters, failed = outcome.clusters, outcome.failed
     print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
@@ -108,21 +113,24 @@ def ingest(
     settled_after: SettledOption = 60,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Read raw logs, captures and metrics into bronze, exactly once."""
+    from chronicle.build.working_copy import copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import must_be_able, start
+    from chronicle.spark.session import must_be_able, start_to_ingest
     from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
 
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
-    if there := staying(Warehouse.at(warehouse), "ingest"):
+    place = Warehouse.at(warehouse)
+    if there := staying(place, "ingest"):
         must_be_whole(there.ask("ingest", **following.asked(options))["failed"])
         return
     must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
-    must_be_whole(read_in(options, warehouse, lambda: start(warehouse, memory=memory), tell, show_bytes).failed)
+    must_be_whole(read_in(options, warehouse, lambda: start_to_ingest(copy_of(place).root, memory=memory), tell, show_bytes).failed)
 
 
 def must_be_whole(failed: list[str]) -> None:
@@ -135,10 +143,10 @@ def must_be_whole(failed: list[str]) -> None:
         raise typer.Exit(1)
 
 
-def show_bytes(files: int, all_files: int, size: int, all_size: int, records: int, seconds: float) -> None:
+def show_bytes(files: int, size: int, part: float, seconds: float) -> None:
     """Progress of reading, on a terminal one line that renews itself."""
     if sys.stderr.isatty():
-        text = f"{files}/{all_files} files  {size / 1e6:,.0f}/{all_size / 1e6:,.0f} MB  {records:,} records  {records / max(seconds, 0.1):,.0f} records/s"
+        text = f"{part:.0%} of {files:,} files, {size / 1e6:,.0f} MB, read in {seconds:.0f} s"
         print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
 
 
@@ -272,32 +280,43 @@ def build(
     profile: Annotated[bool, typer.Option("--profile", help="Print what each model took and read, the slowest first.")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.build.working_copy import at_hand
     from chronicle.spark.session import start
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     wanted, place = Wanted(select, full_refresh, tests, explain, profile), Warehouse.at(warehouse)
     place.must_have_bronze()
-    if has_nothing_new(warehouse, wanted, tell):
-        return
-    if there := staying(place, "build"):
-        there.ask("build", **vars(wanted))
-        return
     interrupts.keeps("tables remain those of the last complete build")
-    ahead = compiled_ahead()
-    build_wanted(start(warehouse, memory=memory), warehouse, wanted, tell, sys.stdout, show_step, ahead)
+    with at_hand(place, tell) as here:
+        if has_nothing_new(here.root, wanted, tell):
+            return
+        if there := staying(here, "build"):
+            there.ask("build", **vars(wanted))
+            return
+        ahead = compiled_ahead()
+        build_wanted(start(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
-def dbt(context: typer.Context, warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
+def dbt(
+    context: typer.Context,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
+) -> None:
     """Run dbt itself on this warehouse: build --select …, test, docs generate, docs serve, source freshness …"""
     from chronicle.build import dbt_command
+    from chronicle.build.working_copy import at_hand
+    from ingestion.warehouse import Warehouse
 
     try:
-        code = dbt_command.invoke(warehouse, context.args, memory)
+        with at_hand(Warehouse.at(warehouse), tell) as here:
+            code = dbt_command.invoke(here.root, context.args, memory)
     except dbt_command.WrongUsage as error:
         tell(f"chronicle: {error}")
         code = 2
@@ -317,6 +336,7 @@ def sql(
     wide: WideOption = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Run an SQL query. Only the result goes to standard output; names without a schema are looked up in marts."""
     from chronicle.ask import without_java
@@ -347,13 +367,15 @@ def sql(
 def by_spark(warehouse: str, question: str, memory: str) -> pa.Table:
     """Spark's answer to a query."""
     from chronicle.ask import sql as asking
+    from chronicle.build.working_copy import brought
     from chronicle.spark.session import start
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     if there := staying(Warehouse.at(warehouse), "sql"):
         return cast("pa.Table", there.ask("sql", question=question))
-    return asking.ask(start(warehouse, memory=memory), warehouse, question)
+    here = brought(Warehouse.at(warehouse), tell).root
+    return asking.ask(start(here, memory=memory), here, question)
 
 
 @app.command()
@@ -393,8 +415,9 @@ def report(
 
 
 @app.command()
-def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY) -> None:
+def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY, master: MasterOption = None) -> None:
     """Rebuild the SQL catalog from the Delta tables on disk and list them. Other commands do this automatically."""
+    from chronicle.build.working_copy import brought
     from chronicle.spark.catalog import register as register_tables
     from chronicle.spark.catalog import register_views
     from chronicle.spark.session import start
@@ -402,7 +425,8 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
 
     place = Warehouse.at(warehouse)
     place.must_exist()
-    spark = start(warehouse, memory=memory)
+    place = brought(place, tell)
+    spark = start(place.root, memory=memory)
     names = register_tables(spark, place) + register_views(spark, place)
     print("\n".join(sorted(names)))
     tell(f"{len(names)} tables and views in {place.root}")
@@ -438,9 +462,12 @@ def serve(
     ] = None,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
 ) -> None:
     """Serve BI tools over JDBC, ODBC and PyHive, read-only, until Ctrl-C; ingest and build may run at the same time."""
+    from chronicle.build.working_copy import brought
     from chronicle.serve import serve as serving
+    from ingestion.warehouse import Warehouse
 
     options = serving.Options(
         host=host,
@@ -461,7 +488,7 @@ def serve(
         serving.check(options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    serving.serve(warehouse, options, memory=memory, tell=tell)
+    serving.serve(brought(Warehouse.at(warehouse), tell).root, options, memory=memory, tell=tell)
 
 
 @app.command()

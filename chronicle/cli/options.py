@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
+
+from chronicle.spark import master as masters
 
 WarehouseOption = Annotated[
     str, typer.Option("--warehouse", "-w", envvar="CHRONICLE_WAREHOUSE", help="Folder or URI of the warehouse.", metavar="DIR|URI")
@@ -12,6 +15,25 @@ WarehouseOption = Annotated[
 
 MemoryOption = Annotated[str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap size of the JVM, such as 2g.", metavar="SIZE")]
 
+
+def _choose(master: str | None) -> str | None:
+    """Sessions read it from the environment, as those of processes below this one do."""
+    if master:
+        os.environ[masters.MASTER] = master
+    return master
+
+
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        envvar=masters.MASTER,
+        help="Which Spark works: local[N], spark://HOST:PORT, k8s://…, yarn or sc://HOST:PORT; default: all cores of this machine.",
+        metavar="MASTER",
+        callback=_choose,
+        expose_value=False,
+    ),
+]
 
 DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"
 

@@ -32,6 +32,7 @@ from ingestion import ingest as ingesting
 from ingestion.reading import objects
 from ingestion.reading.objects import is_uri
 from ingestion.sources.discover import find_files
+from ingestion.sources.topics import high_watermarks, is_topic
 from ingestion.warehouse import Busy, Warehouse
 
 if TYPE_CHECKING:
@@ -201,6 +202,9 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
     """The files below the paths as they are on disk, without opening any."""
     found: Marks = {}
     for given in paths:
+        if is_topic(given):
+            found |= {name: (0, 0, offset, 0) for name, offset in high_watermarks(given).items()}
+            continue
         if is_uri(given):
             found |= {uri: (0, hash(status.mark), status.size, int(status.modified * 1e9)) for uri, status in objects.below(given)}
             continue

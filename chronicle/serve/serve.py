@@ -228,7 +228,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
 
 def answering(place: Warehouse, spark: SparkSession) -> Listener | None:
     """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and does."""
-    if not place.is_local or not held(place):
+    if not held(place):
         return None
     return Listener(place, "serve", ANSWERS, Answers(spark, place).take)
 

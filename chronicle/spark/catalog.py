@@ -14,35 +14,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
-from chronicle.spark.internals import hadoop_files
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse, put
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def folders(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, bool]]:
+def folders(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
     """(schema, name, whether it is a Delta table) of every folder below a schema's, in order."""
     found = []
-    if warehouse.is_local:
-        for schema in SCHEMAS:
-            folder = f"{warehouse.root}/{schema}"
-            if os.path.isdir(folder):
-                found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
-        return sorted(found)
     for schema in SCHEMAS:
-        found += [(schema, name, is_delta) for name, is_delta in hadoop_files.delta_tables(spark, f"{warehouse.root}/{schema}")]
+        folder = f"{warehouse.root}/{schema}"
+        if os.path.isdir(folder):
+            found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
     return sorted(found)
 
 
 def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
-    return [(schema, name) for schema, name, is_delta in folders(spark, warehouse) if is_delta or is_step(warehouse, schema, name)]
+    return [(schema, name) for schema, name, is_delta in folders(warehouse) if is_delta or is_step(warehouse, schema, name)]
 
 
 def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
     """Whether a folder is a step's table: one that a build was killed over, or failed at, has no file yet."""
-    return schema in STEPS and (not warehouse.is_local or any(Path(warehouse.table(schema, name)).glob("*.parquet")))
+    return schema in STEPS and any(Path(warehouse.table(schema, name)).glob("*.parquet"))
 
 
 def sweep(
@@ -57,15 +52,12 @@ def sweep(
     The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables; `by_days`: the
     Delta tables that the project has in the schemas of steps. Any other there was left by an older release, and goes too.
     """
-    for schema, name, is_delta in folders(spark, warehouse):
+    for schema, name, is_delta in folders(warehouse):
         is_old = is_delta and schema in STEPS and by_days is not None and (schema, name) not in by_days
         if schema == "bronze" or (is_delta and not is_old) or (only is not None and (schema, name) not in only):
             continue
         spark.sql(f"drop table if exists {schema}.`{name}`")
-        if warehouse.is_local:
-            shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
-        else:
-            hadoop_files.delete(spark, warehouse.table(schema, name))
+        shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
 
 
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
@@ -91,7 +83,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
     else:
         shown = [(schema, name) for schema, name in wanted if spark.catalog.tableExists(f"{schema}.`{name}`")]
     registered = set(shown)
-    for schema, name, is_delta in folders(spark, warehouse):
+    for schema, name, is_delta in folders(warehouse):
         if (wanted is None or (schema, name) in wanted) and (is_delta or is_step(warehouse, schema, name)):
             if (schema, name) not in registered:
                 provider = "delta" if is_delta else "parquet"

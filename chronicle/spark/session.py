@@ -1,4 +1,5 @@
-"""The Spark session of every command: one local JVM, started as fast as it can be, quiet, reachable from this machine only."""
+"""The Spark session of every command: one JVM of our own, started as fast as it can be, quiet, reachable from this machine only; or a session
+of Spark Connect, whose server has the JVM."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from chronicle.spark import jars, java, own_classes
+from chronicle.spark import master as masters
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
 from chronicle.spark.processes import tree
@@ -93,11 +95,11 @@ class NoSession(RuntimeError):
 
 
 def settings(warehouse: str) -> dict[str, str]:
-    """Spark's configuration for a warehouse folder or URI."""
-    has_own_classes = own_classes.jar().exists()
-    return {
+    """Spark's configuration for a warehouse folder or URI; what the user's file of settings says goes before ours.  Raises masters.BadMaster."""
+    has_own_classes, master = own_classes.jar().exists(), masters.master()
+    known = {
         "spark.app.name": "chronicle",
-        "spark.master": "local[*]",
+        "spark.master": master,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -120,7 +122,11 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         **(LOCAL_FILES if has_own_classes else {}),
         **internals.ALWAYS,
+        **({} if masters.is_local(master) else masters.cluster_settings()),
+        **masters.given_settings(),
     }
+    masters.must_be_secured(known)
+    return known
 
 
 def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, paths: Sequence[str] = ()) -> SparkSession:
@@ -128,11 +134,16 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     read into the warehouse.
 
     A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
-    Raises java.NoJava, jars.NoJars or NoSession, each with one line that says what to do.
+    Raises java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
     """
     from pyspark.sql import SparkSession
 
     root = Warehouse.at(warehouse).root
+    if masters.is_connect(masters.master()):
+        raise masters.BadMaster(
+            f"{masters.master()}: Spark Connect can `chronicle ingest`; all else needs a driver of its own: local[N], spark://…"
+        )
+    wanted = settings(root) | (FORGETFUL | server.settings if server else {})
     active = SparkSession.getActiveSession()
     if active is not None:
         if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
@@ -140,11 +151,12 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
         active.stop()
     if _jvm is None or _jvm.poll() is not None:
         # Without it the workers run whichever python3 comes first on PATH.
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
+        os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = wanted["spark.driver.bindAddress"]
         _connect(memory, server.java_options if server else command_options(root, paths))
     builder = SparkSession.builder
-    for key, value in (settings(root) | (FORGETFUL | server.settings if server else {})).items():
+    for key, value in wanted.items():
         builder = builder.config(key, value)
     # pyspark takes Ctrl-C for itself, and prints the stacks of what it broke off.
     on_interrupt = signal.getsignal(signal.SIGINT)
@@ -155,8 +167,31 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     return session
 
 
+def start_to_ingest(warehouse: str, *, memory: str = "2g") -> SparkSession:
+    """A session that can read files, which one of Spark Connect can as well."""
+    return _of_connect(masters.master()) if masters.is_connect(masters.master()) else start(warehouse, memory=memory)
+
+
+def _of_connect(master: str) -> SparkSession:
+    """A session of a server of Spark Connect.  Raises NoSession."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        builder = SparkSession.builder.remote(master)
+        for key, value in {"spark.sql.session.timeZone": "UTC", **masters.given_settings()}.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        session.range(1).collect()
+    except (ImportError, PySparkException) as error:
+        raise NoSession(f"{master}: {' '.join(str(error).split())}") from None
+    return session
+
+
 def must_be_able() -> None:
-    """Raises java.NoJava or jars.NoJars where Spark could not start: before minutes of other work, not after them."""
+    """Raises java.NoJava, jars.NoJars or masters.BadMaster where Spark could not start: before minutes of other work, not after them."""
+    if masters.is_connect(masters.master()):
+        return
     java.find()
     jars.class_path()
 
@@ -186,6 +221,8 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     # Ours first: some of its files hide those of others.
     class_path = [str(own_classes.jar()), *jars.class_path(), f"{spark_home.jars()}/*"]
+    # Where YARN and its file system are.
+    class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
     classes = class_archive(home)
     return [

@@ -165,7 +165,7 @@ class Staying:
 
 def staying(place: Warehouse, asked: str) -> Staying | None:
     """The process that stays with a warehouse and does what is asked, if there is one; says so."""
-    if not place.is_local or not (place.work / SOCKET).exists():
+    if not (place.work / SOCKET).exists():
         return None
     try:
         said = connected(place, "").ask("hello")

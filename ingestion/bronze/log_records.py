@@ -432,14 +432,14 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
             count = counted[reader.task.source_id]
             count.records += records
             count.recognised += recognised
-            count.last_node = reader.node
+            count.last_node, count.last_known_by = reader.node, reader.node_known_by
             count.doubts |= reader.doubts
         yield table
 
     cut: list[Reader] = []
     for task in sorted(tasks, key=lambda task: task.envelope):
         reader = Reader(task)
-        count = counted.setdefault(task.source_id, Counted(end=task.start, last_node=task.node_id))
+        count = counted.setdefault(task.source_id, Counted(end=task.start, last_node=task.node_id, last_known_by=task.node_known_by))
         for piece in pieces_of(reader):
             full = sum(len(other.text) for other in waiting) + len(piece.text) > cutting.CHUNK
             other = waiting and (

@@ -169,6 +169,18 @@ def last_start(data: bytes, envelope: Envelope) -> int:
     return 0
 
 
+def whole_end(task: Task) -> int:
+    """The byte up to which the records of a plain source that may still grow are whole.  Raises OSError."""
+    if task.envelope == REWRITTEN.name:
+        reader = Reader(replace(task, holds_last=True))
+        for _ in reader.pieces():
+            pass
+        return reader.end
+    begin = max(task.start, task.end - CHUNK)
+    found = last_start(b"".join(chunks(task.path, begin, task.end, CHUNK)), envelope_named(task.envelope))
+    return begin + found if found else task.start
+
+
 def pieces_of(reader: Reader) -> Iterator[Piece]:
     """The pieces of a source, up to a fault of ours while they are cut out."""
     try:

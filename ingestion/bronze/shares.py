@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import heapq
-import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import read_capture
+from ingestion.bronze.executors import on_executors, tasks_at_once
 from ingestion.bronze.log_records import Cache, read_tasks
+from ingestion.bronze.parts import parts_of, to_read_again, together
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
 from ingestion.delta_files import Added
 from ingestion.reading.objects import is_uri
@@ -24,11 +25,12 @@ from ingestion.sources.inspect import inspect
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-# Called while Spark reads: files, all files, bytes, all bytes, records, seconds.
-Progress = Callable[[int, int, int, int, int, float], None]
+# Called while the executors read: files, their bytes, how much of it is done (0 to 1), seconds.
+Progress = Callable[[int, int, float, float], None]
+# Files that were written, with their tables, and what each source gave, by its id.
+Done = tuple[list[tuple[str, Added]], dict[str, Counted]]
 # One commit holds at most this much, so that a kill loses little of a long run.
 COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
@@ -45,12 +47,12 @@ def inspect_all(files: list[Found], pattern: str | None, start: Callable[[], Spa
     if start is None or len(files) < MANY_FILES:
         yield from inspect_some(files, pattern)
         return
-    context = start().sparkContext
+    spark = start()
     for begin in range(0, len(files), LOOKED_AT):
         some = files[begin : begin + LOOKED_AT]
         shares = [some[first : first + TASK_FILES] for first in range(0, len(some), TASK_FILES)]
-        done = context.parallelize(shares, len(shares)).map(lambda share: inspect_some(share, pattern)).collect()
-        yield from (source for share in done for source in share)
+        for share in on_executors(spark, partial(inspect_some, pattern=pattern), shares):
+            yield from share
 
 
 def inspect_some(files: list[Found], pattern: str | None) -> list[Inspected | None]:
@@ -114,27 +116,47 @@ def read_portion(
     progress: Progress | None,
 ) -> tuple[dict[str, list[Added]], list[Read]]:
     """Read some files: what was written of them, by table, and what each gave.  `held`: paths of files whose last record may still grow."""
-    shares = [
-        [task_of(portion[n], portion[n].path in held, batch_id, now) for n in share]
-        for share in bins(portion, spark.sparkContext.defaultParallelism)
-    ]
-    added, counted = read_shares(spark, warehouse, shares, progress)
-    return added, [Read(source, counted[source.source_id]) for source in portion]
 
+    def read(shares: list[list[Task]]) -> list[Done]:
+        return read_shares(spark, warehouse, shares, progress)
 
-def read_shares(
-    spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: Progress | None
-) -> tuple[dict[str, list[Added]], dict[str, Counted]]:
-    """Read each share of the tasks on an executor: files by table, and what each source gave, by its id."""
-    bronze = f"{warehouse}/bronze"
-    context = spark.sparkContext
-    with Watch(context, [task for share in shares for task in share], progress) as watch:
-        done = context.parallelize(shares, len(shares)).map(lambda tasks: write_share(tasks, bronze, watch)).collect()
+    parts = [parts_of(task_of(source, source.path in held, batch_id, now)) for source in portion]
+    whole = [number for number, those in enumerate(parts) if len(those) == 1]
+    cut = [those for those in parts if len(those) > 1]
+    bundles = bins([portion[number] for number in whole], tasks_at_once(spark)) if whole else []
+    shares = [[parts[whole[n]][0] for n in bundle] for bundle in bundles]
+    done = read([*shares, *([part] for those in cut for part in those)])
+    kept, done = done[: len(shares)], done[len(shares) :]
+    for those in cut:
+        kept.append(read_on(those, done[: len(those)], read))
+        done = done[len(those) :]
     files: dict[str, list[Added]] = {}
-    for added, _ in done:
-        for table, file in added.items():
-            files.setdefault(table, []).append(file)
-    return files, {source_id: count for _, counts in done for source_id, count in counts.items()}
+    for table, written in (pair for added, _ in kept for pair in added):
+        files.setdefault(table, []).append(written)
+    counted = {source_id: count for _, counts in kept for source_id, count in counts.items()}
+    return files, [Read(source, counted[source.source_id]) for source in portion]
+
+
+def read_on(parts: list[Task], done: list[Done], read: Callable[[list[list[Task]]], list[Done]]) -> Done:
+    """What the parts of a source gave together, after those were read again that had to be."""
+    source_id = parts[0].source_id
+
+    def counts() -> list[Counted]:
+        return [counted[source_id] for _, counted in done]
+
+    while again := to_read_again(parts, counts()):
+        parts = [*parts[: -len(again)], *again]
+        done = [*done[: -len(again)], *read([[part] for part in again])]
+    count, counted = together(parts, counts())
+    return [file for added, _ in done[:count] for file in added], {source_id: counted}
+
+
+def read_shares(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: Progress | None) -> list[Done]:
+    """Read each share of the tasks on an executor."""
+    tasks = [task for share in shares for task in share]
+    size = sum(task.end - task.start for task in tasks if task.end >= 0)
+    shown = partial(progress, len(tasks), size) if progress else None
+    return on_executors(spark, partial(write_share, bronze=f"{warehouse}/bronze"), shares, shown)
 
 
 # Shapes that this worker has recognised; one process works through many shares. A fleet has some thousand, but texts that nobody knows have
@@ -143,7 +165,7 @@ _shapes: Cache = {}
 MOST_SHAPES = 20_000
 
 
-def write_share(tasks: list[Task], bronze: str, watch: Watch) -> tuple[dict[str, Added], dict[str, Counted]]:
+def write_share(tasks: list[Task], bronze: str) -> Done:
     """Read some sources into one Parquet file for each table that they have rows for."""
     if len(_shapes) > MOST_SHAPES:
         _shapes.clear()
@@ -153,8 +175,7 @@ def write_share(tasks: list[Task], bronze: str, watch: Watch) -> tuple[dict[str,
         if table not in files:
             files[table] = write.File(f"{bronze}/{table}", batch.schema)
         files[table].write(batch)
-    watch.tell(tasks, counted)
-    return {table: file.close() for table, file in files.items()}, counted
+    return [(table, file.close()) for table, file in files.items()], counted
 
 
 def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -165,46 +186,3 @@ def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[s
         if task.capture is not None:
             counted[task.source_id] = Counted(end=task.start)
             yield from read_capture(task, counted[task.source_id])
-
-
-class Watch:
-    """Calls `progress` while Spark's tasks finish; workers `tell` it what they have read."""
-
-    def __init__(self, context: SparkContext, tasks: list[Task], progress: Progress | None) -> None:
-        # pyspark keeps each accumulator for as long as the process lives.
-        self.files, self.bytes, self.records = (context.accumulator(0) if progress else None for _ in range(3))
-        self.all_files, self.all_bytes = len(tasks), sum(task.end - task.start for task in tasks if task.end >= 0)
-        self.progress = progress
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("files", "bytes", "records")}
-
-    def tell(self, tasks: list[Task], counted: dict[str, Counted]) -> None:
-        """Add what a worker has read."""
-        if self.files is None or self.bytes is None or self.records is None:
-            return
-        self.files.add(len(tasks))
-        self.bytes.add(sum(counted[task.source_id].end - task.start for task in tasks))
-        self.records.add(sum(count.records for count in counted.values()))
-
-    def __enter__(self) -> Watch:
-        if self.progress:
-            self.stop, self.began = threading.Event(), time.monotonic()
-            self.thread = threading.Thread(target=self._watch, daemon=True)
-            self.thread.start()
-        return self
-
-    def _watch(self) -> None:
-        while not self.stop.wait(0.3):
-            self._show()
-
-    def _show(self) -> None:
-        assert self.progress and self.files is not None and self.bytes is not None and self.records is not None
-        size = max(self.all_bytes, self.bytes.value)
-        self.progress(self.files.value, self.all_files, self.bytes.value, size, self.records.value, time.monotonic() - self.began)
-
-    def __exit__(self, *error: object) -> None:
-        if self.progress:
-            self.stop.set()
-            self.thread.join()
-            self._show()

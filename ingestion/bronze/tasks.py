@@ -41,8 +41,8 @@ class Task:
 
 @dataclass(slots=True)
 class Counted:
-    """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record, the
-    SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
+    """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record and
+    what that is known by, the SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
     records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `doubts`: what is doubtful about
     its times."""
 
@@ -50,6 +50,7 @@ class Counted:
     recognised: int = 0
     end: int = 0
     last_node: int | None = None
+    last_known_by: str | None = None
     tail_hash: str | None = None
     fault: str | None = None
     failed: str | None = None

@@ -21,7 +21,9 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
 from ingestion.delta_files import Added, add
-from ingestion.warehouse import opened
+from ingestion.lease import Busy, put_new
+from ingestion.reading.objects import is_uri
+from ingestion.warehouse import opened, path_of
 
 # (name, Arrow type, comment) of each column of a table.
 Columns = list[tuple[str, pa.DataType, str]]
@@ -40,15 +42,18 @@ class File:
     """A Parquet file that is being written into a table's folder, one row group for each batch."""
 
     def __init__(self, folder: str, schema: pa.Schema) -> None:
-        self.path = Path(folder, f"part-{uuid.uuid4()}.parquet")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path_of(folder) / f"part-{uuid.uuid4()}.parquet"
+        if not is_uri(folder):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         self.rows = 0
         self.least: dict[str, object] = {}
         self.most: dict[str, object] = {}
         self.nulls: dict[str, int] = {}
         plain = [field.name for field in schema if not pa.types.is_string(field.type) and not pa.types.is_nested(field.type)]
+        # Arrow itself writes to a folder, fsspec to a store.
+        self.file = self.path.open("wb") if is_uri(folder) else None
         self.writer = pq.ParquetWriter(
-            self.path,
+            self.file or self.path,
             schema,
             compression="zstd",
             compression_level=1,
@@ -77,6 +82,8 @@ class File:
     def close(self) -> Added:
         """End the file and say what a commit needs to know."""
         self.writer.close()
+        if self.file:
+            self.file.close()
         status = self.path.stat()
 
         def said(values: dict[str, object]) -> dict[str, object]:
@@ -126,13 +133,19 @@ def stored_schema(columns: Columns) -> pa.Schema:
 def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -> None:
     """Append the files of a batch to the bronze tables, table by table; the batch is written down first.
 
-    Killed before it is written down, nothing has happened; killed after, `complete` does the rest.
+    Killed before it is written down, nothing has happened; killed after, `complete` does the rest.  Raises Busy where another host has written down
+    a batch of this number.
     """
-    note = Path(warehouse, "bronze", NOTES, f"{batch_id}.json")
+    note, content = notes_of(warehouse) / f"{batch_id}.json", {table: [asdict(added) for added in batch] for table, batch in files.items()}
+    if is_uri(warehouse):
+        if not put_new(note, json.dumps(content).encode()):
+            raise Busy(f"{warehouse}: another host has written batch {batch_id}; the next run continues from there")
+        complete(warehouse)
+        return
     note.parent.mkdir(parents=True, exist_ok=True)
     aside = note.with_suffix(".part")
     with aside.open("w", encoding="utf-8") as file:
-        json.dump({table: [asdict(added) for added in batch] for table, batch in files.items()}, file)
+        json.dump(content, file)
         file.flush()
         # The commits below may outlive a power cut; so must what they belong to.
         os.fsync(file.fileno())
@@ -140,19 +153,26 @@ def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -
     complete(warehouse)
 
 
+def notes_of(warehouse: str) -> Path:
+    """Where the batches lie that are being committed."""
+    return path_of(warehouse) / "bronze" / NOTES
+
+
 def complete(warehouse: str) -> list[str]:
     """Commit what batches that were written down have not committed yet.  Returns a line for each that could not be read."""
     undone = []
-    for note in sorted(Path(warehouse, "bronze", NOTES).glob("*.json"), key=lambda path: int(path.stem)):
+    for note in sorted(notes_of(warehouse).glob("*.json"), key=lambda path: int(path.stem)):
         try:
             files = {table: [Added(**file) for file in batch] for table, batch in json.loads(note.read_text(encoding="utf-8")).items()}
         except (ValueError, TypeError, AttributeError) as error:
             undo(warehouse, int(note.stem))
             undone.append(f"{note}: damaged ({error}): batch {note.stem} was undone, and its files are read again")
         else:
-            for table, batch in files.items():
-                commit(f"{warehouse}/bronze/{table}", batch, int(note.stem))
-        note.unlink()
+            # `sources` comes last: where it has the batch, another host has completed it meanwhile.
+            if last_batch(f"{warehouse}/bronze/sources") < int(note.stem):
+                for table, batch in files.items():
+                    commit(f"{warehouse}/bronze/{table}", batch, int(note.stem))
+        note.unlink(missing_ok=True)
     return undone
 
 
@@ -160,9 +180,9 @@ def undo(warehouse: str, batch_id: int) -> None:
     """Delete what a batch has committed, unless it is complete: `sources`, which says how far files were read, comes last."""
     if last_batch(f"{warehouse}/bronze/sources") >= batch_id:
         return
-    for log in Path(warehouse, "bronze").glob("*/_delta_log"):
+    for log in (path_of(warehouse) / "bronze").glob("*/_delta_log"):
         if last_batch(str(log.parent)) >= batch_id:
-            DeltaTable(log.parent).delete(f"batch_id = {batch_id}")
+            DeltaTable(str(log.parent)).delete(f"batch_id = {batch_id}")
 
 
 def last_batch(path: str) -> int:

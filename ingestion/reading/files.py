@@ -37,7 +37,9 @@ def real(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether there is such a file, folder, object, or prefix of objects."""
+    """Whether there is such a file, folder, object, or prefix of objects; what was in a topic is not."""
+    if path.startswith("kafka://"):
+        return False
     return objects.exists(path) if is_uri(path) else os.path.exists(path)
 
 

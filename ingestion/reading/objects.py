@@ -54,7 +54,7 @@ def plain(path: str) -> str:
 def status(uri: str) -> Status | None:
     """What is known of an object; None where the URI is a prefix of objects.  Raises OSError."""
     with _faults_of(uri):
-        files, path = _file_system(uri)
+        files, path = file_system(uri)
         info = files.info(path)
     return None if info["type"] == "directory" else _status(info)
 
@@ -62,7 +62,7 @@ def status(uri: str) -> Status | None:
 def exists(uri: str) -> bool:
     """Whether there is an object, or one below it.  Raises OSError where the store cannot be asked."""
     with _faults_of(uri):
-        files, path = _file_system(uri)
+        files, path = file_system(uri)
         return bool(files.exists(path))
 
 
@@ -71,7 +71,7 @@ def below(uri: str) -> Iterator[tuple[str, Status]]:
     if (one := status(uri)) is not None:
         yield uri, one
         return
-    files, root = _file_system(uri)
+    files, root = file_system(uri)
     with _faults_of(uri):
         for folder, folders, found in files.walk(root, detail=True):
             folders_in_order = {name: folders[name] for name in sorted(folders)}
@@ -91,7 +91,7 @@ def opened(uri: str, buffer: int = BUFFER) -> BinaryIO:
     """An object as a file.  `buffer`: bytes that it asks for at once, where fewer are read.  Raises OSError, also while it is read: EBUSY where
     the object was replaced."""
     with _faults_of(uri):
-        files, path = _file_system(uri)
+        files, path = file_system(uri)
         return io.BufferedReader(_Raw(uri, files.open(path, "rb", cache_type="none")), buffer)
 
 
@@ -125,7 +125,8 @@ def is_replaced(error: OSError) -> bool:
     return error.errno == errno.EBUSY
 
 
-def _file_system(uri: str) -> tuple[AbstractFileSystem, str]:
+def file_system(uri: str) -> tuple[AbstractFileSystem, str]:
+    """The file system of a URI, and the path in it.  Raises CannotReach."""
     scheme = uri.split("://", 1)[0]
     try:
         from fsspec.core import url_to_fs

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from ingestion.reading import objects
 from ingestion.reading.files import fault_of, readable, real
@@ -18,6 +19,7 @@ from ingestion.reading.objects import Status, is_uri
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
 from ingestion.sources.stages import Found, grown
+from ingestion.sources.topics import is_topic
 
 # Of how many bytes of a log a byte of gzip is made.
 GZIPPED = 8
@@ -52,6 +54,9 @@ def discover(
     """Every file below the given paths, in order.  `leave_out`: a folder that is passed by; `is_known`: whether an object is passed by, for it
     is as it was when it was read."""
     for given in options.paths:
+        if is_topic(given):
+            # What is new in it is read before it is a file (`topics.py`).
+            continue
         if is_uri(given):
             yield from discover_objects(given, options, is_known)
             continue
@@ -187,7 +192,7 @@ def folder_of(name: str) -> str:
 
 
 class Spool:
-    """A private folder for the members of archives, one after the other under numbers, gone when the run ends."""
+    """A private folder for the members of archives and what was in topics, one after the other under numbers, gone when the run ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -199,13 +204,21 @@ class Spool:
 
     def keep(self, member: archives.Member) -> str:
         """Where the bytes of a member lie now."""
+        return self._put(
+            lambda file: shutil.copyfileobj(member.open(), file, 1 << 20), member.modified_at.timestamp() if member.modified_at else 0
+        )
+
+    def write(self, content: bytes, modified: float) -> str:
+        """Where some bytes lie now.  `modified`: seconds since 1970."""
+        return self._put(lambda file: file.write(content), modified)
+
+    def _put(self, fill: Callable[[BinaryIO], object], modified: float) -> str:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.count += 1
         path = self.folder / str(self.count)
         with path.open("wb") as file:
-            shutil.copyfileobj(member.open(), file, 1 << 20)
-        at = member.modified_at.timestamp() if member.modified_at else 0
-        os.utime(path, (at, at))
+            fill(file)
+        os.utime(path, (modified, modified))
         return str(path)
 
     def __exit__(self, *error: object) -> None:

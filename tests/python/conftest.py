@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,9 +10,23 @@ import pytest
 from chronicle.build.dbt_runs import parse
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
+from tests.objects import Bucket, server
 
 
 @pytest.fixture(scope="session")
 def manifest() -> Any:
     """The dbt project as dbt reads it.  It keeps what it parsed, and the next time reads only the files that have changed."""
     return parse(Warehouse.at(str(PROJECT / ".cache/tests")))
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Any]:
+    """A client of a server of S3."""
+    with server() as client:
+        yield client
+
+
+@pytest.fixture
+def bucket(store: Any) -> Bucket:
+    """An empty bucket."""
+    return Bucket(store)

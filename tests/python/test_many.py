@@ -116,8 +116,8 @@ def test_many_files_are_looked_at_by_executors_and_are_what_they_were(tmp_path: 
     here = look("here")
     for name, value in (("MANY_FILES", 1), ("LOOKED_AT", 4), ("TASK_FILES", 2)):
         monkeypatch.setattr(shares, name, value)
-    collect, collected = Here.collect, []
-    monkeypatch.setattr(Here, "collect", lambda context: collected.append(1) or collect(context))
+    collect, collected = Here.toArrow, []
+    monkeypatch.setattr(Here, "toArrow", lambda frame: collected.append(1) or collect(frame))
     assert look("there") == here
     assert len(collected) == 3, "nine files, four at once"
     assert [source.shown.rsplit("/", 1)[-1] for source in here if source.outcome == TO_READ].count("server.log.9") == 1

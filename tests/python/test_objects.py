@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import itertools
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from ingestion.outcome import Outcome
 from ingestion.reading import objects
 from ingestion.reading.files import Changed, Expected, chunks, open_bytes
 from ingestion.sources.discover import Options
-from tests.objects import Bucket, server
+from tests.objects import Bucket
 from tests.python.test_records import line
 from tests.rotations import Here
 
@@ -27,18 +25,6 @@ ORDERS = Path("examples/orders")
 LINES = line(1, "[KafkaServer id=1] started") + line(2, "after")
 # What differs by where a file lies, and when it was read.
 OF_PLACE = {"source_path", "ingested_at", "modified_at", "clues", "warnings", "fingerprint", "source_id"}
-_numbers = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    with server() as client:
-        yield client
-
-
-@pytest.fixture
-def bucket(client: Any) -> Bucket:
-    return Bucket(client, f"logs-{next(_numbers)}")
 
 
 def load(warehouse: Path, *paths: str, **options: Any) -> Outcome:

@@ -9,7 +9,6 @@ import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,26 +18,9 @@ from ingestion.bronze import write
 from ingestion.outcome import Outcome
 from ingestion.sources import seen
 from ingestion.sources.discover import Options
+from tests.rotations import Here
 
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
-
-
-class Here:
-    """What ingestion asks of Spark, done in this process."""
-
-    defaultParallelism = 1
-
-    @property
-    def sparkContext(self) -> Here:
-        return self
-
-    def accumulator(self, value: int) -> Any:
-        sums = SimpleNamespace(value=value)
-        sums.add = lambda more: setattr(sums, "value", sums.value + more)
-        return sums
-
-    def parallelize(self, shares: list[Any], _: int) -> Any:
-        return SimpleNamespace(map=lambda read: SimpleNamespace(collect=lambda: [read(share) for share in shares]))
 
 
 def run(folder: Path, warehouse: Path, **options: Any) -> Outcome:

@@ -14,7 +14,7 @@ import pytest
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, ROW_GROUP, WHILE_BUILDING, settings_kept
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
-from chronicle.spark.internals import call_site, error_lines, executions, gateway, hadoop_files, resolver, settings
+from chronicle.spark.internals import call_site, error_lines, executions, gateway, resolver, settings
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
@@ -80,17 +80,13 @@ def test_the_same_packages_are_opened_as_by_the_launcher(spark: SparkSession) ->
     assert missing == ["--add-modules=jdk.incubator.vector"], "Spark's launcher opens more to itself: add it in internals/gateway.py"
 
 
-# internals/java_objects.py, hadoop_files.py
+# internals/java_objects.py
 
 
-def test_files_are_listed_and_deleted_by_hadoop(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "marts/fct_a/_delta_log").mkdir(parents=True)
-    (tmp_path / "marts/int_b").mkdir()
-    said = "Hadoop's file systems have another form: warehouses behind a URI (internals/hadoop_files.py)"
-    assert sorted(hadoop_files.delta_tables(spark, f"file://{tmp_path}/marts")) == [("fct_a", True), ("int_b", False)], said
-    assert hadoop_files.delta_tables(spark, f"file://{tmp_path}/reports") == [], said
-    hadoop_files.delete(spark, f"file://{tmp_path}/marts/fct_a")
-    assert not (tmp_path / "marts/fct_a").exists(), said
+def test_a_session_has_its_jvm(spark: SparkSession) -> None:
+    said = "PySpark hides its JVM elsewhere (internals/java_objects.py)"
+    assert java_of(spark).java.lang.Runtime.version().feature() in java.USABLE, said
+    assert session_of(spark).sessionState().conf().getConfString("spark.sql.session.timeZone") == "UTC", said
 
 
 # internals/beside.py

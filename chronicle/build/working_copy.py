@@ -1,0 +1,179 @@
+"""A warehouse in an object store, built in a folder of this machine.
+
+A build reads each table many times, writes steps that nobody else reads, and moves files into their place, which a store can only copy. So it works in
+a copy: bronze is brought from the store as far as it is not there yet, the build is that of any warehouse in a folder, and the files of `marts` and
+`reports` that are new are put into the store, each table's log after its data and `published.json` last.  Whoever reads there has the tables of one
+build at any time.  One host builds at a time (`ingestion/lease.py`); the copy of one that was not the last to build begins anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from chronicle.build.versions import PUBLISHED
+from ingestion.bronze.write import NOTES
+from ingestion.lease import leased, put_new
+from ingestion.reading import objects
+from ingestion.warehouse import STEPS, Warehouse, only_writer, put
+
+FOLDER = "building"
+LOG = "_delta_log"
+# Files that one build writes into the store's root, the last of which says that the others belong together.
+RECORDS = ("views.json", "published.json")
+BATCH = 256
+
+
+@contextmanager
+def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse]:
+    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is put back at the end.
+
+    Raises Busy where another host builds it for longer than some minutes.
+    """
+    if place.is_local:
+        yield place
+        return
+    with leased(place.folder / FOLDER) as lease:
+        copy = Copy(place)
+        copy.end_putting()
+        tell(copy.bring())
+        yield copy.here
+        lease.must_hold()
+        tell(copy.put_back())
+
+
+def copy_of(place: Warehouse) -> Warehouse:
+    """Where `at_hand` will have it."""
+    return place if place.is_local else Copy(place).here
+
+
+def brought(place: Warehouse, tell: Callable[[str], None]) -> Warehouse:
+    """The warehouse as Spark can read it: itself, or its copy as the last build that was put back left it."""
+    if place.is_local:
+        return place
+    copy = Copy(place)
+    tell(copy.bring())
+    return copy.here
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a warehouse by its path in it, and its bytes."""
+
+    path: str
+    size: int
+
+
+class Copy:
+    """The copy of a warehouse: `there` the store, `here` the folder."""
+
+    def __init__(self, there: Warehouse) -> None:
+        self.there, self.here = there, Warehouse(str((there.work / "copy").resolve()))
+        self.files, self.root = objects.file_system(there.root)
+
+    @property
+    def unput(self) -> Path:
+        """File that is there while a build is put back, and holds what `published.json` said there before; empty: nothing."""
+        return self.here.work / "unput"
+
+    def bring(self) -> str:
+        """Bring what is new in the store.  Returns a line that says how much it was."""
+        self.here.work.mkdir(parents=True, exist_ok=True)
+        with only_writer(self.here):
+            size = self._fetch("bronze")
+            published = self._published()
+            if published != (self.here.published.read_text() if self.here.published.exists() else ""):
+                # Another host has built since, or this one never did: its steps and what it knows of its builds are of no use.
+                for schema in (*PUBLISHED, *STEPS):
+                    shutil.rmtree(Path(self.here.root, schema), ignore_errors=True)
+                for known in (self.here.built, self.here.incremental, self.here.clusters_built, self.here.unfinished):
+                    known.unlink(missing_ok=True)
+                size += sum(self._fetch(schema) for schema in PUBLISHED)
+                for name in RECORDS:
+                    if self.files.exists(f"{self.root}/{name}"):
+                        put(Path(self.here.root, name), self.files.cat_file(f"{self.root}/{name}"))
+        return f"brought {size / 1e6:,.1f} MB from {self.there.root}"
+
+    def end_putting(self) -> None:
+        """Put back the rest of a build that was killed while it was put back, unless another host has built since."""
+        if self.unput.exists() and self.unput.read_text() == self._published():
+            self.put_back()
+
+    def put_back(self) -> str:
+        """Put what builds publish into the store.  Returns a line that says how much it was."""
+        published = self._published()
+        if self.here.published.exists() and self.here.published.read_text() != published:
+            put(self.unput, published)
+            size = sum(self._put(schema) for schema in PUBLISHED)
+            for name in RECORDS:
+                if (file := Path(self.here.root, name)).exists():
+                    self.files.pipe_file(f"{self.root}/{name}", file.read_bytes())
+            self.unput.unlink()
+        else:
+            size = 0
+        return f"put {size / 1e6:,.1f} MB into {self.there.root}"
+
+    def _published(self) -> str:
+        file = self.there.folder / "published.json"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+    def _there(self, below: str) -> list[File]:
+        """What the store has below a path."""
+        prefix = f"{self.there.root}/"
+        if not objects.exists(prefix + below):
+            return []
+        return [File(uri.removeprefix(prefix), status.size) for uri, status in objects.below(prefix + below)]
+
+    def _fetch(self, schema: str) -> int:
+        """Bring the tables of a schema; bytes.  A table's log is looked at before its data, which are there before a commit names them; what the
+        store has no more goes."""
+        size = 0
+        for table in self._tables(schema):
+            log = self._there(f"{schema}/{table}/{LOG}")
+            data = [file for file in self._there(f"{schema}/{table}") if f"/{LOG}/" not in file.path]
+            have = {
+                str(path.relative_to(self.here.root)): path for path in Path(self.here.root, schema, table).rglob("*") if path.is_file()
+            }
+            # The one file of a log that is written again says where its last checkpoint is.
+            wanted = [
+                file
+                for file in (*data, *log)
+                if file.path not in have or have[file.path].stat().st_size != file.size or file.path.endswith("_last_checkpoint")
+            ]
+            for path in have.keys() - {file.path for file in (*data, *log)}:
+                have[path].unlink()
+            for begin in range(0, len(wanted), BATCH):
+                some = wanted[begin : begin + BATCH]
+                for file in some:
+                    Path(self.here.root, file.path).parent.mkdir(parents=True, exist_ok=True)
+                # A copy that is cut off is another size, or not a file yet.
+                self.files.get([f"{self.root}/{file.path}" for file in some], [str(Path(self.here.root, file.path)) for file in some])
+            size += sum(file.size for file in wanted)
+        return size
+
+    def _tables(self, schema: str) -> list[str]:
+        try:
+            found = self.files.ls(f"{self.root}/{schema}", detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(name for path in found if (name := path.rstrip("/").rsplit("/", 1)[-1]) not in (NOTES, schema))
+
+    def _put(self, schema: str) -> int:
+        """Put the tables of a schema; bytes.  Raises ValueError where the store has another commit of the same number."""
+        size = 0
+        for table in sorted(path for path in Path(self.here.root, schema).glob("*") if (path / LOG).is_dir()):
+            there = {file.path: file.size for file in self._there(f"{schema}/{table.name}")}
+            have = {str(path.relative_to(self.here.root)): path for path in table.rglob("*") if path.is_file()}
+            data = [name for name in have if f"/{LOG}/" not in name and name not in there]
+            for begin in range(0, len(data), BATCH):
+                some = data[begin : begin + BATCH]
+                self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
+            log = sorted(name for name in have if f"/{LOG}/" in name and name not in there)
+            for name in log:
+                if not put_new(self.there.folder / name, have[name].read_bytes()):
+                    raise ValueError(f"{self.there.root}/{name} was written by somebody else meanwhile; run the build again")
+            size += sum(have[name].stat().st_size for name in (*data, *log))
+        return size

@@ -1,0 +1,71 @@
+"""Which Spark does the work: this machine's cores, or a cluster that is there.
+
+CHRONICLE_SPARK, or `--master`, names it as Spark does: local[N], spark://host:port, k8s://…, yarn, or sc://host:port for Spark Connect.
+CHRONICLE_SPARK_SETTINGS names a file of settings in the form of spark-defaults.conf, which go before ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+MASTER, SETTINGS = "CHRONICLE_SPARK", "CHRONICLE_SPARK_SETTINGS"
+HERE = "local[*]"
+KNOWN = re.compile(r"local(\[[\d*]+(,\d+)?\])?|spark://.+|k8s://.+|yarn|sc://.+")
+LOOPBACK = ("localhost", "127.", "[::1]", "::1")
+
+
+class BadMaster(ValueError):
+    """No Spark can be reached by what was given; the text says what to write."""
+
+
+def master() -> str:
+    """As Spark names it.  Raises BadMaster."""
+    given = os.environ.get(MASTER) or HERE
+    if not KNOWN.fullmatch(given):
+        raise BadMaster(f"{given}: no master of Spark; use local[N], spark://HOST:PORT, k8s://…, yarn or sc://HOST:PORT")
+    return given
+
+
+def is_local(name: str) -> bool:
+    """Whether the work is done by threads of the driver."""
+    return name.startswith("local")
+
+
+def is_connect(name: str) -> bool:
+    """Whether there is no driver of ours, for a server of Spark Connect has it."""
+    return name.startswith("sc://")
+
+
+def given_settings() -> dict[str, str]:
+    """The settings of the file that was named.  Raises BadMaster where there is none."""
+    name = os.environ.get(SETTINGS)
+    if not name:
+        return {}
+    try:
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadMaster(f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}); {SETTINGS} names it") from None
+    parts = [re.split(r"\s*=\s*|\s+", line.strip(), maxsplit=1) for line in lines if line.strip() and not line.strip().startswith("#")]
+    return {part[0]: part[1] if len(part) > 1 else "" for part in parts}
+
+
+def cluster_settings() -> dict[str, str]:
+    """What executors on other machines need of ours: the jars whose classes plans name."""
+    from chronicle.spark import jars, own_classes
+
+    own = own_classes.jar()
+    return {"spark.jars": ",".join([*([str(own)] if own.exists() else []), *jars.class_path()])}
+
+
+def must_be_secured(settings: Mapping[str, str]) -> None:
+    """Raises BadMaster where the driver would listen to other machines and ask none for a secret."""
+    hosts = [settings.get(name, "127.0.0.1") for name in ("spark.driver.host", "spark.driver.bindAddress")]
+    is_open = any(not host.startswith(LOOPBACK) for host in hosts)
+    if is_open and settings.get("spark.authenticate", "").lower() != "true":
+        raise BadMaster(
+            f"the driver would listen on {' and '.join(dict.fromkeys(hosts))} without a secret;"
+            f" put `spark.authenticate true` and `spark.network.crypto.enabled true` into the file that {SETTINGS} names"
+        )

@@ -1,0 +1,136 @@
+"""Work that Spark's executors do, each share of it in a task of its own: on classic Spark and on Spark Connect alike.
+
+The shares are a DataFrame of as many rows, and `mapInArrow` gives what was made of each.  What they are and what they give is pickled by the driver
+and by its own workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Called while the executors work: how much of it is done (0 to 1), and for how many seconds they have worked.
+Progress = Callable[[float, float], None]
+Share = TypeVar("Share")
+Made = TypeVar("Made")
+
+DONE = pa.schema([("done", pa.binary())])
+# One row for each task: of what lies on the driver Spark makes so many, and with so many rows in what it hands to Python.
+ONE_EACH = ("spark.sql.leafNodeDefaultParallelism", "spark.sql.execution.arrow.maxRecordsPerBatch")
+EVERY_SECONDS = 0.3
+
+
+def on_executors(
+    spark: SparkSession, work: Callable[[Share], Made], shares: Sequence[Share], progress: Progress | None = None
+) -> list[Made]:
+    """What `work` makes of each share, in order.  A share that an executor was killed over is worked on again, as Spark does with its tasks: what
+    `work` does besides must not count before its answer has come."""
+    if not shares:
+        return []
+    rows = pa.table({"share": pa.array([pickle.dumps(share, pickle.HIGHEST_PROTOCOL) for share in shares], pa.binary())})
+    with one_each(spark, len(shares)), watched(spark, progress):
+        done = spark.createDataFrame(rows).mapInArrow(partial(each, work), "done binary").toArrow()
+    return [pickle.loads(made) for made in done["done"].to_pylist()]
+
+
+def each(work: Callable[[Any], Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task does with its rows."""
+    for batch in batches:
+        for share in batch.column(0):
+            made = pickle.dumps(work(pickle.loads(share.as_py())), pickle.HIGHEST_PROTOCOL)
+            yield pa.RecordBatch.from_arrays([pa.array([made], pa.binary())], schema=DONE)
+
+
+def tasks_at_once(spark: SparkSession) -> int:
+    """As many tasks as Spark means to run at a time."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except AttributeError:
+        # Spark Connect: a range has as many parts.
+        from pyspark.sql import functions
+
+        return spark.range(0, 1 << 16).select(functions.spark_partition_id().alias("part")).distinct().count()
+
+
+@contextlib.contextmanager
+def one_each(spark: SparkSession, count: int) -> Iterator[None]:
+    """A row in a task, for as long as this lasts."""
+    before = [spark.conf.get(name, None) for name in ONE_EACH]
+    for name, value in zip(ONE_EACH, (count, 1), strict=True):
+        spark.conf.set(name, str(value))
+    try:
+        yield
+    finally:
+        for name, value in zip(ONE_EACH, before, strict=True):
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
+
+
+@contextlib.contextmanager
+def watched(spark: SparkSession, progress: Progress | None) -> Iterator[None]:
+    """Call `progress` as tasks end."""
+    if progress is None:
+        yield
+        return
+    began, parts, stopped = time.monotonic(), Parts(spark), threading.Event()
+
+    def watch() -> None:
+        while not stopped.wait(EVERY_SECONDS):
+            progress(parts.done(), time.monotonic() - began)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+        stopped.set()
+        thread.join()
+        progress(1.0, time.monotonic() - began)
+    finally:
+        stopped.set()
+        parts.close()
+
+
+class Parts:
+    """How much of a job is done, as classic Spark says of a group of jobs and Spark Connect of a query."""
+
+    GROUP, NAME = "chronicle-ingest", "spark.jobGroup.id"
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark, self.context = spark, getattr(spark, "sparkContext", None)
+        self.counts: tuple[int, int] = (0, 0)
+        if self.context is None:
+            spark.registerProgressHandler(self._take)
+        else:
+            self.context.setJobGroup(self.GROUP, "reads logs")
+
+    def _take(self, stages: Any = None, **_: Any) -> None:
+        stages = stages or []
+        self.counts = sum(stage.num_completed_tasks for stage in stages), sum(stage.num_tasks for stage in stages)
+
+    def done(self) -> float:
+        """From 0 to 1."""
+        if self.context is not None:
+            tracker = self.context.statusTracker()
+            jobs = [job for number in tracker.getJobIdsForGroup(self.GROUP)[-1:] if (job := tracker.getJobInfo(number))]
+            stages = [stage for job in jobs for number in job.stageIds if (stage := tracker.getStageInfo(number))]
+            self.counts = sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
+        done, all_of_them = self.counts
+        return done / all_of_them if all_of_them else 0.0
+
+    def close(self) -> None:
+        if self.context is None:
+            self.spark.removeProgressHandler(self._take)
+        else:
+            self.context.setLocalProperty(self.NAME, None)

@@ -1,0 +1,202 @@
+"""Logs of Kafka and ZooKeeper as a data source of Spark, for any notebook: no warehouse, and nothing of ours but the reader.
+
+    spark.read.format("kafka_logs").option("cluster", "orders").load("s3a://bucket/logs/")
+
+`spark.readStream` gives what is written from then on, and first what is there: each record once, through rotation and renaming, whose last line is held
+back until the next record begins or nothing more was written for `settledAfter` seconds.  A compressed file is read once.  The offset of a stream names
+each file by its first bytes, and how far it has been read: some 200 bytes for a file.  Where a file is written on by a node of another id, the records
+before the first that names it count as the other's.
+
+Where the package is not installed but lies on the path: `spark.dataSource.register(KafkaLogs)` first.  Options are those of `chronicle ingest`:
+`cluster`, `node`, `layout`, `timezone`, `pattern`, and `settledAfter` (seconds; 0 for files that nobody writes to any more).  Paths as
+`chronicle ingest` takes them, s3:// and the like among them.  Columns: COLUMNS, one row per log record as in `bronze.log_records`; a file that could
+not be read has one row of no length whose `outcome` is `source_cut` and whose `body` says why.  Captures, metrics and archives have none: load those
+with `chronicle ingest`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from ingestion.bronze import log_records
+from ingestion.bronze.pieces import whole_end
+from ingestion.bronze.shares import bins, inspect_some
+from ingestion.bronze.tasks import Task, task_of
+from ingestion.bronze.write import WORD, stored_schema
+from ingestion.reading.files import exists, tail_hash
+from ingestion.reading.zones import zone_of
+from ingestion.records.patterns import compile_pattern
+from ingestion.sources.discover import Options, discover
+from ingestion.sources.identify import identify, may_grow
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import FAILED, MISSING, TO_READ, UNREADABLE, Identified, Known
+
+# What a batch of a warehouse adds.
+OF_BATCH = ("batch_id", "ingested_at")
+# name, Arrow type and what it is, of each column.
+COLUMNS = [column for column in log_records.COLUMNS if column[0] not in OF_BATCH]
+SCHEMA = pa.schema([(field.name, field.type) for field in stored_schema(COLUMNS)])
+# As few tasks as that would be a waste of a cluster; where there are more bytes there are more.
+LEAST_TASKS = 8
+
+
+@dataclass
+class Part(InputPartition):
+    """What one task reads, and rows that say what could not be read."""
+
+    tasks: list[Task]
+    faults: list[tuple[str, str, str]]
+
+    def __post_init__(self) -> None:
+        super().__init__(self.tasks)
+
+
+class KafkaLogs(DataSource):
+    """The data source; Spark makes it with the options of a read."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "kafka_logs"
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(SCHEMA)
+
+    def reader(self, schema: StructType) -> Reader:
+        return Reader(options_of(self.options))
+
+    def streamReader(self, schema: StructType) -> StreamReader:
+        return StreamReader(options_of(self.options))
+
+
+class Reader(DataSourceReader):
+    """Looks at all files when the query is planned, and reads them in tasks."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def partitions(self) -> Sequence[Part]:
+        """The work of each task.  Raises FileNotFoundError, ValueError."""
+        if not any(exists(path) for path in self.options.paths):
+            raise FileNotFoundError(f"no such file or folder: {', '.join(self.options.paths)}")
+        sources, now = sources_of(self.options), dt.datetime.now(dt.UTC)
+        logs = [source for source in sources if is_log(source)]
+        tasks = [task_of(source, may_grow(source, time.time(), self.options.settled_after), 0, now) for source in logs]
+        faults = [
+            (source.cluster_id, source.shown, source.reason or "") for source in sources if source.outcome in (MISSING, UNREADABLE, FAILED)
+        ]
+        parts = [Part([tasks[n] for n in share], []) for share in bins(logs, LEAST_TASKS)] if logs else []
+        return [*parts, *([Part([], faults)] if faults else [])]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The records of a part."""
+        assert isinstance(partition, Part)
+        for batch in log_records.read_tasks(partition.tasks):
+            yield plain(batch)
+        if partition.faults:
+            rows = [dict(zip(("cluster_id", "source_path", "body"), fault, strict=True)) for fault in partition.faults]
+            said = [row | {"outcome": log_records.CUT, "byte_offset": 0, "byte_length": 0} for row in rows]
+            yield pa.RecordBatch.from_pylist(said, schema=SCHEMA)
+
+
+def options_of(given: Mapping[str, str]) -> Options:
+    """The options of a read.  Raises ValueError for those that cannot be."""
+    paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
+    if not paths:
+        raise ValueError("kafka_logs: no path; use load(PATH)")
+    options = Options(
+        paths,
+        cluster=given.get("cluster"),
+        node=int(given["node"]) if "node" in given else None,
+        layout=given.get("layout"),
+        timezone=given.get("timezone"),
+        settled_after=float(given.get("settledAfter", 60)),
+        pattern=given.get("pattern"),
+    )
+    if options.timezone:
+        zone_of(options.timezone)
+    if options.pattern:
+        compile_pattern(options.pattern)
+    return options
+
+
+def sources_of(options: Options, known: Sequence[Known] = ()) -> list[Identified]:
+    """All files below the paths, as what they are; archives are left out.  `known`: what was read of them before."""
+    looked_at = [source for source in inspect_some([*discover(options)], options.pattern) if source is not None]
+    return identify(place(looked_at, timezone=options.timezone), known)
+
+
+def is_log(source: Identified) -> bool:
+    """Whether a file has records."""
+    return source.outcome == TO_READ and source.capture is None
+
+
+# What a stream has read of each source, by its id.
+Offset = dict[str, dict[str, Any]]
+# A compressed file is read to its end, wherever that is.
+WHOLE = -1
+
+
+class StreamReader(DataSourceStreamReader):
+    """What is written to the files, batch by batch.  An offset says of each source how far it has been read."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def initialOffset(self) -> Offset:
+        return {}
+
+    def latestOffset(self, start: Offset, limit: object) -> Offset:
+        """How far the files can be read now."""
+        return start | {
+            source.source_id: entry for source in self.sources(start) if is_log(source) and (entry := self.entry(source, start))
+        }
+
+    def entry(self, source: Identified, start: Offset) -> dict[str, Any] | None:
+        """What an offset says of a source; None where it stays as it was."""
+        before = start.get(source.source_id, {"end": 0})["end"]
+        end = end_of(source, may_grow(source, time.time(), self.options.settled_after))
+        if before == WHOLE or (end != WHOLE and end <= before):
+            return None
+        last = None if end == WHOLE else tail_hash(source.path, end)
+        fingerprint, length = source.fingerprint(), len(source.head)
+        return asdict(Known(source.source_id, source.shown, fingerprint, length, end, last, source.size, TO_READ, source.node_id))
+
+    def sources(self, start: Offset) -> list[Identified]:
+        return sources_of(self.options, [Known(**entry | {"end": max(0, entry["end"])}) for entry in start.values()])
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[Part]:
+        """The work of each task between two offsets."""
+        sources = [source for source in self.sources(start) if is_log(source) and end.get(source.source_id) != start.get(source.source_id)]
+        now = dt.datetime.now(dt.UTC)
+        tasks = [replace(task_of(source, False, 0, now), end=end[source.source_id]["end"]) for source in sources]
+        return [Part([tasks[n] for n in share], []) for share in bins(sources, LEAST_TASKS)] if tasks else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The records of a part."""
+        assert isinstance(partition, Part)
+        return map(plain, log_records.read_tasks(partition.tasks))
+
+
+def end_of(source: Identified, grows: bool) -> int:
+    """Up to where a source has whole records."""
+    if source.size is None:
+        return WHOLE
+    if not grows:
+        return source.size
+    return whole_end(task_of(source, True, 0, dt.datetime.now(dt.UTC)))
+
+
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch as Spark takes it: with texts instead of dictionaries."""
+    columns = [batch.column(name) for name in SCHEMA.names]
+    return pa.RecordBatch.from_arrays([column.cast(pa.string()) if column.type == WORD else column for column in columns], schema=SCHEMA)

@@ -1,0 +1,122 @@
+"""The one writer of a warehouse in an object store, among hosts that share nothing but the store.
+
+A lease is an object with a number, in the folder `writing`; the highest number holds.  To take it is to put the next number, which the store does
+for one host alone (a put that fails where the object is there).  The holder puts its object again every few seconds, and when it is done once more,
+as free.  Whoever waits watches it: one that has not changed for a while belongs to a host that is gone.  No clock is compared with another's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = "writing"
+RENEWED_SECONDS, GONE_SECONDS, MOST_WAIT_SECONDS = 5.0, 30.0, 600.0
+LOOK_SECONDS = 1.0
+
+
+class Busy(RuntimeError):
+    """Another process writes to the warehouse."""
+
+
+def put_new(path: Path, content: bytes) -> bool:
+    """Make an object; False where there is one."""
+    try:
+        path.fs.pipe_file(path.path, content, mode="create")  # type: ignore[attr-defined]
+    except FileExistsError:
+        return False
+    return True
+
+
+class Lease:
+    """A lease that is held.  `lost`: another host has taken it, since this one was not seen for so long."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.folder, self.number, self.lost = folder, number, False
+        self.owner = f"{socket.gethostname()} process {os.getpid()}"
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
+
+    @property
+    def path(self) -> Path:
+        return place_of(self.folder, self.number)
+
+    def content(self, *, is_free: bool = False) -> bytes:
+        # Another content each time, so that whoever watches sees that it was put.
+        return json.dumps({"owner": self.owner, "is_free": is_free, "mark": uuid.uuid4().hex}).encode()
+
+    def _renew(self) -> None:
+        while not self._ended.wait(RENEWED_SECONDS):
+            try:
+                self.lost = self.lost or highest(self.folder) != self.number
+                if not self.lost:
+                    self.path.write_bytes(self.content())
+            except OSError:
+                # The store does not answer now; there is another time before the lease counts as gone.
+                continue
+
+    def must_hold(self) -> None:
+        """Raises Busy where another host has the lease by now."""
+        if self.lost or highest(self.folder) != self.number:
+            raise Busy(f"{self.folder}: another host has taken over writing; what was committed is kept, the next run continues from there")
+
+    def start(self) -> Lease:
+        self._thread.start()
+        return self
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        if highest(self.folder) == self.number:
+            self.path.write_bytes(self.content(is_free=True))
+
+
+def place_of(folder: Path, number: int) -> Path:
+    return folder / f"{number:012}.json"
+
+
+def numbers(folder: Path) -> list[int]:
+    """Of all leases that are there, ascending."""
+    return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdigit()) if folder.exists() else []
+
+
+def highest(folder: Path) -> int:
+    """The number of the last lease; 0 before the first."""
+    return max(numbers(folder), default=0)
+
+
+@contextmanager
+def leased(folder: Path, most_wait: float = MOST_WAIT_SECONDS) -> Iterator[Lease]:
+    """Hold the lease of a folder.  Raises Busy where others hold it for longer than `most_wait` seconds."""
+    began, watched, since = time.monotonic(), b"", time.monotonic()
+    while True:
+        number = highest(folder)
+        try:
+            content = place_of(folder, number).read_bytes() if number else b'{"is_free": true}'
+        except FileNotFoundError:
+            # Others have gone on meanwhile.
+            continue
+        now = time.monotonic()
+        if content != watched:
+            watched, since = content, now
+        said = json.loads(content)
+        if (said["is_free"] or now - since > GONE_SECONDS) and put_new(place_of(folder, number + 1), Lease(folder, number + 1).content()):
+            break
+        if not said["is_free"] and now - began > most_wait:
+            raise Busy(f"{folder}: {said.get('owner')} is writing to this warehouse; try again when it is done")
+        time.sleep(LOOK_SECONDS)
+    for old in numbers(folder):
+        if old < number:
+            place_of(folder, old).unlink(missing_ok=True)
+    held = Lease(folder, number + 1).start()
+    try:
+        yield held
+    finally:
+        held.end()

@@ -1,0 +1,130 @@
+"""A Spark of several processes on this machine, from Spark's own package: a standalone master with workers, and a server of Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chronicle.spark import java
+from chronicle.spark.internals import gateway, spark_home
+from chronicle.spark.processes import tree
+
+MASTER = "org.apache.spark.deploy.master.Master"
+WORKER = "org.apache.spark.deploy.worker.Worker"
+CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+START_SECONDS = 60
+WORKERS = 2
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+class Java:
+    """A process that runs a class of Spark; what it says goes to a file."""
+
+    def __init__(self, folder: Path, name: str, main: str, *arguments: str, settings: dict[str, str] | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.log = folder / f"{name}.txt"
+        options = [f"-D{key}={value}" for key, value in (settings or {}).items()]
+        command = [str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", f"{spark_home.jars()}/*", main]
+        said = os.environ | {"SPARK_HOME": str(spark_home.home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=said, cwd=folder)
+
+    def wait_for(self, what: str) -> None:
+        """Until it has said something.  Raises RuntimeError with all that it said."""
+        end = time.monotonic() + START_SECONDS
+        while what not in self.log.read_text(errors="replace"):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{self.log.name} did not say '{what}': {self.log.read_text(errors='replace')[-2000:]}")
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """At once, with all that it has started."""
+        for process in reversed(tree(self.process.pid)):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.process.wait()
+
+
+class Cluster:
+    """A master and its workers, each of one core."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, port = folder, free_port()
+        self.master = f"spark://127.0.0.1:{port}"
+        self.head = Java(folder, "master", MASTER, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
+        self.head.wait_for("I have been elected leader")
+        self.workers: list[Java] = []
+        for _ in range(WORKERS):
+            self.add_worker()
+
+    def add_worker(self) -> None:
+        name = f"worker-{len(self.workers)}"
+        place = ["--host", "127.0.0.1", "--webui-port", str(free_port()), "--work-dir", str(self.folder / name)]
+        worker = Java(self.folder, name, WORKER, *place, "--cores", "1", "--memory", "1500m", self.master)
+        self.workers.append(worker)
+        worker.wait_for("Successfully registered with master")
+
+    def settings(self) -> Path:
+        """A file of settings for a driver."""
+        file = self.folder / "spark.conf"
+        file.write_text("spark.executor.memory 1g\nspark.executor.cores 1\n")
+        return file
+
+    def close(self) -> None:
+        for process in (*self.workers, self.head):
+            process.kill()
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[Cluster]:
+    made = Cluster(folder)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@contextmanager
+def connect_server(folder: Path) -> Iterator[str]:
+    """A server of Spark Connect with two cores; gives its address."""
+    port = free_port()
+    settings = {
+        "spark.master": "local[2]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+    }
+    running = Java(folder, "connect", CONNECT, settings=settings)
+    try:
+        end = time.monotonic() + START_SECONDS
+        while not listens(port):
+            if running.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(running.log.read_text(errors="replace")[-2000:])
+            time.sleep(0.2)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        running.kill()

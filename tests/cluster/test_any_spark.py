@@ -1,0 +1,104 @@
+"""`chronicle` with a Spark of several processes: the same tables as on this machine's cores, also where processes are killed in the middle."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from bench.fleet import Fleet, write_fleet
+from tests.cluster.commands import ORDERS, chronicle, done
+from tests.cluster.parts import Cluster, cluster, connect_server
+from tests.partial import verdicts
+
+
+def rows(warehouse: Path, table: str = "log_records") -> list[tuple[object, ...]]:
+    columns = ["source_path", "byte_offset", "byte_length", "event_type", "node_id", "node_known_by", "logged_at", "raw_text"]
+    found = DeltaTable(str(warehouse / "bronze" / table)).to_pyarrow_table(columns=columns)
+    return sorted(map(repr, found.to_pylist()))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("cluster")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs that take two cores some seconds."""
+    folder = tmp_path_factory.mktemp("fleet")
+    write_fleet(folder, Fleet(days=60, seed=3))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def loaded(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
+    """What is in those logs, read on this machine's cores."""
+    warehouse = tmp_path_factory.mktemp("here") / "warehouse"
+    done(chronicle(None, None, "ingest", fleet, "-w", warehouse, "--cluster", "c", "--timezone", "UTC"))
+    return rows(warehouse)
+
+
+def test_a_cluster_makes_the_same_tables(spark_cluster: Cluster, orders: Path, tmp_path: Path) -> None:
+    said = done(chronicle(spark_cluster.master, spark_cluster.settings(), "run", ORDERS, "-w", tmp_path / "warehouse"))
+    assert "13 new" in said
+    assert [str(verdict) for verdict in verdicts(orders, tmp_path / "warehouse") if verdict.differences] == []
+
+
+def test_spark_connect_reads_the_same(orders: Path, tmp_path: Path) -> None:
+    with connect_server(tmp_path) as address:
+        done(chronicle(address, None, "ingest", ORDERS, "-w", tmp_path / "warehouse"))
+        assert rows(tmp_path / "warehouse") == rows(orders)
+        refused = chronicle(address, None, "build", "-w", tmp_path / "warehouse")
+        assert "all else needs a driver of its own" in refused.communicate(timeout=60)[0] and refused.returncode == 1
+
+
+def wait_for_files(warehouse: Path) -> None:
+    """Until workers write."""
+    end = time.monotonic() + 120
+    while not any(path.stat().st_size for path in warehouse.glob("bronze/log_records/*.parquet")):
+        assert time.monotonic() < end, "nothing is written"
+        time.sleep(0.05)
+
+
+def test_a_worker_that_is_killed_loses_nothing(
+    spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC")
+    process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
+    wait_for_files(warehouse)
+    spark_cluster.workers[0].kill()
+    done(process)
+    assert rows(warehouse) == loaded
+    spark_cluster.add_worker()
+
+
+def test_a_driver_that_is_killed_loses_nothing(
+    spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC")
+    process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
+    wait_for_files(warehouse)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert rows(warehouse) == []
+    done(chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options))
+    assert rows(warehouse) == loaded
+
+
+def test_masters_that_cannot_be(tmp_path: Path) -> None:
+    for master, settings, said in (
+        ("mesos://here", None, "no master of Spark"),
+        ("spark://127.0.0.1:1", "spark.driver.host 0.0.0.0", "without a secret"),
+    ):
+        file = tmp_path / "spark.conf"
+        file.write_text(settings or "")
+        process = chronicle(master, file, "ingest", ORDERS, "-w", tmp_path / "warehouse")
+        assert said in process.communicate(timeout=60)[0] and process.returncode == 1

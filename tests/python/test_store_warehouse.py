@@ -1,0 +1,161 @@
+"""A warehouse in a bucket: bronze is what it is in a folder, whoever writes, and however often one is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from ingestion import ingest as ingesting
+from ingestion import lease
+from ingestion.bronze import write
+from ingestion.lease import Busy, leased
+from ingestion.outcome import Outcome
+from ingestion.sources.discover import Options
+from ingestion.warehouse import Warehouse, is_written_to, only_writer, path_of
+from tests.objects import Bucket
+from tests.python.test_records import line
+from tests.rotations import Here
+
+ORDERS = Path("examples/orders")
+TABLES = ("log_records", "sources", "capture_rows", "metric_samples")
+# Ingests a folder, as a host of its own does.
+HOST = """
+import sys
+from ingestion import ingest, lease
+from ingestion.sources.discover import Options
+from tests.rotations import Here
+lease.LOOK_SECONDS = 0.1
+print(ingest.ingest(Here, sys.argv[1], Options([sys.argv[2]], cluster=sys.argv[3], timezone="UTC", settled_after=0), tell=print).records)
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a host keeps for itself lies in its current folder."""
+    monkeypatch.setattr(lease, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(ingesting, "Spool", lambda folder, real=ingesting.Spool: real(tmp_path / "members"))
+    monkeypatch.setattr(ingesting, "Seen", lambda file, real=ingesting.Seen: real(tmp_path / "seen"))
+
+
+def load(warehouse: str, path: Path, **options: Any) -> Outcome:
+    given = {"timezone": "UTC", "settled_after": 0.0} | options
+    return ingesting.ingest(Here, warehouse, Options([str(path)], **given), tell=lambda text: None)
+
+
+def rows(warehouse: str, table: str) -> list[str]:
+    found = DeltaTable(f"{warehouse}/bronze/{table}").to_pyarrow_table().drop_columns(["ingested_at"]).to_pylist()
+    return sorted(map(repr, found))
+
+
+def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
+    there, here = f"{bucket.uri}/warehouse", str(tmp_path / "warehouse")
+    assert load(there, ORDERS).records == load(here, ORDERS).records > 5_000
+    for table in TABLES:
+        assert rows(there, table) == rows(here, table)
+    assert load(there, ORDERS).files == {"unchanged": 13}
+    assert not is_written_to(Warehouse.at(there))
+
+
+@pytest.mark.parametrize("table", TABLES[:2])
+def test_a_batch_that_was_written_down_is_completed_once(
+    table: str, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text(line(1, "[KafkaServer id=1] started") + line(2, "two"))
+    there = f"{bucket.uri}/warehouse"
+    commit = write.commit
+
+    def killed(path: str, *rest: Any) -> None:
+        if path.endswith(table):
+            raise KeyboardInterrupt
+        commit(path, *rest)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(write, "commit", killed)
+        load(there, tmp_path / "logs")
+    assert len(list(write.notes_of(there).glob("*.json"))) == 1
+    assert load(there, tmp_path / "logs").records == 0
+    assert len(rows(there, "log_records")) == 2 and not list(write.notes_of(there).glob("*.json"))
+
+
+def test_a_batch_that_another_host_has_completed_adds_nothing(bucket: Bucket, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text(line(1, "[KafkaServer id=1] started"))
+    there = f"{bucket.uri}/warehouse"
+    load(there, tmp_path / "logs")
+    # A host that was away for long: its batch has the number of one that is in.
+    table = DeltaTable(f"{there}/bronze/log_records")
+    name = Path(table.file_uris()[0]).name
+    note = {"capture_rows": [{"name": name, "size": 1, "modified_ms": 0, "stats": "{}", "partition": {}}], "sources": []}
+    (write.notes_of(there) / "1.json").write_bytes(json.dumps(note).encode())
+    assert write.complete(there) == []
+    assert rows(there, "capture_rows") == [] and len(rows(there, "log_records")) == 1
+    (write.notes_of(there) / "7.json").write_bytes(b"{}")
+    with pytest.raises(Busy, match="another host has written batch 7"):
+        write.commit_batch(there, 7, {})
+
+
+def test_hosts_at_once_lose_nothing_and_double_nothing(bucket: Bucket, tmp_path: Path) -> None:
+    there = f"{bucket.uri}/warehouse"
+    hosts = []
+    for number in range(3):
+        folder = tmp_path / f"host-{number}"
+        (folder / "logs").mkdir(parents=True)
+        (folder / "logs" / "server.log").write_text(line(1, f"[KafkaServer id={number}] started") + line(2, f"of {number}"))
+        command = [sys.executable, "-c", HOST, there, str(folder / "logs"), "c"]
+        environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+        hosts.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    ended = [(host.communicate(timeout=120), host.returncode) for host in hosts]
+    assert [(said[0].split()[-1:], code) for said, code in ended] == [(["2"], 0)] * 3, ended
+    records = DeltaTable(f"{there}/bronze/log_records").to_pyarrow_table().to_pylist()
+    assert sorted(record["node_id"] for record in records) == [0, 0, 1, 1, 2, 2]
+    assert sorted({record["batch_id"] for record in records}) == [1, 2, 3]
+
+
+def test_one_holds_and_the_others_wait(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, order = path_of(f"{bucket.uri}/w/writing"), []
+    monkeypatch.setattr(lease, "RENEWED_SECONDS", 0.1)
+
+    def hold(name: str) -> None:
+        with leased(folder):
+            order.append(f"{name} in")
+            time.sleep(0.5)
+            order.append(f"{name} out")
+
+    threads = [threading.Thread(target=hold, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [word.split()[1] for word in order] == ["in", "out"] * 3
+    assert all(order[n].split()[0] == order[n + 1].split()[0] for n in (0, 2, 4))
+    assert len(lease.numbers(folder)) <= 2
+
+
+def test_a_holder_that_goes_on_is_not_pushed_aside(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "RENEWED_SECONDS", 0.1)
+    monkeypatch.setattr(lease, "GONE_SECONDS", 0.6)
+    place = Warehouse.at(f"{bucket.uri}/w")
+    with only_writer(place):
+        assert is_written_to(place)
+        with pytest.raises(Busy, match="is writing to this warehouse"), leased(place.folder / "writing", most_wait=2):
+            pass
+
+
+def test_a_holder_that_is_gone_is_followed_and_may_not_commit(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "GONE_SECONDS", 0.5)
+    folder = path_of(f"{bucket.uri}/w/writing")
+    with leased(folder) as stalled, leased(folder, most_wait=20) as after:
+        # The first hangs: nothing is renewed.
+        after.must_hold()
+        with pytest.raises(Busy, match="another host has taken over"):
+            stalled.must_hold()

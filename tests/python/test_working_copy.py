@@ -1,0 +1,135 @@
+"""The copy in which a warehouse of an object store is built: what is brought, what is put back, and what hosts make of each other's work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from chronicle.ask.without_java import answer
+from chronicle.build import versions, working_copy
+from chronicle.build.working_copy import Copy, at_hand, brought
+from ingestion import lease
+from ingestion.warehouse import Warehouse
+from tests.objects import Bucket
+
+
+@pytest.fixture
+def there(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """A warehouse in a bucket, with a table of bronze."""
+    monkeypatch.setattr(lease, "LOOK_SECONDS", 0.05)
+    place = Warehouse.at(f"{bucket.uri}/warehouse")
+    write_deltalake(place.bronze("log_records"), pa.table({"line": ["one"]}))
+    return place
+
+
+def as_host(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a host keeps for itself lies below its current folder."""
+    (folder / name).mkdir(exist_ok=True)
+    monkeypatch.chdir(folder / name)
+
+
+def build(here: Warehouse, number: int) -> None:
+    """Publish what is in bronze, as a build does."""
+    lines = DeltaTable(here.bronze("log_records")).to_pyarrow_table()
+    versions.before(here)
+    properties = versions.of_build(f"build-{number}")
+    write_deltalake(here.table("marts", "fct_lines"), lines, mode="overwrite", commit_properties=properties)
+    versions.after(here, versions.Record.of(here), f"build-{number}", [("marts", "fct_lines")])
+    here.built.write_text(f"built {number}")
+
+
+def lines(place: Warehouse) -> list[str]:
+    found: list[str] = answer(place, "select line from fct_lines order by line")["line"].to_pylist()
+    return found
+
+
+def add(place: Warehouse, line: str) -> None:
+    write_deltalake(place.bronze("log_records"), pa.table({"line": [line]}), mode="append")
+
+
+def test_builds_are_put_back_and_only_what_is_new_is_brought(there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_host("a", tmp_path, monkeypatch)
+    told: list[str] = []
+    with at_hand(there, told.append) as here:
+        build(here, 1)
+    assert lines(there) == ["one"]
+    assert [line.split(" MB")[1] for line in told] == [f" from {there.root}", f" into {there.root}"]
+    add(there, "two")
+    fetched: list[str] = []
+    get = Copy(there).files.get
+    monkeypatch.setattr(Copy(there).files, "get", lambda found, to: fetched.extend(found) or get(found, to))
+    with at_hand(there, told.append) as here:
+        # A host goes on with its own builds.
+        assert here.built.read_text() == "built 1"
+        build(here, 2)
+    assert sorted(path.rsplit(".", 1)[1] for path in fetched) == ["json", "parquet"]
+    assert lines(there) == ["one", "two"]
+    assert DeltaTable(there.table("marts", "fct_lines")).version() == 1
+    assert brought(there, told.append).root == here.root
+
+
+def test_a_host_that_was_not_the_last_to_build_begins_anew(there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, host in enumerate("aba", 1):
+        as_host(host, tmp_path, monkeypatch)
+        add(there, f"of build {number}")
+        with at_hand(there, lambda line: None) as here:
+            assert not here.built.exists()
+            build(here, number)
+    assert lines(there) == ["of build 1", "of build 2", "of build 3", "one"]
+    assert DeltaTable(there.table("marts", "fct_lines")).version() == 2
+
+
+@pytest.mark.parametrize("at", ["data", "log", "record"])
+def test_a_build_that_was_killed_while_it_was_put_back(at: str, there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_host("a", tmp_path, monkeypatch)
+    with at_hand(there, lambda line: None) as here:
+        build(here, 1)
+    add(there, "two")
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    def killed_at_record(path: str, *rest: Any, **more: Any) -> Any:
+        if path.endswith("published.json"):
+            raise KeyboardInterrupt
+        return pipe_file(path, *rest, **more)
+
+    def interrupted() -> None:
+        with at_hand(there, lambda line: None) as here:
+            build(here, 2)
+            if at == "data":
+                patched.setattr(Copy(there).files, "put", killed)
+            elif at == "log":
+                patched.setattr(working_copy, "put_new", killed)
+            else:
+                patched.setattr(Copy(there).files, "pipe_file", killed_at_record)
+
+    pipe_file = Copy(there).files.pipe_file
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        interrupted()
+    # Who reads there has the tables of the build before.
+    assert lines(there) == ["one"]
+    with at_hand(there, lambda line: None) as here:
+        assert here.built.read_text() == "built 2"
+        assert lines(there) == ["one", "two"]
+
+
+def test_a_build_of_somebody_else_is_not_overwritten(there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_host("a", tmp_path, monkeypatch)
+    with at_hand(there, lambda line: None) as here:
+        build(here, 1)
+    with pytest.raises(ValueError, match="was written by somebody else meanwhile"), at_hand(there, lambda line: None) as here:
+        write_deltalake(there.table("marts", "fct_lines"), pa.table({"line": ["theirs"]}), mode="append")
+        build(here, 2)
+    assert sorted(DeltaTable(there.table("marts", "fct_lines")).to_pyarrow_table()["line"].to_pylist()) == ["one", "theirs"]
+
+
+def test_a_warehouse_in_a_folder_is_used_as_it_is(tmp_path: Path) -> None:
+    place = Warehouse.at(str(tmp_path))
+    with at_hand(place, lambda line: None) as here:
+        assert here is place
+    assert brought(place, lambda line: None) is place
