@@ -20,6 +20,10 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction
 
+# Of each table, which builds open some sixty times a round of `chronicle follow`: every open reads the commits since the last checkpoint, and
+# delta-rs writes one after a hundred of them unless it is told.
+CONFIGURATION = {"delta.checkpointInterval": "10"}
+
 
 @dataclass(frozen=True)
 class Added:

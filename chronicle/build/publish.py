@@ -27,7 +27,7 @@ from chronicle.build import versions
 from chronicle.build.dbt_runs import THREADS
 from chronicle.output.sql_text import literal
 from chronicle.spark.internals.kept_plans import KeptPlans
-from ingestion.delta_files import Added, add
+from ingestion.delta_files import CONFIGURATION, Added, add
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -245,6 +245,7 @@ def replace_all(mart: Mart, build: str) -> None:
             mart.columns,
             mode="error" if held is None else "overwrite",
             description=mart.description,
+            configuration=CONFIGURATION,
             commit_properties=properties,
         )
     files = [Added.moved(file, mart.table) for file in sorted(mart.folder.glob("*.parquet"))]
@@ -258,7 +259,14 @@ def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: 
         if not is_there:
             shutil.rmtree(table, ignore_errors=True)
         parts = list(model.partition_by)
-        DeltaTable.create(table, columns, mode="overwrite" if is_there else "error", partition_by=parts, description=model.description)
+        DeltaTable.create(
+            table,
+            columns,
+            mode="overwrite" if is_there else "error",
+            partition_by=parts,
+            description=model.description,
+            configuration=CONFIGURATION,
+        )
     held = DeltaTable(table)
     files = []
     for file in sorted(folder.glob("*/*.parquet")):

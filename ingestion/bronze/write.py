@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
-from ingestion.delta_files import Added, add
+from ingestion.delta_files import CONFIGURATION, Added, add
 from ingestion.lease import Busy, put_new
 from ingestion.reading.objects import is_uri
 from ingestion.warehouse import opened, path_of
@@ -121,7 +121,9 @@ def create(path: str, columns: Columns, comment: str) -> None:
             table.alter.add_columns(lacking)
     else:
         statistics = ",".join(name for name, _, _ in columns if name in STATISTICS)
-        DeltaTable.create(path, stored_schema(columns), description=comment, configuration={"delta.dataSkippingStatsColumns": statistics})
+        DeltaTable.create(
+            path, stored_schema(columns), description=comment, configuration=CONFIGURATION | {"delta.dataSkippingStatsColumns": statistics}
+        )
 
 
 def stored_schema(columns: Columns) -> pa.Schema:
