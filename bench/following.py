@@ -108,11 +108,21 @@ class Following:
             *options,
         ]
         self.place, self.said = Warehouse.at(str(warehouse)), said
+        self.published, self.known = 0, list[dt.datetime]()
         with said.open("w") as stderr:
             self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=stderr, cwd=PROJECT)
 
     def changes(self) -> list[dt.datetime]:
-        """The times of the changes that SQL knows, ascending."""
+        """The times of the changes that SQL knows, ascending; asked for again when a build has published, for a query takes of what is measured."""
+        try:
+            published = self.place.published.stat().st_mtime_ns
+        except FileNotFoundError:
+            return []
+        if published != self.published:
+            self.published, self.known = published, self._asked()
+        return self.known
+
+    def _asked(self) -> list[dt.datetime]:
         try:
             answer = without_java.answer(self.place, "select changed_at from fct_isr_changes order by changed_at")
         except without_java.NotAlike:

@@ -20,8 +20,9 @@ from ingestion.bronze.log_records import read_tasks
 from ingestion.bronze.tasks import task_of
 from ingestion.ingest import look
 from ingestion.recognition.recognise import catalogue
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
+from ingestion.sources.spool import Spool
 
 EXAMPLES = PROJECT / "examples"
 # What somebody writes who needs a few facts today: the frame of a line, and a dozen messages.

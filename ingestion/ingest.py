@@ -31,12 +31,13 @@ from ingestion.reading.files import exists
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern
 from ingestion.sources import earlier
-from ingestion.sources.discover import Options, Spool, below, discover, located, members
+from ingestion.sources.discover import Options, below, discover, located, members
 from ingestion.sources.identify import identify, may_grow, unread
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.seen import Seen
-from ingestion.sources.stages import TO_READ, Found, Inspected, Placed
+from ingestion.sources.spool import Spool
+from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
 from ingestion.sources.topics import ends, is_topic, ranges
 from ingestion.warehouse import Warehouse, only_writer
 
@@ -149,6 +150,16 @@ def from_topics(options: Options, spool: Spool, past: earlier.Past | None) -> It
             yield located(found, below(found.shown, found.root), options, None)
 
 
+def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past) -> Outcome:
+    """What can be said of an ingestion before anything was read."""
+    return Outcome(
+        faults=faults(sources, held) if sources or not past.passed else [],
+        clusters={source.cluster_id for source in sources} | past.passed.keys(),
+        nodeless=nodeless(sources),
+        passed_by=past.passed.total(),
+    )
+
+
 def take_in(
     start: Callable[[], SparkSession],
     warehouse: str,
@@ -168,13 +179,8 @@ def take_in(
     owned = earlier.second_look(found, past)
     sources = identify(past.kept(found), past.known(owned))
     held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
-    outcome = Outcome(
-        faults=faults(sources, held) if sources or not past.passed else [],
-        clusters={source.cluster_id for source in sources} | past.passed.keys(),
-        nodeless=nodeless(sources),
-        owned_now=len(owned),
-        passed_by=past.passed.total(),
-    )
+    outcome = outcome_of(sources, held, past)
+    outcome.owned_now = len(owned)
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
     # Files that are not read are reported with the first portion.

@@ -109,7 +109,8 @@ class Pair:
         if is_table(sources):
             for cluster, path in self.rows(f"select distinct cluster_id, {PATH} from delta_scan({literal(str(sources))})"):
                 paths[cluster].add(os.path.dirname(path))
-        prefixes = {cluster: os.path.commonpath(folders) for cluster, folders in paths.items()}
+        # A URI has two slashes that paths do not.
+        prefixes = {cluster: os.path.commonpath(folders).replace(":/", "://", 1) for cluster, folders in paths.items()}
         self.session.execute(f"create table {side}_prefixes (cluster_id varchar, prefix varchar)")
         if prefixes:
             self.session.executemany(f"insert into {side}_prefixes values (?, ?)", list(prefixes.items()))

@@ -67,7 +67,7 @@ def run(
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import peak_memory_bytes, start, start_ahead
+    from chronicle.spark.session import start, start_ahead
     from chronicle.staying.requests import staying
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
@@ -94,12 +94,19 @@ def run(
         clusters, failed = outcome.clusters, outcome.failed
     print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
+    tell_cost(began)
+    must_be_whole(failed)
+
+
+def tell_cost(began: float) -> None:
+    """Seconds since `began`, and memory."""
+    from chronicle.spark.session import peak_memory_bytes
+
     peak = peak_memory_bytes()
     tell(
         f"done in {time.monotonic() - began:.1f} s"
         + (f", at most {peak / 2**30:.1f} GiB of memory in all processes together" if peak else "")
     )
-    must_be_whole(failed)
 
 
 @app.command()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import BinaryIO
 
 from ingestion.reading import objects
 from ingestion.reading.files import fault_of, readable, real
@@ -18,6 +16,7 @@ from ingestion.reading.names import COMPRESSED
 from ingestion.reading.objects import Status, is_uri
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found, grown
 from ingestion.sources.topics import is_topic
 
@@ -189,40 +188,6 @@ def name_of(root: str) -> str:
 def folder_of(name: str) -> str:
     """A folder's path in its shortest form."""
     return str(Path(name))
-
-
-class Spool:
-    """A private folder for the members of archives and what was in topics, one after the other under numbers, gone when the run ends."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.count = 0
-
-    def __enter__(self) -> Spool:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return self
-
-    def keep(self, member: archives.Member) -> str:
-        """Where the bytes of a member lie now."""
-        return self._put(
-            lambda file: shutil.copyfileobj(member.open(), file, 1 << 20), member.modified_at.timestamp() if member.modified_at else 0
-        )
-
-    def write(self, content: bytes, modified: float) -> str:
-        """Where some bytes lie now.  `modified`: seconds since 1970."""
-        return self._put(lambda file: file.write(content), modified)
-
-    def _put(self, fill: Callable[[BinaryIO], object], modified: float) -> str:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.count += 1
-        path = self.folder / str(self.count)
-        with path.open("wb") as file:
-            fill(file)
-        os.utime(path, (modified, modified))
-        return str(path)
-
-    def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def is_archive(found: Found) -> bool:

@@ -18,13 +18,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingestion.reading.objects import CannotReach
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found
-
-if TYPE_CHECKING:
-    from ingestion.sources.discover import Spool
 
 URI = re.compile(r"kafka://(?P<servers>[^/]+)/(?P<topic>[\w.-]+)/?", re.ASCII)
 NAME = re.compile(r"kafka://(?P<cluster>[^/]+)/(?P<topic>[^/]+)/(?P<partition>\d+)/(?P<first>\d+)-(?P<end>\d+)", re.ASCII)

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +46,12 @@ class Java:
         self.log = folder / f"{name}.txt"
         options = [f"-D{key}={value}" for key, value in (settings or {}).items()]
         command = [str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", f"{spark_home.jars()}/*", main]
-        said = os.environ | {"SPARK_HOME": str(spark_home.home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
+        said = os.environ | {
+            "SPARK_HOME": str(spark_home.home()),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_SCALA_VERSION": "2.13",
+            "PYSPARK_PYTHON": sys.executable,
+        }
         with self.log.open("w") as log:
             self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=said, cwd=folder)
 

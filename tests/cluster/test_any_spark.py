@@ -40,7 +40,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def loaded(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
     """What is in those logs, read on this machine's cores."""
     warehouse = tmp_path_factory.mktemp("here") / "warehouse"
-    done(chronicle(None, None, "ingest", fleet, "-w", warehouse, "--cluster", "c", "--timezone", "UTC"))
+    done(chronicle(None, None, "ingest", fleet, "-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0))
     return rows(warehouse)
 
 
@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC")
+    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0)
     process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
     wait_for_files(warehouse)
     spark_cluster.workers[0].kill()
@@ -83,7 +83,7 @@ def test_a_driver_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC")
+    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0)
     process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
     wait_for_files(warehouse)
     process.send_signal(signal.SIGKILL)

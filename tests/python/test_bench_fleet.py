@@ -22,8 +22,9 @@ from bench.voices import VoiceError, Voices, bracketed, entries, spaced
 from ingestion.bronze.log_records import read_tasks
 from ingestion.bronze.tasks import task_of
 from ingestion.ingest import look
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
+from ingestion.sources.spool import Spool
 
 RELEASES = ("0.10.1.0", "1.1.1", "2.8.2", "3.9.1", "4.0.0")
 EVENTFUL = Plan(

@@ -11,7 +11,8 @@ import pytest
 from ingestion.bronze.shares import read_all
 from ingestion.bronze.tasks import Counted, task_of
 from ingestion.ingest import look
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Identified, grown
 
 INCIDENTS = Path(__file__).parents[1] / "incidents"

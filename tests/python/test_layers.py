@@ -11,13 +11,14 @@ from chronicle.project import PROJECT
 
 # From the ground up.  A package imports only those before it; those of one line know nothing of each other.
 LAYERS = (
-    ("ingestion.cache", "ingestion.delta_files", "ingestion.reading", "ingestion.warehouse"),
+    ("ingestion.cache", "ingestion.delta_files", "ingestion.lease", "ingestion.reading"),
+    ("ingestion.warehouse",),
     ("ingestion.recognition",),
     ("ingestion.records",),
     ("ingestion.captures",),
     ("ingestion.sources",),
     ("ingestion.bronze",),
-    ("ingestion.outcome",),
+    ("ingestion.data_source", "ingestion.outcome"),
     ("ingestion.ingest",),
     ("chronicle.project", "chronicle.output"),
     ("chronicle.spark", "chronicle.catalogue"),

@@ -7,7 +7,8 @@ import tarfile
 from pathlib import Path
 
 from ingestion.ingest import look
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
+from ingestion.sources.spool import Spool
 
 LINE = "[2020-05-15 12:00:01,123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 

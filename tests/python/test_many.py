@@ -14,8 +14,9 @@ from ingestion import ingest as ingesting
 from ingestion.bronze import shares
 from ingestion.reading.files import tail_hash
 from ingestion.sources import identify as identifying
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import COPY, TO_READ, Identified, Known, Placed, grown
 from tests.python.test_records import line
 from tests.rotations import Here

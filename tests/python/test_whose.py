@@ -17,9 +17,10 @@ from ingestion.bronze.write import schema_of
 from ingestion.ingest import look
 from ingestion.outcome import nodeless, nodeless_said
 from ingestion.sources import earlier, owners
-from ingestion.sources.discover import Options, Spool
+from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
 from ingestion.sources.layout import Layout
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Placed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "whose"

@@ -1,0 +1,45 @@
+"""Where bytes lie that are no files yet: members of archives, messages of topics."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from ingestion.sources.archives import Member
+
+
+class Spool:
+    """A private folder for the members of archives and what was in topics, one after the other under numbers, gone when the run ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def __enter__(self) -> Spool:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return self
+
+    def keep(self, member: Member) -> str:
+        """Where the bytes of a member lie now."""
+        return self._put(
+            lambda file: shutil.copyfileobj(member.open(), file, 1 << 20), member.modified_at.timestamp() if member.modified_at else 0
+        )
+
+    def write(self, content: bytes, modified: float) -> str:
+        """Where some bytes lie now.  `modified`: seconds since 1970."""
+        return self._put(lambda file: file.write(content), modified)
+
+    def _put(self, fill: Callable[[BinaryIO], object], modified: float) -> str:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.count += 1
+        path = self.folder / str(self.count)
+        with path.open("wb") as file:
+            fill(file)
+        os.utime(path, (modified, modified))
+        return str(path)
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
