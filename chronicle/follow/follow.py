@@ -29,11 +29,12 @@ from chronicle.staying.answers import DOES as ANSWERS
 from chronicle.staying.answers import Answers
 from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
+from ingestion.lease import Busy
 from ingestion.reading import objects
 from ingestion.reading.objects import is_uri
 from ingestion.sources.discover import find_files
 from ingestion.sources.topics import high_watermarks, is_topic
-from ingestion.warehouse import Busy, Warehouse
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

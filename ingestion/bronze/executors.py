@@ -66,8 +66,8 @@ def tasks_at_once(spark: SparkSession) -> int:
 def one_each(spark: SparkSession, count: int) -> Iterator[None]:
     """A row in a task, for as long as this lasts."""
     before = [spark.conf.get(name, None) for name in ONE_EACH]
-    for name, value in zip(ONE_EACH, (count, 1), strict=True):
-        spark.conf.set(name, str(value))
+    for name, number in zip(ONE_EACH, (count, 1), strict=True):
+        spark.conf.set(name, str(number))
     try:
         yield
     finally:

@@ -32,7 +32,7 @@ def parts_of(task: Task) -> list[Task]:
     except BROKEN:
         # Whoever reads it says what is wrong with it.
         return [task]
-    begins = [(task.start, task.expected and task.expected.tail_hash), *cuts]
+    begins = [(task.start, task.expected.tail_hash if task.expected else None), *cuts]
     ends = [*(begin for begin, _ in cuts), task.end]
     return [
         replace(

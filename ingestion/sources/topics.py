@@ -139,17 +139,15 @@ class Topic:
                         f"{self.uri}: partition {partition} gives no messages from offset {first} on{f' ({self.said})' if self.said else ''}"
                     )
                 for message in messages:
-                    quiet = time.monotonic()
-                    if message.error() is not None:
-                        if message.error().code() == KafkaError._PARTITION_EOF:
-                            # Markers of transactions have offsets and no messages.
-                            return
-                        raise CannotReach(f"{self.uri}: partition {partition}: {message.error().str()}")
-                    first = message.offset() + 1
-                    if message.offset() >= end:
+                    quiet, error, offset = time.monotonic(), message.error(), message.offset()
+                    if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                        raise CannotReach(f"{self.uri}: partition {partition}: {error.str()}")
+                    if error is not None or offset is None or offset >= end:
+                        # At its end: markers of transactions have offsets and are no messages.
                         return
-                    if message.value() is not None:
-                        yield message.offset(), message.value(), message.timestamp()[1] / 1000
+                    first = offset + 1
+                    if (value := message.value()) is not None:
+                        yield offset, value, message.timestamp()[1] / 1000
 
 
 def given_settings() -> dict[str, str]:

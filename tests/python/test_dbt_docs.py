@@ -12,7 +12,8 @@ from chronicle.build import dbt_command
 from chronicle.cli.main import execute
 from chronicle.project import PROJECT
 from dashboards.described import Dashboard, load
-from ingestion.warehouse import Busy, Warehouse, only_writer
+from ingestion.lease import Busy
+from ingestion.warehouse import Warehouse, only_writer
 
 
 def read_by(board: Dashboard) -> set[str]:

@@ -22,9 +22,10 @@ from chronicle.follow import follow
 from chronicle.staying import requests
 from chronicle.staying.requests import Listener, Request, Unanswered, staying
 from ingestion import ingest as ingesting
+from ingestion.lease import Busy
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
-from ingestion.warehouse import Busy, Warehouse
+from ingestion.warehouse import Warehouse
 
 
 def answer(request: Request) -> None:

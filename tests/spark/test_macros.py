@@ -16,7 +16,8 @@ from chronicle.build import build as building
 from chronicle.build import runner
 from chronicle.build.dbt_runs import BuildFailed
 from chronicle.spark.catalog import register
-from ingestion.warehouse import Busy, Warehouse, only_writer
+from ingestion.lease import Busy
+from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
