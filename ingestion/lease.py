@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingestion.reading import objects
+
 FOLDER = "writing"
 RENEWED_SECONDS, GONE_SECONDS, MOST_WAIT_SECONDS = 5.0, 30.0, 600.0
 LOOK_SECONDS = 1.0
@@ -99,7 +101,7 @@ def leased(folder: Path, most_wait: float = MOST_WAIT_SECONDS) -> Iterator[Lease
     while True:
         number = highest(folder)
         try:
-            content = place_of(folder, number).read_bytes() if number else b'{"is_free": true}'
+            content = objects.content(place_of(folder, number)) if number else b'{"is_free": true}'
         except FileNotFoundError:
             # Others have gone on meanwhile.
             continue

@@ -173,7 +173,7 @@ def is_written_to(place: Warehouse) -> bool:
     """Whether a process writes to the warehouse now."""
     if not place.is_local:
         number = highest(place.folder / FOLDER)
-        return number > 0 and not json.loads(place_of(place.folder / FOLDER, number).read_bytes())["is_free"]
+        return number > 0 and not json.loads(objects.content(place_of(place.folder / FOLDER, number)))["is_free"]
     try:
         with only_writer(place):
             return False

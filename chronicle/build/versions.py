@@ -14,6 +14,7 @@ from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable
 
+from ingestion.reading.objects import content
 from ingestion.warehouse import Warehouse, opened, put
 
 # Key of the build in a commit's metadata.
@@ -34,7 +35,7 @@ class Record:
         """The record of a warehouse as it is now."""
         if not place.published.exists():
             return cls()
-        return cls(**json.loads(place.published.read_text(encoding="utf-8")))
+        return cls(**json.loads(content(place.published)))
 
     def table(self, place: Warehouse, schema: str, name: str) -> DeltaTable | None:
         """A table as the record knows it; None if it does not."""

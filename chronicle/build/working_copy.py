@@ -118,7 +118,7 @@ class Copy:
 
     def _published(self) -> str:
         file = self.there.folder / "published.json"
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        return objects.content(file).decode() if file.exists() else ""
 
     def _there(self, below: str) -> list[File]:
         """What the store has below a path."""
@@ -171,6 +171,11 @@ class Copy:
             for begin in range(0, len(data), BATCH):
                 some = data[begin : begin + BATCH]
                 self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
+            commits = sorted(name for name in have if f"/{LOG}/" in name and name.endswith(".json"))
+            # Commits follow one another: where the last that both have is the same, all before are.
+            last = max((name for name in commits if name in there), default=None)
+            if last and objects.content(self.there.folder / last) != have[last].read_bytes():
+                raise ValueError(f"{self.there.root}/{last} was written by somebody else meanwhile; run the build again")
             log = sorted(name for name in have if f"/{LOG}/" in name and name not in there)
             for name in log:
                 if not put_new(self.there.folder / name, have[name].read_bytes()):

@@ -13,6 +13,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ class _Raw(io.RawIOBase):
             piece = self.file.read(len(into))
         into[: len(piece)] = piece
         return len(piece)
+
+
+def content(path: Path) -> bytes:
+    """All that a file or object holds, by one request: one that is replaced meanwhile has its old content or its new one.  Raises OSError."""
+    files = getattr(path, "fs", None)
+    return path.read_bytes() if files is None else bytes(files.cat_file(path.path))  # type: ignore[attr-defined]
 
 
 def is_replaced(error: OSError) -> bool:

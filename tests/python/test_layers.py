@@ -11,7 +11,8 @@ from chronicle.project import PROJECT
 
 # From the ground up.  A package imports only those before it; those of one line know nothing of each other.
 LAYERS = (
-    ("ingestion.cache", "ingestion.delta_files", "ingestion.lease", "ingestion.reading"),
+    ("ingestion.cache", "ingestion.delta_files", "ingestion.reading"),
+    ("ingestion.lease",),
     ("ingestion.warehouse",),
     ("ingestion.recognition",),
     ("ingestion.records",),
