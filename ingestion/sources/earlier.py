@@ -24,11 +24,26 @@ from ingestion.reading import objects
 from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.resolve import files_of
-from ingestion.sources.stages import FAILED, GROWING, MISSING, TO_READ, UNREADABLE, Found, Identified, Inspected, Known, Placed, grown
+from ingestion.sources.stages import (
+    FAILED,
+    GROWING,
+    MISSING,
+    TO_READ,
+    UNKNOWN,
+    UNREADABLE,
+    Found,
+    Identified,
+    Inspected,
+    Known,
+    Placed,
+    grown,
+)
 
 CUT = "cut"
 # Rows that are dictionaries at once.
 AT_ONCE = 5_000
+# What may be another one the next time: what could not be read, and what a later release of ours may know.
+LOOKED_AT_AGAIN = (MISSING, UNREADABLE, FAILED, UNKNOWN)
 # Tables keep microseconds.
 SAME_SECONDS = 1e-4
 # What a row says of a source besides its cluster.
@@ -78,7 +93,7 @@ class Past:
                 row["modified_at"].timestamp(),
             )
             for row in rows_of_table(last_of(those, "cluster_id", "source_path"), *columns)
-            if row["modified_at"] and row["outcome"] not in (MISSING, UNREADABLE, FAILED)
+            if row["modified_at"] and row["outcome"] not in LOOKED_AT_AGAIN
         }
 
     def passes_by(self, found: Found, status: objects.Status) -> bool:

@@ -98,6 +98,12 @@ def test_what_is_as_it_was_is_passed_by(bucket: Bucket, tmp_path: Path, monkeypa
     bucket.put("logs/broker-5/server.log", LINES.replace("id=1", "id=5").encode())
     later = load(tmp_path, f"{bucket.uri}/logs")
     assert (later.records, later.files) == (3, {"new": 2, "unchanged": 4})
+    # What nobody knows now may be known later.
+    bucket.put("logs/notes.txt", b"Nothing of Kafka.\n")
+    assert load(tmp_path, f"{bucket.uri}/logs").files == {"unchanged": 6, "unknown": 1}
+    opened.clear()
+    assert load(tmp_path, f"{bucket.uri}/logs").files == {"unchanged": 6, "unknown": 1} and len(opened) > 0
+    bucket.delete("logs/notes.txt")
     # Of another cluster they are others.
     assert load(tmp_path, f"{bucket.uri}/logs", cluster="other").records == 13
 
