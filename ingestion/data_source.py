@@ -34,8 +34,6 @@ from ingestion.bronze.shares import bins, inspect_some
 from ingestion.bronze.tasks import Task, task_of
 from ingestion.bronze.write import WORD, stored_schema
 from ingestion.reading.files import exists, tail_hash
-from ingestion.reading.zones import zone_of
-from ingestion.records.patterns import compile_pattern
 from ingestion.sources.discover import Options, discover
 from ingestion.sources.identify import identify, may_grow
 from ingestion.sources.resolve import place
@@ -122,10 +120,7 @@ def options_of(given: Mapping[str, str]) -> Options:
         settled_after=float(given.get("settledAfter", 60)),
         pattern=given.get("pattern"),
     )
-    if options.timezone:
-        zone_of(options.timezone)
-    if options.pattern:
-        compile_pattern(options.pattern)
+    options.check()
     return options
 
 

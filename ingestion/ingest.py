@@ -28,8 +28,7 @@ from ingestion.delta_files import Added
 from ingestion.outcome import Outcome, faults, nodeless
 from ingestion.reading import objects
 from ingestion.reading.files import exists
-from ingestion.reading.zones import zone_of
-from ingestion.records.patterns import compile_pattern
+from ingestion.reading.objects import is_topic
 from ingestion.sources import earlier
 from ingestion.sources.discover import Options, below, discover, located, members
 from ingestion.sources.identify import identify, may_grow, unread
@@ -38,7 +37,7 @@ from ingestion.sources.resolve import place
 from ingestion.sources.seen import Seen
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
-from ingestion.sources.topics import ends, is_topic, ranges
+from ingestion.sources.topics import ranges
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -67,10 +66,7 @@ def ingest(
     (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError if there is nothing to read, Busy
     where another process writes to the warehouse.
     """
-    if options.timezone:
-        zone_of(options.timezone)
-    if options.pattern:
-        compile_pattern(options.pattern)
+    options.check()
     must_exist(options.paths)
     at = Warehouse.at(warehouse)
     outcome = Outcome()
@@ -145,8 +141,7 @@ def from_topics(options: Options, spool: Spool, past: earlier.Past | None) -> It
         return whole_end(task_of(unread(placed), True, 0, dt.datetime.now(dt.UTC)))
 
     for given in filter(is_topic, options.paths):
-        known = ends(past.table["source_path"].to_pylist() if past else [])
-        for found in ranges(given, known, options.settled_after, spool, whole):
+        for found in ranges(given, past.offsets if past else {}, options.settled_after, spool, whole):
             yield located(found, below(found.shown, found.root), options, None)
 
 

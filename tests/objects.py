@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port, listens
 
 
 class Bucket:
@@ -51,9 +52,7 @@ def server() -> Iterator[Any]:
     """Starts a server, and says in the environment where it is; gives a client of it."""
     import boto3
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-c", f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"]
     running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     said = {
@@ -67,14 +66,10 @@ def server() -> Iterator[Any]:
     os.environ.update(said)
     try:
         end = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                if running.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError("moto's server did not start") from None
-                time.sleep(0.1)
+        while not listens(port):
+            if running.poll() is not None or time.monotonic() > end:
+                raise RuntimeError("moto's server did not start")
+            time.sleep(0.1)
         yield boto3.client("s3")
     finally:
         running.kill()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import IO, Any
 
 from chronicle.project import PROJECT
 from chronicle.serve.client import connect
+from tests.ports import free_port
 
 START_SECONDS = 300
 
@@ -49,12 +49,6 @@ class Served:
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(60)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: str) -> Served:

@@ -32,7 +32,7 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
         looks = only_asks(spark, question)
         # A `show` or `describe` may be about all there is; a query names what it reads.
         names = None if looks else question
-        register(spark, place, only=None if looks else named_in(question, tables(spark, place)))
+        register(spark, place, only=None if looks else named_in(question, tables(place)))
         if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE):
             register_views(spark, place, only=names)
         spark.sql("use marts")
@@ -59,9 +59,7 @@ def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
     unknown = re.search(r"\[TABLE_OR_VIEW_NOT_FOUND\].*?view (\S+) cannot", text)
     if unknown:
         name = unknown[1].replace("`", "").removeprefix("spark_catalog.")
-        there = [f"{schema}.{table}" for schema, table in tables(spark, place)] + [
-            f"{schema}.{view}" for schema, view, _ in kept_views(place)
-        ]
+        there = [f"{schema}.{table}" for schema, table in tables(place)] + [f"{schema}.{view}" for schema, view, _ in kept_views(place)]
         wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
         near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
         offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"

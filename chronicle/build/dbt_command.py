@@ -116,7 +116,7 @@ def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -
 
     spark = start(place.root, memory=memory)
     if wanted.command.startswith("source "):
-        register(spark, place, only=[table for table in tables(spark, place) if table[0] == SCHEMAS[0]])
+        register(spark, place, only=[table for table in tables(place) if table[0] == SCHEMAS[0]])
         return
     if wanted.writes and not SELECTING & set(wanted.given):
         register(spark, place)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from chronicle.build.versions import PUBLISHED
@@ -59,12 +58,9 @@ def brought(place: Warehouse, tell: Callable[[str], None]) -> Warehouse:
     return copy.here
 
 
-@dataclass(frozen=True)
-class File:
-    """A file of a warehouse by its path in it, and its bytes."""
-
-    path: str
-    size: int
+def is_log(name: str) -> bool:
+    """Whether a file of a table belongs to its log."""
+    return f"/{LOG}/" in name
 
 
 class Copy:
@@ -120,12 +116,17 @@ class Copy:
         file = self.there.folder / "published.json"
         return objects.content(file).decode() if file.exists() else ""
 
-    def _there(self, below: str) -> list[File]:
-        """What the store has below a path."""
+    def _there(self, below: str) -> dict[str, int]:
+        """Bytes of each file that the store has below a path, by its path in the warehouse."""
         prefix = f"{self.there.root}/"
         if not objects.exists(prefix + below):
-            return []
-        return [File(uri.removeprefix(prefix), status.size) for uri, status in objects.below(prefix + below)]
+            return {}
+        return {uri.removeprefix(prefix): status.size for uri, status in objects.below(prefix + below)}
+
+    def _here(self, below: str) -> dict[str, Path]:
+        """The files of the copy below a path, by their path in the warehouse."""
+        found = (path for path in Path(self.here.root, below).rglob("*") if path.is_file())
+        return {str(path.relative_to(self.here.root)): path for path in found}
 
     def _fetch(self, schema: str) -> int:
         """Bring the tables of a schema; bytes.  A table's log is looked at before its data, which are there before a commit names them; what the
@@ -133,25 +134,23 @@ class Copy:
         size = 0
         for table in self._tables(schema):
             log = self._there(f"{schema}/{table}/{LOG}")
-            data = [file for file in self._there(f"{schema}/{table}") if f"/{LOG}/" not in file.path]
-            have = {
-                str(path.relative_to(self.here.root)): path for path in Path(self.here.root, schema, table).rglob("*") if path.is_file()
-            }
+            there = {name: length for name, length in self._there(f"{schema}/{table}").items() if not is_log(name)} | log
+            have = self._here(f"{schema}/{table}")
             # The one file of a log that is written again says where its last checkpoint is.
             wanted = [
-                file
-                for file in (*data, *log)
-                if file.path not in have or have[file.path].stat().st_size != file.size or file.path.endswith("_last_checkpoint")
+                name
+                for name, length in there.items()
+                if name not in have or have[name].stat().st_size != length or name.endswith("_last_checkpoint")
             ]
-            for path in have.keys() - {file.path for file in (*data, *log)}:
-                have[path].unlink()
+            for name in have.keys() - there.keys():
+                have[name].unlink()
             for begin in range(0, len(wanted), BATCH):
-                some = wanted[begin : begin + BATCH]
-                for file in some:
-                    Path(self.here.root, file.path).parent.mkdir(parents=True, exist_ok=True)
+                some = {name: Path(self.here.root, name) for name in wanted[begin : begin + BATCH]}
+                for path in some.values():
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 # A copy that is cut off is another size, or not a file yet.
-                self.files.get([f"{self.root}/{file.path}" for file in some], [str(Path(self.here.root, file.path)) for file in some])
-            size += sum(file.size for file in wanted)
+                self.files.get([f"{self.root}/{name}" for name in some], [str(path) for path in some.values()])
+            size += sum(there[name] for name in wanted)
         return size
 
     def _tables(self, schema: str) -> list[str]:
@@ -165,18 +164,17 @@ class Copy:
         """Put the tables of a schema; bytes.  Raises ValueError where the store has another commit of the same number."""
         size = 0
         for table in sorted(path for path in Path(self.here.root, schema).glob("*") if (path / LOG).is_dir()):
-            there = {file.path: file.size for file in self._there(f"{schema}/{table.name}")}
-            have = {str(path.relative_to(self.here.root)): path for path in table.rglob("*") if path.is_file()}
-            data = [name for name in have if f"/{LOG}/" not in name and name not in there]
+            there, have = self._there(f"{schema}/{table.name}"), self._here(f"{schema}/{table.name}")
+            data = [name for name in have if not is_log(name) and name not in there]
             for begin in range(0, len(data), BATCH):
                 some = data[begin : begin + BATCH]
                 self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
-            commits = sorted(name for name in have if f"/{LOG}/" in name and name.endswith(".json"))
+            commits = sorted(name for name in have if is_log(name) and name.endswith(".json"))
             # Commits follow one another: where the last that both have is the same, all before are.
             last = max((name for name in commits if name in there), default=None)
             if last and objects.content(self.there.folder / last) != have[last].read_bytes():
                 raise ValueError(f"{self.there.root}/{last} was written by somebody else meanwhile; run the build again")
-            log = sorted(name for name in have if f"/{LOG}/" in name and name not in there)
+            log = sorted(name for name in have if is_log(name) and name not in there)
             for name in log:
                 if not put_new(self.there.folder / name, have[name].read_bytes()):
                     raise ValueError(f"{self.there.root}/{name} was written by somebody else meanwhile; run the build again")

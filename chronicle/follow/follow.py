@@ -31,9 +31,9 @@ from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
 from ingestion.lease import Busy
 from ingestion.reading import objects
-from ingestion.reading.objects import is_uri
+from ingestion.reading.objects import is_topic, is_uri
 from ingestion.sources.discover import find_files
-from ingestion.sources.topics import high_watermarks, is_topic
+from ingestion.sources.topics import high_watermarks
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def folders(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
     return sorted(found)
 
 
-def tables(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str]]:
+def tables(warehouse: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
     return [(schema, name) for schema, name, is_delta in folders(warehouse) if is_delta or is_step(warehouse, schema, name)]
 
@@ -126,7 +126,7 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
             if any(name.lower() in text for text in texts):
                 wanted.add(f"{schema}.{name}")
                 texts.append(sql.lower())
-        register(spark, warehouse, only=named_in("\n".join(texts), tables(spark, warehouse)))
+        register(spark, warehouse, only=named_in("\n".join(texts), tables(warehouse)))
     else:
         register(spark, warehouse)
     made = []

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
+
+from ingestion.reading.settings import settings_lines
 
 MASTER, SETTINGS = "CHRONICLE_SPARK", "CHRONICLE_SPARK_SETTINGS"
 HERE = "local[*]"
@@ -40,15 +41,8 @@ def is_connect(name: str) -> bool:
 
 
 def given_settings() -> dict[str, str]:
-    """The settings of the file that was named.  Raises BadMaster where there is none."""
-    name = os.environ.get(SETTINGS)
-    if not name:
-        return {}
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadMaster(f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}); {SETTINGS} names it") from None
-    parts = [re.split(r"\s*=\s*|\s+", line.strip(), maxsplit=1) for line in lines if line.strip() and not line.strip().startswith("#")]
+    """The settings of the file that was named.  Raises BadMaster where it cannot be read."""
+    parts = [re.split(r"\s*=\s*|\s+", line, maxsplit=1) for line in settings_lines(SETTINGS, BadMaster)]
     return {part[0]: part[1] if len(part) > 1 else "" for part in parts}
 
 

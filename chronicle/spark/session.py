@@ -143,12 +143,12 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
         raise masters.BadMaster(
             f"{masters.master()}: Spark Connect can `chronicle ingest`; all else needs a driver of its own: local[N], spark://…"
         )
-    wanted = settings(root) | (FORGETFUL | server.settings if server else {})
     active = SparkSession.getActiveSession()
     if active is not None:
         if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
             return active
         active.stop()
+    wanted = settings(root) | (FORGETFUL | server.settings if server else {})
     if _jvm is None or _jvm.poll() is not None:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)

@@ -53,13 +53,17 @@ def each(work: Callable[[Any], Any], batches: Iterator[pa.RecordBatch]) -> Itera
 
 def tasks_at_once(spark: SparkSession) -> int:
     """As many tasks as Spark means to run at a time."""
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except AttributeError:
-        # Spark Connect: a range has as many parts.
+    if (context := context_of(spark)) is None:
+        # A range has as many parts.
         from pyspark.sql import functions
 
         return spark.range(0, 1 << 16).select(functions.spark_partition_id().alias("part")).distinct().count()
+    return int(context.defaultParallelism)
+
+
+def context_of(spark: SparkSession) -> Any:
+    """The context of a session; None on Spark Connect, which has none."""
+    return getattr(spark, "sparkContext", None)
 
 
 @contextlib.contextmanager
@@ -108,7 +112,7 @@ class Parts:
     GROUP, NAME = "chronicle-ingest", "spark.jobGroup.id"
 
     def __init__(self, spark: SparkSession) -> None:
-        self.spark, self.context = spark, getattr(spark, "sparkContext", None)
+        self.spark, self.context = spark, context_of(spark)
         self.counts: tuple[int, int] = (0, 0)
         if self.context is None:
             spark.registerProgressHandler(self._take)

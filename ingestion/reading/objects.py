@@ -45,6 +45,11 @@ def is_uri(path: str) -> bool:
     return URI.match(path) is not None
 
 
+def is_topic(path: str) -> bool:
+    """Whether a path is the URI of a topic of Kafka (`sources/topics.py`)."""
+    return path.startswith("kafka://")
+
+
 def plain(path: str) -> str:
     """A path as it is used: file:///logs is a folder of this machine, and what is below a prefix has one slash before it."""
     if path.startswith(LOCAL):

@@ -13,12 +13,13 @@ from pathlib import Path
 from ingestion.reading import objects
 from ingestion.reading.files import fault_of, readable, real
 from ingestion.reading.names import COMPRESSED
-from ingestion.reading.objects import Status, is_uri
+from ingestion.reading.objects import Status, is_topic, is_uri
+from ingestion.reading.zones import zone_of
+from ingestion.records.patterns import compile_pattern
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found, grown
-from ingestion.sources.topics import is_topic
 
 # Of how many bytes of a log a byte of gzip is made.
 GZIPPED = 8
@@ -40,6 +41,13 @@ class Options:
 
     def __post_init__(self) -> None:
         self.paths = [objects.plain(path) for path in self.paths]
+
+    def check(self) -> None:
+        """Raises ValueError for a time zone or a pattern that cannot be."""
+        if self.timezone:
+            zone_of(self.timezone)
+        if self.pattern:
+            compile_pattern(self.pattern)
 
     @cached_property
     def placeholders(self) -> Layout | None:

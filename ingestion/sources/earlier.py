@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from ingestion import captures
 from ingestion.reading import objects
 from ingestion.records.kinds import kinds_of_others
-from ingestion.sources import owners
+from ingestion.sources import owners, topics
 from ingestion.sources.resolve import files_of
 from ingestion.sources.stages import (
     FAILED,
@@ -103,6 +103,11 @@ class Past:
         if is_as_it_was:
             self.passed[found.cluster_id] += 1
         return is_as_it_was
+
+    @cached_property
+    def offsets(self) -> dict[tuple[str, str, int], int]:
+        """How far each partition of a topic was read."""
+        return topics.ends(self.table["source_path"].to_pylist())
 
     @cached_property
     def captures(self) -> dict[Place, Row]:

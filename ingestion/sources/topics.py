@@ -11,16 +11,15 @@ CHRONICLE_KAFKA_SETTINGS names a file of librdkafka's settings (`security.protoc
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ingestion.reading.objects import CannotReach
+from ingestion.reading.settings import settings_lines
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found
 
@@ -31,11 +30,6 @@ SETTINGS = "CHRONICLE_KAFKA_SETTINGS"
 FILE_BYTES, AT_ONCE = 64 << 20, 5_000
 WAIT_SECONDS = 30.0
 LOST = "its messages were deleted by the topic's retention before they were read"
-
-
-def is_topic(path: str) -> bool:
-    """Whether a path is the URI of a topic."""
-    return path.startswith("kafka://")
 
 
 def ends(names: Iterable[str]) -> dict[tuple[str, str, int], int]:
@@ -152,14 +146,7 @@ class Topic:
 
 def given_settings() -> dict[str, str]:
     """The settings of the file that was named.  Raises CannotReach where it cannot be read."""
-    name = os.environ.get(SETTINGS)
-    if not name:
-        return {}
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise CannotReach(f"{name}: cannot be read ({error.strerror}); {SETTINGS} names it") from None
-    pairs = [line.split("=", 1) for line in lines if "=" in line and not line.lstrip().startswith("#")]
+    pairs = [line.split("=", 1) for line in settings_lines(SETTINGS, CannotReach) if "=" in line]
     return {key.strip(): value.strip() for key, value in pairs}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,10 @@ def rows(warehouse: Path, table: str = "log_records") -> list[tuple[object, ...]
     columns = ["source_path", "byte_offset", "byte_length", "event_type", "node_id", "node_known_by", "logged_at", "raw_text"]
     found = DeltaTable(str(warehouse / "bronze" / table)).to_pyarrow_table(columns=columns)
     return sorted(map(repr, found.to_pylist()))  # type: ignore[arg-type]
+
+
+def ingesting(fleet: Path, warehouse: Path) -> tuple[object, ...]:
+    return ("ingest", fleet, "-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +45,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def loaded(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
     """What is in those logs, read on this machine's cores."""
     warehouse = tmp_path_factory.mktemp("here") / "warehouse"
-    done(chronicle(None, None, "ingest", fleet, "-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0))
+    done(chronicle(None, None, *ingesting(fleet, warehouse)))
     return rows(warehouse)
 
 
@@ -58,21 +63,21 @@ def test_spark_connect_reads_the_same(orders: Path, tmp_path: Path) -> None:
         assert "all else needs a driver of its own" in refused.communicate(timeout=60)[0] and refused.returncode == 1
 
 
-def wait_for_files(warehouse: Path) -> None:
-    """Until workers write."""
+def begun(spark_cluster: Cluster, fleet: Path, warehouse: Path) -> subprocess.Popen[str]:
+    """An ingestion on the cluster whose workers write."""
+    process = chronicle(spark_cluster.master, spark_cluster.settings(), *ingesting(fleet, warehouse))
     end = time.monotonic() + 120
     while not any(path.stat().st_size for path in warehouse.glob("bronze/log_records/*.parquet")):
         assert time.monotonic() < end, "nothing is written"
         time.sleep(0.05)
+    return process
 
 
 def test_a_worker_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0)
-    process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
-    wait_for_files(warehouse)
+    process = begun(spark_cluster, fleet, warehouse)
     spark_cluster.workers[0].kill()
     done(process)
     assert rows(warehouse) == loaded
@@ -83,13 +88,11 @@ def test_a_driver_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    options = ("-w", warehouse, "--cluster", "c", "--timezone", "UTC", "--settled-after", 0)
-    process = chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options)
-    wait_for_files(warehouse)
+    process = begun(spark_cluster, fleet, warehouse)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert rows(warehouse) == []
-    done(chronicle(spark_cluster.master, spark_cluster.settings(), "ingest", fleet, *options))
+    done(chronicle(spark_cluster.master, spark_cluster.settings(), *ingesting(fleet, warehouse)))
     assert rows(warehouse) == loaded
 
 

@@ -75,7 +75,7 @@ def test_a_step_without_files_is_no_table(spark: SparkSession, warehouse: str) -
     place = Warehouse.at(warehouse)
     (Path(warehouse) / "intermediate" / "int_halves" / "_temporary").mkdir(parents=True)
     assert "intermediate.int_halves" not in register(spark, place)
-    assert ("intermediate", "int_halves") not in tables(spark, place)
+    assert ("intermediate", "int_halves") not in tables(place)
     sweep(spark, place, only={("intermediate", "int_halves")})
     assert not (Path(warehouse) / "intermediate" / "int_halves").exists()
 
