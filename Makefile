@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs pictures clean
+.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
 setup:
@@ -99,13 +99,14 @@ PATTERNS ?=
 hostile: setup
 	PYTHONPATH=. $(BIN)/python -m tests.hostile_times $(PATTERNS)
 
-# Long files, many files, brackets without end: time and memory. The log has LIMIT_MB.
+# Long files, many files, brackets without end, a long listing of objects: time and memory. The log has LIMIT_MB.
 LIMIT_MB ?= 1024
 LIMIT_FILES ?= 100000
 LIMIT_BRACKETS ?= 1000000
 LIMIT_LINE_MB ?= 64
+LIMIT_OBJECTS ?= 1000000
 limits: setup
-	PYTHONPATH=. $(BIN)/python -m tests.limits --megabytes $(LIMIT_MB) --files $(LIMIT_FILES) --brackets $(LIMIT_BRACKETS) --line $(LIMIT_LINE_MB)
+	PYTHONPATH=. $(BIN)/python -m tests.limits --megabytes $(LIMIT_MB) --files $(LIMIT_FILES) --brackets $(LIMIT_BRACKETS) --line $(LIMIT_LINE_MB) --objects $(LIMIT_OBJECTS)
 
 # BENCH=quick takes minutes, BENCH=full hours; ONLY=NAME,… runs some. The figures go to docs/benchmarks.md, beside those of other sizes; logs and warehouses lie in BENCH_FOLDER.
 BENCH ?= full
@@ -131,6 +132,12 @@ docs:
 	@test -x .cache/docs/bin/mkdocs || python3 -m venv .cache/docs
 	@.cache/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
 	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet
+
+# The files of deploy/, each by a tool of its own.
+lint-deploy: setup
+	@test -x .cache/deploy/bin/hadolint || python3 -m venv .cache/deploy
+	@.cache/deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/requirements.lock
+	@sh deploy/lint
 
 # The pictures of README and docs, from the warehouse of the tests and from a running Superset.
 pictures: setup

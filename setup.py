@@ -32,7 +32,7 @@ class BuildWithDbt(build_py):
 
     def get_source_files(self) -> list[str]:
         """What goes into a source distribution, from which a wheel can be built as well."""
-        return [*super().get_source_files(), *dbt_files(), "requirements.in"]
+        return [*super().get_source_files(), *dbt_files(), *sorted(path.name for path in ROOT.glob("requirements*.in"))]
 
 
 setup(cmdclass={"build_py": BuildWithDbt})

@@ -26,7 +26,7 @@ from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
 
 # The modules of measurements, in the order of the table; a new one is named here.
-MODULES = ("reading", "builds", "arrivals", "following")
+MODULES = ("reading", "executors", "builds", "arrivals", "following")
 PAGE = PROJECT / "docs" / "benchmarks.md"
 MEASURED = PROJECT / "bench" / "measured.jsonl"
 FULL_LIMITS = 20

@@ -34,6 +34,7 @@ from ingestion.bronze.shares import bins, inspect_some
 from ingestion.bronze.tasks import Task, task_of
 from ingestion.bronze.write import WORD, stored_schema
 from ingestion.reading.files import exists, tail_hash
+from ingestion.reading.objects import is_service
 from ingestion.sources.discover import Options, discover
 from ingestion.sources.identify import identify, may_grow
 from ingestion.sources.resolve import place
@@ -111,6 +112,8 @@ def options_of(given: Mapping[str, str]) -> Options:
     paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
     if not paths:
         raise ValueError("kafka_logs: no path; use load(PATH)")
+    if services := [path for path in paths if is_service(path)]:
+        raise ValueError(f"kafka_logs: {services[0]} has no files; use `chronicle ingest` for it")
     options = Options(
         paths,
         cluster=given.get("cluster"),

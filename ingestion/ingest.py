@@ -12,9 +12,10 @@ import contextlib
 import datetime as dt
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
@@ -25,11 +26,11 @@ from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sourc
 from ingestion.bronze.tasks import Counted, Read, task_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
-from ingestion.outcome import Outcome, faults, nodeless
+from ingestion.outcome import Outcome, Seconds, faults, nodeless
 from ingestion.reading import objects
 from ingestion.reading.files import exists
-from ingestion.reading.objects import is_topic
-from ingestion.sources import earlier
+from ingestion.reading.objects import is_service
+from ingestion.sources import earlier, services
 from ingestion.sources.discover import Options, below, discover, located, members
 from ingestion.sources.identify import identify, may_grow, unread
 from ingestion.sources.inspect import inspect
@@ -37,7 +38,6 @@ from ingestion.sources.resolve import place
 from ingestion.sources.seen import Seen
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
-from ingestion.sources.topics import ranges
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -70,12 +70,14 @@ def ingest(
     must_exist(options.paths)
     at = Warehouse.at(warehouse)
     outcome = Outcome()
-    with only_writer(at) as must_hold, Spool(at.work / "members") as spool, without_collections():
+    with only_writer(at) as must_hold, Spool(at.work / "members", at.is_local) as spool, without_collections():
         for _ in range(MOST_LOOKS):
-            past = state(at.root, tell)
-            seen = Seen(at.work / "seen")
-            found = look(options, warehouse, spool, past, seen, start)
-            outcome = outcome.followed_by(take_in(start, at.root, found, past, options, progress, seen, must_hold))
+            loading = Loading(at.root, options, start, must_hold, spool, progress, Seconds())
+            with loading.seconds.of("earlier runs"):
+                past = state(at.root, tell)
+                seen = Seen(at.work / "seen")
+            found = look(options, warehouse, spool, past, seen, start, loading.seconds)
+            outcome = outcome.followed_by(take_in(loading, found, past, seen))
             if not outcome.changed:
                 break
     for fault in outcome.faults:
@@ -100,7 +102,7 @@ def without_collections() -> Iterator[None]:
 
 def must_exist(paths: list[str]) -> None:
     """Raises FileNotFoundError if none of the paths is there."""
-    if not any(is_topic(path) or exists(objects.plain(path)) for path in paths):
+    if not any(is_service(path) or exists(objects.plain(path)) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
 
@@ -111,27 +113,31 @@ def look(
     past: earlier.Past | None = None,
     seen: Seen | None = None,
     start: Callable[[], SparkSession] | None = None,
+    seconds: Seconds | None = None,
 ) -> list[Placed]:
     """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
-    `past`: what earlier runs found; `start` gives the session that looks at many."""
-    seen = seen or Seen()
-    discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
-    files = [(found, seen.find(found, options.pattern)) for found in chain(discovered, from_topics(options, spool, past))]
-    looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
+    `past`: what earlier runs found; `start` gives the session that looks at many; `seconds`: where it is noted what the parts took."""
+    seen, seconds = seen or Seen(), Seconds() if seconds is None else seconds
+    with seconds.of("list"):
+        discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
+        files = [(found, seen.find(found, options.pattern)) for found in chain(discovered, from_services(options, spool, past))]
     sources: list[Inspected] = []
-    for found, known in files:
-        if known is not None:
-            sources.append(known)
-        elif (source := next(looked_at)) is not None:
-            sources.append(seen.note(source, options.pattern))
-        else:
-            sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
-    before = past.by_place({source.cluster_id for source in sources}) if past else {}
-    return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
+    with seconds.of("inspect"):
+        looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
+        for found, known in files:
+            if known is not None:
+                sources.append(known)
+            elif (source := next(looked_at)) is not None:
+                sources.append(seen.note(source, options.pattern))
+            else:
+                sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
+    with seconds.of("place"):
+        before = past.by_place({source.cluster_id for source in sources}) if past else {}
+        return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
 
 
-def from_topics(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
-    """What was put into topics since it was last read, as files."""
+def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
+    """What topics and other services have that was not taken yet, as files."""
 
     def whole(found: Found) -> int:
         source = inspect(found, options.pattern)
@@ -140,8 +146,8 @@ def from_topics(options: Options, spool: Spool, past: earlier.Past | None) -> It
         [placed] = place([source], timezone=options.timezone)
         return whole_end(task_of(unread(placed), True, 0, dt.datetime.now(dt.UTC)))
 
-    for given in filter(is_topic, options.paths):
-        for found in ranges(given, past.offsets if past else {}, options.settled_after, spool, whole):
+    for given in filter(is_service, options.paths):
+        for found in services.new(given, past.names if past else [], options.settled_after, spool, whole):
             yield located(found, below(found.shown, found.root), options, None)
 
 
@@ -155,42 +161,60 @@ def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past) ->
     )
 
 
-def take_in(
-    start: Callable[[], SparkSession],
-    warehouse: str,
-    found: list[Placed],
-    past: earlier.Past,
-    options: Options,
-    progress: Progress | None,
-    seen: Seen,
-    must_hold: Callable[[], None],
-) -> Outcome:
-    """Append what is new in the files that were looked at; the caller holds the warehouse, and `must_hold` raises where it does no more."""
-    began = time.monotonic()
+@dataclass(frozen=True)
+class Loading:
+    """An ingestion that holds its warehouse.  `must_hold` raises where it does no more; `start` gives the session, where there is something to
+    read; `seconds`: where it is noted what its parts took."""
+
+    warehouse: str
+    options: Options
+    start: Callable[[], SparkSession]
+    must_hold: Callable[[], None]
+    spool: Spool
+    progress: Progress | None
+    seconds: Seconds
+
+    def read(
+        self, portion: list[Identified], held: Collection[str], batch_id: int, now: dt.datetime
+    ) -> tuple[dict[str, list[Added]], list[Read]]:
+        """What was written of some files, by table, and what each gave."""
+        if not portion:
+            return {}, []
+        with self.seconds.of("start Spark"):
+            spark = self.start()
+        with self.seconds.of("read"):
+            return read_portion(spark, self.warehouse, portion, held, batch_id, now, self.spool, self.progress)
+
+    def commit(self, batch_id: int, files: dict[str, list[Added]], rows: list[dict[str, Any]]) -> None:
+        """Commit what was written, with rows of `sources` that say so."""
+        self.must_hold()
+        with self.seconds.of("commit"):
+            write.commit_batch(self.warehouse, batch_id, files | {"sources": [write_sources(self.warehouse, rows)]})
+
+
+def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: Seen) -> Outcome:
+    """Append what is new in the files that were looked at."""
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     # A batch that was undone has left no row, but tables do not take its number twice.
-    batch_id = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES) + 1
-    owned = earlier.second_look(found, past)
-    sources = identify(past.kept(found), past.known(owned))
-    held = {source.path for source in sources if may_grow(source, time.time(), options.settled_after)}
+    batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
+    with loading.seconds.of("identify"):
+        owned = earlier.second_look(found, past)
+        sources = identify(past.kept(found), past.known(owned))
+    held = {source.path for source in sources if may_grow(source, time.time(), loading.options.settled_after)}
     outcome = outcome_of(sources, held, past)
-    outcome.owned_now = len(owned)
+    outcome.owned_now, outcome.seconds = len(owned), loading.seconds
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
     # Files that are not read are reported with the first portion.
     others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
     looked_at = earlier.rows_of(owned, past, batch_id, now)
     for portion in portions(due) if due else [[]]:
-        added: dict[str, list[Added]] = {}
-        reads: list[Read] = []
-        if portion:
-            added, reads = read_portion(start(), warehouse, portion, held, batch_id, now, progress)
+        added, reads = loading.read(portion, held, batch_id, now)
         reads += others
         rows = [row for read in reads if (row := source_row(read, past, batch_id, now))] + looked_at
         if rows:
-            must_hold()
-            write.commit_batch(warehouse, batch_id, added | {"sources": [write_sources(warehouse, rows)]})
+            loading.commit(batch_id, added, rows)
             outcome.batch_id = batch_id
         for read in reads:
             outcome.add(read, read.source.path in held)
@@ -198,8 +222,7 @@ def take_in(
                 not_to_its_end.add(read.source.path)
         outcome.rows_written += len(rows)
         others, looked_at, batch_id = [], [], batch_id + 1
-    seen.keep(options.paths, sources, not_to_its_end)
-    outcome.read_seconds = time.monotonic() - began
+    seen.keep(loading.options.paths, sources, not_to_its_end)
     return outcome
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ingestion.bronze.source_rows import TORN
@@ -14,11 +16,27 @@ from ingestion.sources.owners import layout_for
 from ingestion.sources.stages import BINARY, COPY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Identified, Placed
 
 
+class Seconds(dict[str, float]):
+    """What the parts of an ingestion took, in the order in which they began."""
+
+    @contextmanager
+    def of(self, part: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self[part] = self.get(part, 0.0) + time.monotonic() - began
+
+    def followed_by(self, later: Seconds) -> Seconds:
+        """Of two ingestions together."""
+        return Seconds({part: self.get(part, 0.0) + later.get(part, 0.0) for part in self | later})
+
+
 @dataclass
 class Outcome:
     """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
 
-    `states`: by path; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
+    `states`: by path; `seconds`: that its parts took; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
     of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: objects that are as they were, and have no
     state.
     """
@@ -28,7 +46,7 @@ class Outcome:
     bytes_read: int = 0
     records: int = 0
     recognised: int = 0
-    read_seconds: float = 0.0
+    seconds: Seconds = field(default_factory=Seconds)
     rows_written: int = 0
     waiting: int = 0
     faults: list[str] = field(default_factory=list)
@@ -38,6 +56,11 @@ class Outcome:
     nodeless: list[str] = field(default_factory=list)
     owned_now: int = 0
     passed_by: int = 0
+
+    @property
+    def read_seconds(self) -> float:
+        """From the look at the files to the commit of what they gave."""
+        return sum(self.seconds.get(part, 0.0) for part in ("identify", "start Spark", "read", "commit"))
 
     @property
     def files(self) -> dict[str, int]:
@@ -72,12 +95,14 @@ class Outcome:
             bytes_read=self.bytes_read + later.bytes_read,
             records=self.records + later.records,
             recognised=self.recognised + later.recognised,
-            read_seconds=self.read_seconds + later.read_seconds,
+            seconds=self.seconds.followed_by(later.seconds),
             rows_written=self.rows_written + later.rows_written,
             faults=list(dict.fromkeys(self.faults + later.faults)),
             failed=list(dict.fromkeys(self.failed + later.failed)),
             clusters=self.clusters | later.clusters,
             owned_now=self.owned_now + later.owned_now,
+            # What the first look has read the next one passes by.
+            passed_by=self.passed_by if self.seconds else later.passed_by,
         )
 
 

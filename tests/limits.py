@@ -1,12 +1,13 @@
-"""Long files, many files, and brackets without end, through the whole of ingestion: `make limits`.
+"""Long files, many files, brackets without end, through the whole of ingestion, and a long listing of objects: `make limits`.
 
-`python -m tests.limits --megabytes 1024 --files 100000 --brackets 1000000 --line 64` loads each of them in a process of its own, without Spark but
+`python -m tests.limits --megabytes 1024 --files 100000 --brackets 1000000 --line 64 --objects 1000000` loads each of them in a process of its own, without Spark but
 with the code of its workers, and prints processor time, elapsed time, peak memory and what was found.  `--only` takes some of the cases.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import multiprocessing
 import os
 import resource
@@ -16,12 +17,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from ingestion import ingest as ingesting
 from ingestion.captures import modules
 from ingestion.outcome import Outcome
 from ingestion.recognition.recognise import catalogue
+from ingestion.sources import earlier
+from ingestion.sources.discover import discover
 from ingestion.sources.seen import COARSEST_SECONDS
+from ingestion.sources.stages import TO_READ
+from tests import listing
 from tests.rotations import Here
 
 RECORD = "[2026-11-21 {:02}:{:02}:{:02},{:03}] INFO [ReplicaManager broker=1] record {} {} (kafka.server.ReplicaManager)\n"
@@ -30,12 +38,13 @@ HEAD = "[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything: megabytes of one log, small files, brackets, megabytes of one line."""
+    """How much of everything: megabytes of one log, small files, brackets, megabytes of one line, objects in one folder."""
 
     megabytes: int = 1024
     files: int = 100_000
     brackets: int = 1_000_000
     line: int = 64
+    objects: int = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -106,12 +115,38 @@ def many_files(folder: Path, sizes: Sizes) -> None:
         put(folder / f"{number // 1000:03}/server-{number:06}.log", "".join(RECORD.format(*clock, number, n) for n in range(3)))
 
 
+def known_objects(count: int) -> earlier.Past:
+    """What earlier runs found, where they have read so many objects."""
+    same: dict[str, Any] = {
+        "cluster_id": "limits",
+        "outcome": TO_READ,
+        "size_bytes": listing.SIZE,
+        "modified_at": dt.datetime.fromisoformat(listing.MODIFIED),
+        "clues": {"path_node": None},
+    }
+    columns = {name: pa.repeat(pa.scalar(value), count) for name, value in same.items()}
+    paths = pa.array([f"s3://{listing.BUCKET}/{listing.name_of(number)}" for number in range(count)])
+    return earlier.Past(pa.table({**columns, "source_path": paths}))
+
+
+def list_objects(sizes: Sizes) -> list[Measured]:
+    """Objects in one folder of a bucket, all but one of which were read before."""
+    with listing.many_objects(sizes.objects) as uri:
+        past = known_objects(sizes.objects - 1)
+        before, processor, began = peak_bytes(), time.process_time(), time.monotonic()
+        new = list(discover(ingesting.Options([uri], cluster="limits"), None, past.passes_by))
+        took = time.process_time() - processor, time.monotonic() - began
+    outcome = Outcome(passed_by=past.passed.total(), states={found.shown: ["new"] for found in new})
+    return [Measured("objects, listed", sizes.objects * listing.SIZE, *took, peak_bytes(), before, outcome)]
+
+
 CASES: dict[str, tuple[str, Callable[[Path, Sizes], None]]] = {
     "brackets": ("brackets without end, eight files", brackets),
     "line": ("no line end, three files", one_line),
     "log": ("one log", one_log),
     "files": ("small files", many_files),
 }
+LISTING = "objects"
 
 
 def put(path: Path, text: str) -> None:
@@ -136,7 +171,9 @@ def peak_bytes() -> int:
 
 
 def run(case: str, sizes: Sizes, scratch: str | None = None) -> list[Measured]:
-    """A case: its first load, and a second look at the same files."""
+    """A case: its first load, and a second look at the same files; of objects their listing."""
+    if case == LISTING:
+        return list_objects(sizes)
     # Read once by every worker, and not what is measured.
     catalogue(), modules()
     what, make = CASES[case]
@@ -155,12 +192,12 @@ def show(case: str, sizes: Sizes, scratch: str | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=CASES, action="append", help="a case; may be repeated")
+    parser.add_argument("--only", choices=[*CASES, LISTING], action="append", help="a case; may be repeated")
     parser.add_argument("--scratch", help="folder for the files; by default the system's")
     for name, value in vars(Sizes()).items():
         parser.add_argument(f"--{name}", type=int, default=value)
     given = vars(parser.parse_args())
-    cases, scratch = given.pop("only") or list(CASES), given.pop("scratch")
+    cases, scratch = given.pop("only") or [*CASES, LISTING], given.pop("scratch")
     print("| what | MB | processor s | elapsed s | memory, MB more than at rest | found |")
     print("|---|---:|---:|---:|---:|---|", flush=True)
     failed = False

@@ -33,6 +33,14 @@ class Bucket:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=below)
         return [found["Key"] for page in pages for found in page.get("Contents", [])]
 
+    def bring(self, below: str, folder: Path) -> None:
+        """The tables of a warehouse in the bucket, bronze and what builds publish, as files."""
+        for schema in ("bronze", "marts", "reports"):
+            for key in self.keys(f"{below}/{schema}/"):
+                file = folder / key.removeprefix(f"{below}/")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                self.client.download_file(self.name, key, str(file))
+
     @property
     def endpoint(self) -> str:
         return str(self.client.meta.endpoint_url)

@@ -34,6 +34,7 @@ class Here:
 
     sparkContext = property(lambda self: self)
     defaultParallelism = 2
+    master = "local[2]"
     conf = SimpleNamespace(get=lambda name, default: default, set=lambda name, value: None, unset=lambda name: None)
 
     def createDataFrame(self, rows: pa.Table) -> Here:

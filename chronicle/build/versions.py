@@ -47,6 +47,13 @@ class Record:
             return newest
         return None if version is None else opened(path, version)
 
+    def tables(self, place: Warehouse) -> list[tuple[str, str]]:
+        """(schema, name) of the tables that the record knows and that are there, in order."""
+        known = sorted(self.versions)
+        return [
+            (schema, name) for schema, name in (one.split(".", 1) for one in known) if DeltaTable.is_deltatable(place.table(schema, name))
+        ]
+
     def write(self, place: Warehouse) -> None:
         """Put this record in the place of the one before."""
         put(place.published, json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n")

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from click import UsageError
     from pyspark.sql import SparkSession
 
+    from ingestion.warehouse import Warehouse
+
 
 app = typer.Typer(
     name="chronicle",
@@ -118,6 +120,7 @@ def ingest(
     timezone: TimezoneOption = None,
     pattern: PatternOption = None,
     settled_after: SettledOption = 60,
+    profile: Annotated[bool, typer.Option("--profile", help="Print what the parts took: listing, inspecting, reading …")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
     master: MasterOption = None,
@@ -125,7 +128,7 @@ def ingest(
     """Read raw logs, captures and metrics into bronze, exactly once."""
     from chronicle.build.working_copy import copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import must_be_able, start_to_ingest
+    from chronicle.spark.session import must_be_able, start_or_connect
     from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
@@ -137,7 +140,19 @@ def ingest(
         return
     must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
-    must_be_whole(read_in(options, warehouse, lambda: start_to_ingest(copy_of(place).root, memory=memory), tell, show_bytes).failed)
+    outcome = read_in(options, warehouse, lambda: start_or_connect(copy_of(place).root, memory=memory), tell, show_bytes)
+    if profile:
+        show_parts(outcome.seconds)
+    must_be_whole(outcome.failed)
+
+
+def show_parts(seconds: dict[str, float]) -> None:
+    """What the parts of an ingestion took, as a table."""
+    import pyarrow as pa
+
+    from chronicle.output.table import write
+
+    write(pa.table({"part": list(seconds), "seconds": [round(took, 2) for took in seconds.values()]}), sys.stdout, pager=False)
 
 
 def must_be_whole(failed: list[str]) -> None:
@@ -422,8 +437,23 @@ def report(
 
 
 @app.command()
-def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOption = DEFAULT_MEMORY, master: MasterOption = None) -> None:
-    """Rebuild the SQL catalog from the Delta tables on disk and list them. Other commands do this automatically."""
+def register(
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            "--in",
+            help="Make the published tables known in this schema of a catalog that stays: the one of the Spark session (CHRONICLE_SPARK_SETTINGS).",
+            metavar="[CATALOG.]SCHEMA",
+        ),
+    ] = None,
+    location: Annotated[
+        str | None, typer.Option(help="With --in: where the catalog's users find the warehouse; default: --warehouse.", metavar="DIR|URI")
+    ] = None,
+    warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    master: MasterOption = None,
+) -> None:
+    """List the tables, after the SQL catalog of a session was made from them as all commands do; or make them known in another catalog."""
     from chronicle.build.working_copy import brought
     from chronicle.spark.catalog import register as register_tables
     from chronicle.spark.catalog import register_views
@@ -432,11 +462,30 @@ def register(warehouse: WarehouseOption = DEFAULT_WAREHOUSE, memory: MemoryOptio
 
     place = Warehouse.at(warehouse)
     place.must_exist()
+    if schema is not None:
+        register_in(place, schema, location or place.root, memory)
+        return
     place = brought(place, tell)
     spark = start(place.root, memory=memory)
     names = register_tables(spark, place) + register_views(spark, place)
     print("\n".join(sorted(names)))
     tell(f"{len(names)} tables and views in {place.root}")
+
+
+def register_in(place: Warehouse, schema: str, location: str, memory: str) -> None:
+    """Make the published tables of a warehouse known in a schema of another catalog."""
+    from chronicle.build.versions import Record
+    from chronicle.build.working_copy import copy_of
+    from chronicle.spark import outer_catalog
+    from chronicle.spark.session import start_or_connect
+
+    tables = Record.of(place).tables(place)
+    if not tables:
+        raise ValueError(f"{place.root}: no build has published tables yet; run `chronicle build`")
+    spark = start_or_connect(copy_of(place).root, memory=memory)
+    names, gone = outer_catalog.register(spark, tables, location.rstrip("/"), schema)
+    print("\n".join(names))
+    tell(f"{len(names)} tables of {location} are known in {schema}" + (f"; dropped {', '.join(gone)}, which are no more" if gone else ""))
 
 
 @app.command()

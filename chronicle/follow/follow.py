@@ -31,9 +31,9 @@ from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
 from ingestion.lease import Busy
 from ingestion.reading import objects
-from ingestion.reading.objects import is_topic, is_uri
+from ingestion.reading.objects import is_service, is_uri
+from ingestion.sources import services
 from ingestion.sources.discover import find_files
-from ingestion.sources.topics import high_watermarks
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
     """The files below the paths as they are on disk, without opening any."""
     found: Marks = {}
     for given in paths:
-        if is_topic(given):
-            found |= {name: (0, 0, offset, 0) for name, offset in high_watermarks(given).items()}
+        if is_service(given):
+            found |= {name: (0, 0, number, 0) for name, number in services.marks(given).items()}
             continue
         if is_uri(given):
             found |= {uri: (0, hash(status.mark), status.size, int(status.modified * 1e9)) for uri, status in objects.below(given)}

@@ -143,6 +143,8 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
         raise masters.BadMaster(
             f"{masters.master()}: Spark Connect can `chronicle ingest`; all else needs a driver of its own: local[N], spark://…"
         )
+    if gateway.is_given():
+        raise masters.BadMaster("spark-submit can `chronicle ingest`; for all else call chronicle itself, with --master spark://…")
     active = SparkSession.getActiveSession()
     if active is not None:
         if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
@@ -167,9 +169,21 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     return session
 
 
-def start_to_ingest(warehouse: str, *, memory: str = "2g") -> SparkSession:
-    """A session that can read files, which one of Spark Connect can as well."""
+def start_or_connect(warehouse: str, *, memory: str = "2g") -> SparkSession:
+    """A session for what needs no Java of ours, to read files and to write to a catalog: of Spark Connect, or of the Java that spark-submit started."""
+    if gateway.is_given():
+        return _submitted()
     return _of_connect(masters.master()) if masters.is_connect(masters.master()) else start(warehouse, memory=memory)
+
+
+def _submitted() -> SparkSession:
+    """The session that spark-submit has started Java for, with master, memory and jars as it was told."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    for key, value in {"spark.app.name": "chronicle", "spark.sql.session.timeZone": "UTC", **masters.given_settings()}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def _of_connect(master: str) -> SparkSession:
@@ -190,7 +204,7 @@ def _of_connect(master: str) -> SparkSession:
 
 def must_be_able() -> None:
     """Raises java.NoJava, jars.NoJars or masters.BadMaster where Spark could not start: before minutes of other work, not after them."""
-    if masters.is_connect(masters.master()):
+    if masters.is_connect(masters.master()) or gateway.is_given():
         return
     java.find()
     jars.class_path()

@@ -66,6 +66,12 @@ def context_of(spark: SparkSession) -> Any:
     return getattr(spark, "sparkContext", None)
 
 
+def is_elsewhere(spark: SparkSession) -> bool:
+    """Whether tasks may run on other machines."""
+    context = context_of(spark)
+    return context is None or not str(context.master).startswith("local")
+
+
 @contextlib.contextmanager
 def one_each(spark: SparkSession, count: int) -> Iterator[None]:
     """A row in a task, for as long as this lasts."""

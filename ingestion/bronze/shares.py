@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import read_capture
-from ingestion.bronze.executors import on_executors, tasks_at_once
+from ingestion.bronze.executors import is_elsewhere, on_executors, tasks_at_once
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.parts import parts_of, to_read_again, together
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
@@ -22,6 +22,7 @@ from ingestion.reading.objects import is_uri
 from ingestion.sources import archives
 from ingestion.sources.discover import GZIPPED, is_archive
 from ingestion.sources.inspect import inspect
+from ingestion.sources.spool import Spool
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected
 
 if TYPE_CHECKING:
@@ -113,12 +114,14 @@ def read_portion(
     held: Collection[str],
     batch_id: int,
     now: dt.datetime,
+    spool: Spool,
     progress: Progress | None,
 ) -> tuple[dict[str, list[Added]], list[Read]]:
-    """Read some files: what was written of them, by table, and what each gave.  `held`: paths of files whose last record may still grow."""
+    """Read some files: what was written of them, by table, and what each gave.  `held`: paths of files whose last record may still grow;
+    `spool`: has files that executors on other machines do not see."""
 
     def read(shares: list[list[Task]]) -> list[Done]:
-        return read_shares(spark, warehouse, shares, progress)
+        return read_shares(spark, warehouse, shares, spool, progress)
 
     parts = [parts_of(task_of(source, source.path in held, batch_id, now)) for source in portion]
     whole = [number for number, those in enumerate(parts) if len(those) == 1]
@@ -151,12 +154,25 @@ def read_on(parts: list[Task], done: list[Done], read: Callable[[list[list[Task]
     return [file for added, _ in done[:count] for file in added], {source_id: counted}
 
 
-def read_shares(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: Progress | None) -> list[Done]:
-    """Read each share of the tasks on an executor."""
+def read_shares(spark: SparkSession, warehouse: str, shares: list[list[Task]], spool: Spool, progress: Progress | None) -> list[Done]:
+    """Read each share of the tasks on an executor, and here what executors do not see."""
     tasks = [task for share in shares for task in share]
     size = sum(task.end - task.start for task in tasks if task.end >= 0)
     shown = partial(progress, len(tasks), size) if progress else None
-    return on_executors(spark, partial(write_share, bronze=f"{warehouse}/bronze"), shares, shown)
+    work, elsewhere = partial(write_share, bronze=f"{warehouse}/bronze"), is_elsewhere(spark)
+
+    def stays(task: Task) -> bool:
+        return elsewhere and spool.is_only_here(task.path)
+
+    far = [[task for task in share if not stays(task)] for share in shares]
+    made = iter(on_executors(spark, work, [share for share in far if share], shown))
+    done = [next(made) if share else ([], {}) for share in far]
+    for (files, counted), share in zip(done, shares, strict=True):
+        if near := [task for task in share if stays(task)]:
+            more, counts = work(near)
+            files += more
+            counted |= counts
+    return done
 
 
 # Shapes that this worker has recognised; one process works through many shares. A fleet has some thousand, but texts that nobody knows have

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from backports.zstd import ZstdError, ZstdFile
 
 from ingestion.reading import objects
-from ingestion.reading.objects import is_topic, is_uri
+from ingestion.reading.objects import is_service, is_uri
 
 # So many first bytes tell a file from others, and so many last ones where it has been read to.
 FINGERPRINT = 1024
@@ -37,8 +37,8 @@ def real(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether there is such a file, folder, object, or prefix of objects; what was in a topic is not."""
-    if is_topic(path):
+    """Whether there is such a file, folder, object, or prefix of objects; what was in a service is not."""
+    if is_service(path):
         return False
     return objects.exists(path) if is_uri(path) else os.path.exists(path)
 

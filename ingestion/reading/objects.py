@@ -45,9 +45,9 @@ def is_uri(path: str) -> bool:
     return URI.match(path) is not None
 
 
-def is_topic(path: str) -> bool:
-    """Whether a path is the URI of a topic of Kafka (`sources/topics.py`)."""
-    return path.startswith("kafka://")
+def is_service(path: str) -> bool:
+    """Whether a path is the URI of something that is asked for what it has, as it has no files (`sources/services.py`)."""
+    return path.startswith(("kafka://", "prometheus+http://", "prometheus+https://"))
 
 
 def plain(path: str) -> str:
@@ -73,24 +73,40 @@ def exists(uri: str) -> bool:
 
 
 def below(uri: str) -> Iterator[tuple[str, Status]]:
-    """Every object at or below a URI, folder by folder in order: not more than one folder's are held.  Raises OSError."""
+    """Every object at or below a URI, in the order of the store: no more are held than S3 gives at once, or than another store has in one folder.
+    Raises OSError."""
     if (one := status(uri)) is not None:
         yield uri, one
         return
     files, root = file_system(uri)
     with _faults_of(uri):
-        for folder, folders, found in files.walk(root, detail=True):
-            folders_in_order = {name: folders[name] for name in sorted(folders)}
+        for info in _in_pages(files, root) if hasattr(files, "call_s3") else _by_folder(files, root):
+            name = str(info["name"])
+            if not name.endswith("/"):
+                yield uri.rstrip("/") + name.removeprefix(root), _status(info)
+
+
+def _in_pages(files: Any, root: str) -> Iterator[dict[str, Any]]:
+    """What S3 has below a path, a thousand at a time."""
+    bucket, _, key = root.partition("/")
+    prefix = f"{key}/" if key else ""
+    goes_on: dict[str, str] = {}
+    while True:
+        page = files.call_s3("list_objects_v2", Bucket=bucket, Prefix=prefix, **goes_on)
+        yield from ({**found, "name": f"{bucket}/{found['Key']}", "size": found["Size"]} for found in page.get("Contents", ()))
+        if not page.get("IsTruncated"):
+            return
+        goes_on = {"ContinuationToken": page["NextContinuationToken"]}
+
+
+def _by_folder(files: Any, root: str) -> Iterator[dict[str, Any]]:
+    """What another store has below a path, a folder at a time."""
+    for folder, folders, found in files.walk(root, detail=True):
+        if "" in found or "" in folders:
+            # An object that is called as a folder, or two slashes in a row: `walk` takes them for the folder itself.
+            found = files.find(folder, detail=True)
             folders.clear()
-            if "" in found or "" in folders_in_order:
-                # An object that is called as a folder, or two slashes in a row: `walk` takes them for the folder itself.
-                found = files.find(folder, detail=True)
-            else:
-                folders.update(folders_in_order)
-            for info in sorted(found.values(), key=lambda info: str(info["name"])):
-                name = str(info["name"])
-                if not name.endswith("/") and info["type"] == "file":
-                    yield uri.rstrip("/") + name.removeprefix(root), _status(info)
+        yield from (info for info in found.values() if info["type"] == "file")
 
 
 def opened(uri: str, buffer: int = BUFFER) -> BinaryIO:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ingestion.reading import objects
 from ingestion.reading.files import fault_of, readable, real
 from ingestion.reading.names import COMPRESSED
-from ingestion.reading.objects import Status, is_topic, is_uri
+from ingestion.reading.objects import Status, is_service, is_uri
 from ingestion.reading.zones import zone_of
 from ingestion.records.patterns import compile_pattern
 from ingestion.sources import archives
@@ -61,8 +61,8 @@ def discover(
     """Every file below the given paths, in order.  `leave_out`: a folder that is passed by; `is_known`: whether an object is passed by, for it
     is as it was when it was read."""
     for given in options.paths:
-        if is_topic(given):
-            # What is new in it is read before it is a file (`topics.py`).
+        if is_service(given):
+            # What is new in it is read before it is a file (`services.py`).
             continue
         if is_uri(given):
             yield from discover_objects(given, options, is_known)
@@ -95,12 +95,19 @@ def discover_objects(given: str, options: Options, is_known: Callable[[Found, St
     if not objects.exists(given):
         yield located(Found(given, given, os.path.dirname(given), "", given), below(given, given), options, None)
         return
-    bundle = None if options.layout else archives.bundle_of(Names(given))
+    bundle, unknown = None if options.layout else archives.bundle_of(Names(given)), []
     for uri, status in objects.below(given):
         found = Found(uri, readable(uri), readable(os.path.dirname(uri)), "", given, is_whole=True)
         found = located(found, below(uri, given), options, bundle)
         if not is_known(found, status):
-            yield found
+            unknown.append(found)
+    yield from sorted(unknown, key=lambda found: as_in_folders(found.path))
+
+
+def as_in_folders(path: str) -> list[tuple[bool, str]]:
+    """What sorts paths as `find_files` gives them: the files of a folder, then those of each folder in it."""
+    *folders, name = path.split("/")
+    return [*((True, folder) for folder in folders), (False, name)]
 
 
 def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:

@@ -7,6 +7,7 @@ No Spark here.  A capture that was read before the file that tells its node gets
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import os
 import sys
 from collections import Counter
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 from ingestion import captures
 from ingestion.reading import objects
 from ingestion.records.kinds import kinds_of_others
-from ingestion.sources import owners, topics
+from ingestion.sources import owners
 from ingestion.sources.resolve import files_of
 from ingestion.sources.stages import (
     FAILED,
@@ -44,8 +45,6 @@ CUT = "cut"
 AT_ONCE = 5_000
 # What may be another one the next time: what could not be read, and what a later release of ours may know.
 LOOKED_AT_AGAIN = (MISSING, UNREADABLE, FAILED, UNKNOWN)
-# Tables keep microseconds.
-SAME_SECONDS = 1e-4
 # What a row says of a source besides its cluster.
 KNOWN = (
     "source_id",
@@ -61,6 +60,12 @@ KNOWN = (
 Row = dict[str, Any]
 # Cluster and path of a file.
 Place = tuple[str, str]
+
+
+def mark_of(cluster: str, path: str, node: int | None, size: int | None, modified: float) -> bytes:
+    """An object as it is at a time, in 16 bytes.  `node`: by its path; tables keep microseconds of its time."""
+    said = f"{cluster}\x1f{path}\x1f{node}\x1f{size}\x1f{round(modified * 1e6)}"
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class Past:
@@ -82,12 +87,14 @@ class Past:
         return {row["source_path"]: (sys.intern(row["outcome"]), row["size_bytes"]) for row in last}
 
     @cached_property
-    def last_objects(self) -> dict[Place, tuple[int | None, int, float]]:
-        """Node by its path, size and time of each object, as it was when it was last looked at; of those to look at again nothing."""
+    def last_objects(self) -> set[bytes]:
+        """A mark of each object as it was when it was last looked at; of those to look at again none.  There may be millions."""
         those = self.table.filter(pc.match_substring_regex(self.table["source_path"], f"^{objects.URI.pattern}"))
         columns = ("cluster_id", "source_path", "size_bytes", "modified_at", "outcome", "clues")
         return {
-            (sys.intern(row["cluster_id"]), row["source_path"]): (
+            mark_of(
+                row["cluster_id"],
+                row["source_path"],
                 (row["clues"] or {}).get("path_node"),
                 row["size_bytes"],
                 row["modified_at"].timestamp(),
@@ -98,16 +105,15 @@ class Past:
 
     def passes_by(self, found: Found, status: objects.Status) -> bool:
         """Whether an object is as it was when it was read, and counts it then."""
-        node, size, modified = self.last_objects.get((found.cluster_id, found.shown), (None, -1, 0.0))
-        is_as_it_was = (node, size) == (found.path_node, status.size) and abs(modified - status.modified) < SAME_SECONDS
+        is_as_it_was = mark_of(found.cluster_id, found.shown, found.path_node, status.size, status.modified) in self.last_objects
         if is_as_it_was:
             self.passed[found.cluster_id] += 1
         return is_as_it_was
 
-    @cached_property
-    def offsets(self) -> dict[tuple[str, str, int], int]:
-        """How far each partition of a topic was read."""
-        return topics.ends(self.table["source_path"].to_pylist())
+    @property
+    def names(self) -> list[str]:
+        """What all files are called that were looked at."""
+        return list(self.table["source_path"].to_pylist())
 
     @cached_property
     def captures(self) -> dict[Place, Row]:

@@ -1,4 +1,4 @@
-"""Where bytes lie that are no files yet: members of archives, messages of topics."""
+"""Where bytes lie that are no files yet: members of archives, messages of topics, answers of services."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from ingestion.sources.archives import Member
 
 
 class Spool:
-    """A private folder for the members of archives and what was in topics, one after the other under numbers, gone when the run ends."""
+    """A private folder for the members of archives and what services gave, one after the other under numbers, gone when the run ends.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    `is_shared`: whether every machine that reads sees it, as it lies in the warehouse.
+    """
+
+    def __init__(self, folder: Path, is_shared: bool = True) -> None:
+        self.folder, self.is_shared = folder.resolve(), is_shared
         self.count = 0
+
+    def is_only_here(self, path: str) -> bool:
+        """Whether other machines do not see a file."""
+        return not self.is_shared and path.startswith(f"{self.folder}/")
 
     def __enter__(self) -> Spool:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,9 +1,10 @@
 """Log lines that a shipper puts into a topic of Kafka: kafka://host:9092,host2:9092/topic.
 
 What was put into a partition since the last run is taken for a file that is called kafka://<cluster id>/<topic>/<partition>/<first offset>-<end
-offset>, in which a message is a line (or lines: what Filebeat, Fluent Bit and Vector make of a stack trace is one message).  How far a partition has
-been read is said by the last of these names in `bronze.sources`, which are committed with the records: each message counts once, and no consumer
-group remembers anything.  The last record of each is left for the next run until nothing was put for a while, for more of it may come.
+offset>, in which a message is a line (or lines: what Filebeat, Fluent Bit and Vector make of a stack trace is one message, and one of OpenTelemetry's
+has many records).  How far a partition has been read is said by the last of these names in `bronze.sources`, which are committed with the records:
+each message counts once, and no consumer group remembers anything.  The last record of each is left for the next run until nothing was put for a
+while, for more of it may come.
 
 CHRONICLE_KAFKA_SETTINGS names a file of librdkafka's settings (`security.protocol=SASL_SSL`, …).
 """
@@ -14,12 +15,13 @@ import contextlib
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ingestion.reading.objects import CannotReach
 from ingestion.reading.settings import settings_lines
+from ingestion.sources.otlp import lines_of
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found
 
@@ -54,6 +56,7 @@ class Lines:
     def add(self, offset: int, value: bytes, put_at: float) -> None:
         self.begins.append(len(self.text))
         self.offsets.append(offset)
+        value = lines_of(value)
         self.text += value if value.endswith(b"\n") else value + b"\n"
         self.put_at = max(self.put_at, put_at)
 
@@ -150,17 +153,16 @@ def given_settings() -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in pairs}
 
 
-def high_watermarks(uri: str) -> dict[str, int]:
+def marks(uri: str) -> dict[str, int]:
     """By partition the offset behind its last message."""
     with Topic(uri) as topic:
         return {f"{uri}/{partition}": topic.bounds(partition)[1] for partition in topic.partitions}
 
 
-def ranges(
-    uri: str, known: Mapping[tuple[str, str, int], int], settled_after: float, spool: Spool, whole_end: Callable[[Found], int]
-) -> Iterator[Found]:
-    """What is new in a topic, as files.  `known`: what `ends` gives; `spool`: where they lie; `whole_end`: of a file that may go on, the byte up to
-    which its records are whole.  Raises CannotReach."""
+def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whole_end: Callable[[Found], int]) -> Iterator[Found]:
+    """What is new in a topic, as files.  `names`: of all files that were read; `spool`: where they lie; `whole_end`: of a file that may go on, the byte
+    up to which its records are whole.  Raises CannotReach."""
+    known = ends(names)
     with Topic(uri) as topic:
         root = f"kafka://{topic.cluster}/{topic.name}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from chronicle.project import PROJECT
@@ -13,16 +14,30 @@ from chronicle.spark import master as masters
 ORDERS = PROJECT / "examples/orders"
 
 
+def environment(master: str | None, settings: Path | None) -> dict[str, str]:
+    """What a process has to find that Spark.  `master`: None for this machine's cores."""
+    own = {name: value for name, value in os.environ.items() if name not in (masters.MASTER, masters.SETTINGS)}
+    own["PYTHONPATH"] = str(PROJECT)
+    if master:
+        own[masters.MASTER] = master
+    if settings:
+        own[masters.SETTINGS] = str(settings)
+    return own
+
+
 def chronicle(master: str | None, settings: Path | None, *arguments: object) -> subprocess.Popen[str]:
     """Start a command.  `master`: None for this machine's cores."""
-    environment = {name: value for name, value in os.environ.items() if name not in (masters.MASTER, masters.SETTINGS)}
-    environment["PYTHONPATH"] = str(PROJECT)
-    if master:
-        environment[masters.MASTER] = master
-    if settings:
-        environment[masters.SETTINGS] = str(settings)
     command = [sys.executable, "-m", "chronicle", *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(command, env=environment(master, settings), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def begun(process: subprocess.Popen[str], warehouse: Path) -> subprocess.Popen[str]:
+    """A command as soon as it has written records into a warehouse in a folder, which are not committed yet."""
+    end = time.monotonic() + 120
+    while not any(path.stat().st_size for path in warehouse.glob("bronze/log_records/*.parquet")):
+        assert time.monotonic() < end, "nothing is written"
+        time.sleep(0.05)
+    return process
 
 
 def done(process: subprocess.Popen[str]) -> str:

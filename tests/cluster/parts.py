@@ -61,13 +61,13 @@ class Java:
 class Cluster:
     """A master and its workers, each of one core."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = WORKERS) -> None:
         self.folder, port = folder, free_port()
         self.master = f"spark://127.0.0.1:{port}"
         self.head = Java(folder, "master", MASTER, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
         self.head.wait_for("I have been elected leader")
         self.workers: list[Java] = []
-        for _ in range(WORKERS):
+        for _ in range(workers):
             self.add_worker()
 
     def add_worker(self) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
 
+import chronicle.__main__ as main
 from bench.fleet import Fleet, write_fleet
-from tests.cluster.commands import ORDERS, chronicle, done
+from chronicle.spark import java
+from chronicle.spark.internals import spark_home
+from tests.cluster.commands import ORDERS, begun, chronicle, done, environment
 from tests.cluster.parts import Cluster, cluster, connect_server
 from tests.partial import verdicts
 
@@ -63,21 +66,32 @@ def test_spark_connect_reads_the_same(orders: Path, tmp_path: Path) -> None:
         assert "all else needs a driver of its own" in refused.communicate(timeout=60)[0] and refused.returncode == 1
 
 
-def begun(spark_cluster: Cluster, fleet: Path, warehouse: Path) -> subprocess.Popen[str]:
-    """An ingestion on the cluster whose workers write."""
-    process = chronicle(spark_cluster.master, spark_cluster.settings(), *ingesting(fleet, warehouse))
-    end = time.monotonic() + 120
-    while not any(path.stat().st_size for path in warehouse.glob("bronze/log_records/*.parquet")):
-        assert time.monotonic() < end, "nothing is written"
-        time.sleep(0.05)
-    return process
+def test_spark_submit_starts_an_ingestion(spark_cluster: Cluster, orders: Path, tmp_path: Path) -> None:
+    given = [f"--conf={key}=127.0.0.1" for key in ("spark.driver.host", "spark.driver.bindAddress")]
+    command = [
+        spark_home.home() / "bin" / "spark-submit",
+        "--master",
+        spark_cluster.master,
+        *given,
+        "--conf=spark.executor.cores=1",
+        main.__file__,
+    ]
+    how = environment(None, None) | {"JAVA_HOME": str(java.find()), "PYSPARK_PYTHON": sys.executable}
+
+    def submitted(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*map(str, (*command, *arguments))], env=how, capture_output=True, text=True, timeout=300)
+
+    done = submitted("ingest", ORDERS, "-w", tmp_path / "warehouse")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert rows(tmp_path / "warehouse") == rows(orders)
+    assert "spark-submit can `chronicle ingest`" in submitted("build", "-w", tmp_path / "warehouse").stderr
 
 
 def test_a_worker_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    process = begun(spark_cluster, fleet, warehouse)
+    process = begun(chronicle(spark_cluster.master, spark_cluster.settings(), *ingesting(fleet, warehouse)), warehouse)
     spark_cluster.workers[0].kill()
     done(process)
     assert rows(warehouse) == loaded
@@ -88,7 +102,7 @@ def test_a_driver_that_is_killed_loses_nothing(
     spark_cluster: Cluster, fleet: Path, loaded: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    process = begun(spark_cluster, fleet, warehouse)
+    process = begun(chronicle(spark_cluster.master, spark_cluster.settings(), *ingesting(fleet, warehouse)), warehouse)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert rows(warehouse) == []

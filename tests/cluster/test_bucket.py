@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from tests import duck
 from tests.cluster.commands import ORDERS, chronicle, done
+from tests.lab import ARCHIVES
 from tests.objects import Bucket, server
 from tests.partial import verdicts
 
@@ -31,12 +33,7 @@ def test_from_bucket_to_bucket(bucket: Bucket, orders: Path, tmp_path: Path, mon
     there = f"{bucket.uri}/warehouse"
     said = done(chronicle(None, None, "run", f"{bucket.uri}/orders", "-w", there))
     assert "13 new" in said and f"into {there}" in said
-    # All that builds publish, and bronze, as it is in the bucket.
-    for schema in ("bronze", "marts", "reports"):
-        for key in bucket.keys(f"warehouse/{schema}/"):
-            file = tmp_path / key
-            file.parent.mkdir(parents=True, exist_ok=True)
-            bucket.client.download_file(bucket.name, key, str(file))
+    bucket.bring("warehouse", tmp_path / "warehouse")
     assert [str(verdict) for verdict in verdicts(orders, tmp_path / "warehouse") if verdict.differences] == []
 
     # Nothing is new; then one line is.
@@ -54,6 +51,22 @@ def test_from_bucket_to_bucket(bucket: Bucket, orders: Path, tmp_path: Path, mon
     done(chronicle(None, None, "run", tmp_path / "later", "-w", there, "--cluster", "orders", "--timezone", "UTC", "--settled-after", 0))
     files = "select count(*) as files from fct_sources"
     assert done(chronicle(None, None, "sql", files, "-w", there, "--format", "csv")).split() == ["files", "14"]
+
+
+def test_the_whole_lab(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
+        with tarfile.open(archive) as packed:
+            packed.extractall(tmp_path / "lab", filter="data")
+    (tmp_path / "logs").mkdir()
+    for inputs in sorted((tmp_path / "lab").glob("*/input")):
+        bucket.take(inputs, f"lab/{inputs.parent.name}")
+        shutil.move(inputs, tmp_path / "logs" / inputs.parent.name)
+    how = ("--layout", "{cluster}/**", "--timezone", "UTC", "--settled-after", 0)
+    done(chronicle(None, None, "run", tmp_path / "logs", "-w", tmp_path / "here", *how))
+    done(chronicle(None, None, "run", f"{bucket.uri}/lab", "-w", f"{bucket.uri}/of-lab", *how))
+    bucket.bring("of-lab", tmp_path / "there")
+    assert [str(verdict) for verdict in verdicts(tmp_path / "here", tmp_path / "there") if verdict.differences] == []
 
 
 def test_other_engines_read_the_bucket(bucket: Bucket) -> None:

@@ -51,6 +51,7 @@ def test_what_cannot_be_read_has_a_row(tmp_path: Path) -> None:
 def test_options_that_cannot_be(tmp_path: Path) -> None:
     for options, said in (
         ({}, "no path"),
+        ({"path": "kafka://127.0.0.1:9092/logs"}, "use `chronicle ingest` for it"),
         ({"path": "x", "timezone": "Mars"}, "unknown time zone"),
         ({"path": "x", "node": "a"}, "invalid"),
     ):

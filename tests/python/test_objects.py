@@ -16,7 +16,9 @@ from ingestion import ingest as ingesting
 from ingestion.outcome import Outcome
 from ingestion.reading import objects
 from ingestion.reading.files import Changed, Expected, chunks, open_bytes
-from ingestion.sources.discover import Options
+from ingestion.sources.discover import Options, as_in_folders, discover, find_files
+from tests.limits import known_objects
+from tests.listing import BUCKET, SIZE, many_objects, name_of
 from tests.objects import Bucket
 from tests.python.test_records import line
 from tests.rotations import Here
@@ -106,6 +108,25 @@ def test_what_is_as_it_was_is_passed_by(bucket: Bucket, tmp_path: Path, monkeypa
     bucket.delete("logs/notes.txt")
     # Of another cluster they are others.
     assert load(tmp_path, f"{bucket.uri}/logs", cluster="other").records == 13
+
+
+def test_a_long_listing_comes_in_pages() -> None:
+    with many_objects(2_345) as uri:
+        found = list(objects.below(uri))
+        assert [name for name, _ in found] == [f"s3://{BUCKET}/{name_of(number)}" for number in range(2_345)]
+        assert {status.size for _, status in found} == {SIZE}
+        past = known_objects(2_345 - 1)
+        new = discover(Options([uri], cluster="limits"), None, past.passes_by)
+        assert [one.shown for one in new] == [found[-1][0]] and past.passed == {"limits": 2_344}
+
+
+def test_objects_come_in_the_order_of_files(tmp_path: Path) -> None:
+    names = ["a/b.log", "a/b/c.log", "a-b/c.log", "a.log", "a/a.log", "b", "a/b/a/z.log", "Z.log", "é.log"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    in_order = [str(Path(path).relative_to(tmp_path)) for path in find_files(str(tmp_path))]
+    assert sorted(names, key=as_in_folders) == in_order
 
 
 def test_no_name_stops_the_others(bucket: Bucket, tmp_path: Path) -> None:

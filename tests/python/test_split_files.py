@@ -53,7 +53,7 @@ def test_parts_say_what_the_whole_says(nodes: list[int], begin: dt.datetime, tmp
     taken: list[int] = []
     read_shares = shares.read_shares
     monkeypatch.setattr(
-        shares, "read_shares", lambda spark, to, tasks, shown: taken.append(len(tasks)) or read_shares(spark, to, tasks, shown)
+        shares, "read_shares", lambda spark, to, tasks, *others: taken.append(len(tasks)) or read_shares(spark, to, tasks, *others)
     )
     assert rows(tmp_path, text, "parts", "Europe/Berlin") == at_once
     # They were parts, of which those after a change of the node were read again.

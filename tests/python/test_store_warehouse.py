@@ -42,7 +42,7 @@ print(ingest.ingest(Here, sys.argv[1], Options([sys.argv[2]], cluster=sys.argv[3
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a host keeps for itself lies in its current folder."""
     monkeypatch.setattr(lease, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(ingesting, "Spool", lambda folder, real=ingesting.Spool: real(tmp_path / "members"))
+    monkeypatch.setattr(ingesting, "Spool", lambda folder, is_shared, real=ingesting.Spool: real(tmp_path / "members", is_shared))
     monkeypatch.setattr(ingesting, "Seen", lambda file, real=ingesting.Seen: real(tmp_path / "seen"))
 
 

@@ -14,12 +14,14 @@ from confluent_kafka import Producer
 from deltalake import DeltaTable
 
 from ingestion import ingest as ingesting
-from ingestion.bronze import write
+from ingestion.bronze import shares, write
 from ingestion.outcome import Outcome
 from ingestion.reading.objects import CannotReach
 from ingestion.sources import topics
 from ingestion.sources.discover import Options
+from ingestion.sources.otlp import lines_of
 from ingestion.sources.topics import LOST, Lines, Topic, ends
+from tests.objects import Bucket
 from tests.python.test_records import line
 from tests.rotations import Here
 
@@ -107,6 +109,60 @@ def test_messages_of_shippers(broker: Broker, tmp_path: Path) -> None:
     ]
 
 
+def of_collector(host: str, file: str, *bodies: Any, **record: Any) -> str:
+    """A message of OpenTelemetry's collector."""
+
+    def attributes(**given: str) -> list[dict[str, Any]]:
+        return [{"key": key.replace("__", "."), "value": {"stringValue": value}} for key, value in given.items()]
+
+    records = [
+        {"observedTimeUnixNano": "1767225600000000000", "body": body, "attributes": attributes(log__file__path=file)} for body in bodies
+    ]
+    scope = {"scope": {"name": record.pop("logger", "")}, "logRecords": [{**one, **record} for one in records]}
+    return json.dumps({"resourceLogs": [{"resource": {"attributes": attributes(host__name=host)}, "scopeLogs": [scope]}]})
+
+
+def test_messages_of_opentelemetry_hold_many_records(broker: Broker, tmp_path: Path) -> None:
+    for number in (1, 2):
+        texts = [line(number, f"[KafkaServer id={number}] started"), line(number + 2, f"of {number}") + "java.io.IOException: gone"]
+        broker.put(of_collector(f"kafka-{number}", "/var/log/kafka/server.log", *({"stringValue": text.rstrip()} for text in texts)))
+    assert load(tmp_path, broker.uri).records == 4
+    assert sorted((row["node_id"], row["body"], row["raw_text"].count("gone")) for row in rows(tmp_path, "log_records")) == [
+        (1, "of 1", 1),
+        (1, "started", 0),
+        (2, "of 2", 1),
+        (2, "started", 0),
+    ]
+
+
+def test_records_that_a_program_sends_to_opentelemetry_itself(broker: Broker, tmp_path: Path) -> None:
+    parts = {"severityText": "WARN", "logger": "kafka.server.KafkaServer", "timeUnixNano": "1767225601000000000"}
+    broker.put(of_collector("kafka-1", "", {"stringValue": "[KafkaServer id=7] started"}, **parts))
+    fields = {"kvlistValue": {"values": [{"key": "message", "value": {"stringValue": "parsed before"}}]}}
+    broker.put(of_collector("kafka-1", "", fields, **parts))
+    assert load(tmp_path, broker.uri).records == 2
+    assert [(row["level"], row["logger"], row["logged_at"].second, row["body"]) for row in rows(tmp_path, "log_records")] == [
+        ("WARN", "kafka.server.KafkaServer", 1, "started"),
+        ("WARN", "kafka.server.KafkaServer", 1, "parsed before"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"resourceLogs": [',
+        '{"resourceLogs": 7}',
+        '{"resourceLogs": [7]}',
+        '{"resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "x"}]}]}]}',
+        '{"resourceLogs": []}',
+        '{"message": "of another"}',
+        "[2026-01-01 00:00:00,000] INFO one (kafka.A)",
+    ],
+)
+def test_other_messages_stay_as_they_are(message: str) -> None:
+    assert lines_of(message.encode()) == message.encode()
+
+
 def test_a_run_that_is_killed_loses_nothing(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broker.put(line(1, "one"), line(2, "two"))
 
@@ -119,6 +175,30 @@ def test_a_run_that_is_killed_loses_nothing(broker: Broker, tmp_path: Path, monk
     broker.put(line(3, "three"))
     assert load(tmp_path, broker.uri).records == 3
     assert bodies(tmp_path) == ["one", "three", "two"]
+
+
+def test_what_other_machines_do_not_see_is_read_here(
+    broker: Broker, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Here, "master", "spark://10.0.0.5:7077")
+    with_executors = shares.on_executors
+    monkeypatch.setattr(
+        shares,
+        "on_executors",
+        lambda spark, work, given, shown: (
+            sent.extend(task.path for share in given for task in share) or with_executors(spark, work, given, shown)
+        ),
+    )
+    broker.put(line(1, "of a topic"))
+    bucket.put("logs/server.log", line(2, "of a bucket").encode())
+    given = Options([broker.uri, f"{bucket.uri}/logs"], cluster="c", timezone="UTC", settled_after=0)
+    assert ingesting.ingest(Here, f"{bucket.uri}/warehouse", given, tell=lambda text: None).records == 2
+    assert sent == [f"{bucket.uri}/logs/server.log"]
+    # In a folder the spool is where the warehouse is, which all machines see.
+    assert ingesting.ingest(Here, str(tmp_path / "warehouse"), given, tell=lambda text: None).records == 2
+    assert len(sent) == 3
 
 
 def test_long_topics_are_several_files(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

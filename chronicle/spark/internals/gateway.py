@@ -58,6 +58,11 @@ def environment(answer: Path) -> dict[str, str]:
     }
 
 
+def is_given() -> bool:
+    """Whether this process was started by spark-submit, whose Java waits for it."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
 def address(answer: bytes) -> tuple[int, str]:
     """Port and secret, from what the JVM has written."""
     (port, length), secret = struct.unpack("!ii", answer[:8]), answer[8:]
