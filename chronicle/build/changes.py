@@ -54,11 +54,10 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
             continue
-        held = set(opened(table).file_uris())
-        known = set(opened(table, before["bronze"][name]).file_uris()) if name in before["bronze"] else set()
-        if known - held:
+        added, lost = changed_files(table, before["bronze"].get(name))
+        if lost:
             return None
-        for file in held - known:
+        for file in added:
             columns = [column for column in ("cluster_id", *TIMES) if column in pq.read_schema(file).names]
             rows = pq.read_table(file, columns=columns, partitioning=None)
             found = set(rows["cluster_id"].unique().to_pylist())
@@ -80,9 +79,24 @@ def has_lost_rows(place: Warehouse) -> bool:
         return False
     for name, version in json.loads(place.built.read_text())["bronze"].items():
         table = place.table("bronze", name)
-        if not DeltaTable.is_deltatable(table) or set(opened(table, version).file_uris()) - set(opened(table).file_uris()):
+        if not DeltaTable.is_deltatable(table) or changed_files(table, version)[1]:
             return True
     return False
+
+
+def changed_files(table: str, version: int | None) -> tuple[set[str], set[str]]:
+    """The files that a table of bronze has got since a version (None: all), and those that it has lost.  Where files that were there have been made
+    one (`compaction.py`), it has got and lost nothing."""
+    newest = opened(table)
+    held = set(newest.file_uris())
+    known = set(opened(table, version).file_uris()) if version is not None else set()
+    if version is not None and known - held:
+        for compacted in sorted(commit["version"] for commit in newest.history() if commit["operation"] == "OPTIMIZE"):
+            if compacted > version:
+                before, after = (set(opened(table, number).file_uris()) for number in (compacted - 1, compacted))
+                if before - after <= known:
+                    known = known - (before - after) | (after - before)
+    return held - known, known - held
 
 
 def first_time(rows: pa.Table) -> dt.datetime | None:

@@ -21,6 +21,7 @@ from deltalake.exceptions import DeltaError
 
 from chronicle.build import build as building
 from chronicle.build.changes import is_current
+from chronicle.build.compaction import compact
 from chronicle.build.versions import Record
 from chronicle.output.console import in_one_line
 from chronicle.serve import serve as serving
@@ -118,6 +119,7 @@ class Follower:
         elif records:
             self.tell(f"{clock()} {records:,} records in {ingested:.1f} s")
         if time.monotonic() - self.tidied > TIDY_SECONDS:
+            compact(place)
             tidy(place)
             self.tidied = time.monotonic()
 
@@ -219,12 +221,14 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
 
 
 def tidy(place: Warehouse) -> None:
-    """Delete files of published tables that only versions before need: each build that changes a table leaves those that it replaced."""
+    """Delete files of tables that only versions before need: each build that changes a table leaves those that it replaced, and so does a
+    compaction."""
     record = Record.of(place)
-    for name in record.versions:
+    for name in [*record.versions, *(f"bronze.{table}" for table in ingesting.TABLES)]:
         schema, table_name = name.split(".", 1)
         try:
-            known, newest = record.table(place, schema, table_name), DeltaTable(place.table(schema, table_name))
+            newest = DeltaTable(place.table(schema, table_name))
+            known = newest if schema == "bronze" else record.table(place, schema, table_name)
             # Of a build that was killed while it published, versions before are what is read.
             if known and known.version() == newest.version():
                 files = sum(1 for _ in Path(place.table(schema, table_name)).glob("*.parquet"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from chronicle.spark import java
-from chronicle.spark.internals import resolver
+from chronicle.spark.internals import resolver, spark_home
 from ingestion import cache
 from tests.ports import free_port
 
@@ -17,8 +18,8 @@ COORDINATES = f"org.apache.kafka:kafka_2.13:{RELEASE}"
 CLUSTER_ID = "a2Fma2EtY2hyb25pY2xlMQ"
 
 
-def jars_of_kafka() -> Path:
-    """The folder of the broker's jars, fetched once.  Raises RuntimeError with what the resolver said."""
+def class_path() -> str:
+    """The broker's jars, fetched once, and Scala's, which the resolver leaves to Spark.  Raises RuntimeError with what the resolver said."""
     folder = cache.folder() / f"kafka-{RELEASE}"
     if not folder.is_dir():
         aside = folder.with_suffix(".part")
@@ -26,7 +27,7 @@ def jars_of_kafka() -> Path:
         if not resolver.brought(aside, "org.apache.kafka", f"kafka_2.13-{RELEASE}.jar").is_file():
             raise RuntimeError(said[-2000:])
         aside.rename(folder)
-    return folder / "jars"
+    return os.pathsep.join([f"{folder}/jars/*", *map(str, spark_home.jars().glob("scala-library-2*.jar"))])
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def broker(folder: Path) -> Iterator[str]:
     }
     file = folder / "server.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    command = [str(java.find() / "bin" / "java"), "-Xmx512m", "-cp", f"{jars_of_kafka()}/*"]
+    command = [str(java.find() / "bin" / "java"), "-Xmx512m", "-cp", class_path()]
     subprocess.run(
         [*command, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(file)], check=True, capture_output=True, cwd=folder
     )

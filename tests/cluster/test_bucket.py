@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import duckdb_extension_httpfs
 import polars
 import pytest
 
+from ingestion.reading import objects
 from tests import duck
 from tests.cluster.commands import ORDERS, chronicle, done
 from tests.lab import ARCHIVES
@@ -62,6 +64,9 @@ def test_the_whole_lab(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.Monke
     for inputs in sorted((tmp_path / "lab").glob("*/input")):
         bucket.take(inputs, f"lab/{inputs.parent.name}")
         shutil.move(inputs, tmp_path / "logs" / inputs.parent.name)
+    for uri, status in objects.below(f"{bucket.uri}/lab"):
+        # Some captures have no other time than this.
+        os.utime(tmp_path / "logs" / uri.removeprefix(f"{bucket.uri}/lab/"), (status.modified, status.modified))
     how = ("--layout", "{cluster}/**", "--timezone", "UTC", "--settled-after", 0)
     done(chronicle(None, None, "run", tmp_path / "logs", "-w", tmp_path / "here", *how))
     done(chronicle(None, None, "run", f"{bucket.uri}/lab", "-w", f"{bucket.uri}/of-lab", *how))
