@@ -27,7 +27,7 @@ def root(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
 
 
 def known(spark: SparkSession) -> list[str]:
-    return sorted(row.tableName for row in spark.sql("show tables in others").collect())
+    return sorted(row.tableName for row in spark.sql("show tables in others").collect() if not row.isTemporary)
 
 
 def test_tables_are_known_under_their_names(spark: SparkSession, root: str) -> None:

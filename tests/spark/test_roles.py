@@ -77,7 +77,7 @@ def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
 def test_an_entry_with_a_role_is_a_fact(
     spark: SparkSession, warehouse: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], progress: object) -> list[reading.Done]:
+    def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], *others: object) -> list[reading.Done]:
         """In this process, for a worker knows the shipped catalogue alone."""
         return [reading.write_share(tasks, f"{warehouse}/bronze") for tasks in shares]
 
