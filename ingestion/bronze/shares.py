@@ -37,7 +37,7 @@ COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
 # So many files are looked at by the executors; fewer, by this process, before Spark is up.
-MANY_FILES = 4_000
+MANY_FILES = 2_000
 # As many at once: what they are found to be goes through the driver. A task looks at as many as take it half a second.
 LOOKED_AT, TASK_FILES = 20_000, 500
 OBJECTS_AT_ONCE = 16

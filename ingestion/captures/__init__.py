@@ -30,7 +30,10 @@ from types import ModuleType
 UNREAD = "unread"
 # A text that has nothing but lines of a log, and frames of traces, is the output of no tool.
 LOG_ALONE = re.compile(
-    r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |[ \t]++at )[^\n]*+\n?|[ \t\r]*+\n)*+"
+    r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+    # ZooKeeper's own layouts.
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:\[myid:[^\]\n]*+\] )?- (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+    r"|[ \t]++at )[^\n]*+\n?|[ \t\r]*+\n)*+"
 )
 
 
@@ -94,7 +97,8 @@ def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[Module
 
     `is_log`: some of its lines are those of a log; only what may have such beside it is asked for, and nothing where all are.
     """
-    if is_log and LOG_ALONE.fullmatch(sample):
+    # The last line of a sample may be torn.
+    if is_log and LOG_ALONE.fullmatch(sample[: sample.rfind("\n") + 1] or sample):
         return None
     for module in modules():
         if is_log and not getattr(module, "LOG_BESIDE", False):

@@ -77,7 +77,9 @@ def discover(
                 folder = os.path.dirname(path)
                 resolved = os.path.realpath(folder)
             name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
-            yield located(Found(path, readable(name), readable(folder_of(folder)), "", root), relative, options, bundle)
+            # Whoever looks at it may have another current folder.
+            found = Found(os.path.abspath(path), readable(name), readable(folder_of(folder)), "", root)
+            yield located(found, relative, options, bundle)
 
 
 class Names:

@@ -6,8 +6,10 @@ import io
 import tarfile
 from pathlib import Path
 
+import pytest
+
 from ingestion.ingest import look
-from ingestion.sources.discover import Options
+from ingestion.sources.discover import Options, discover
 from ingestion.sources.spool import Spool
 
 LINE = "[2020-05-15 12:00:01,123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
@@ -52,6 +54,13 @@ def test_an_archive_is_read_member_by_member_and_nothing_stays_behind(tmp_path: 
         assert (tmp_path / "spool").stat().st_mode & 0o077 == 0
     assert not (tmp_path / "spool").exists()
     assert sorted(path.name for path in given.iterdir()) == ["prod.tar.gz"]
+
+
+def test_files_are_named_so_that_others_find_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/server.log").write_text(LINE.format(7))
+    monkeypatch.chdir(tmp_path)
+    assert [found.path for found in discover(Options(["logs"]))] == [str(tmp_path / "logs/server.log")]
 
 
 def test_the_same_member_in_a_new_archive_keeps_its_identity(tmp_path: Path) -> None:
