@@ -26,10 +26,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from chronicle.build import runner, steps
+from chronicle.build import compaction, runner, steps
 from chronicle.build.build import Outcome
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from ingestion import ingest as ingesting
+from ingestion.warehouse import Warehouse
 from tests.equal import Pair, Renames, Verdict
 from tests.lab import Lab
 from tests.partial_cases import Archive, Case, Scale, archives, made
@@ -77,7 +78,7 @@ class Loads:
         return records
 
     def build(self, warehouse: str) -> list[str] | None:
-        """Build what is new, in small files, so that some are linked.  Returns the clusters that were built; None: all."""
+        """Build what is new, in small files, so that some are linked, and make few files of bronze.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
@@ -85,6 +86,8 @@ class Loads:
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()
+        with mock.patch.object(compaction, "MANY", 2):
+            compaction.compact(Warehouse.at(self.place(warehouse)))
         self.seconds["build"] += time.monotonic() - began
         return self.built.clusters
 

@@ -6,11 +6,14 @@ third of a round.  Rows stay as they are, so a build has nothing to do for it (`
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pyarrow as pa
 from deltalake import WriterProperties
 
 from chronicle.build.changes import built_from, is_current
 from ingestion.ingest import TABLES
+from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer, opened, put
 
 # Files below this are made into files of about this, where there are so many.
@@ -20,22 +23,23 @@ KEPT_HOURS = 168
 
 
 def compact(place: Warehouse) -> list[str]:
-    """Make few files of the many small ones of each table of bronze, if all that is in them was built.  Returns the tables that were compacted.
+    """Make few files of the many small ones of each table of bronze, if all that is in them was built and nobody else writes.  Returns the tables that
+    were compacted.
 
-    A warehouse in a bucket stays as it is: what builds know of it is in their copy.  Raises Busy where another process writes.
+    A warehouse in a bucket stays as it is: what builds know of it is in their copy.
     """
     many = [name for name in TABLES if place.is_local and small_files(place.bronze(name)) >= MANY]
     if not many:
         return []
-    with only_writer(place):
-        if not is_current(place.root):
-            return []
-        for name in many:
-            table = opened(place.bronze(name))
-            table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
-            table.vacuum(KEPT_HOURS, dry_run=False)
-        put(place.built, built_from(place))
-    return many
+    with suppress(Busy), only_writer(place):
+        if is_current(place.root):
+            for name in many:
+                table = opened(place.bronze(name))
+                table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
+                table.vacuum(KEPT_HOURS, dry_run=False)
+            put(place.built, built_from(place))
+            return many
+    return []
 
 
 def small_files(path: str) -> int:

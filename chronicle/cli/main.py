@@ -489,7 +489,7 @@ def register_in(place: Warehouse, schema: str, location: str, memory: str) -> No
     spark = start_or_connect(copy_of(place).root, memory=memory)
     names, gone = outer_catalog.register(spark, tables, location.rstrip("/"), schema)
     print("\n".join(names))
-    tell(f"{len(names)} tables of {location} are known in {schema}" + (f"; dropped {', '.join(gone)}, which are no more" if gone else ""))
+    tell(f"{len(names)} tables of {location} are known in {schema}" + (f"; dropped {', '.join(gone)}, which are gone" if gone else ""))
 
 
 @app.command()

@@ -177,7 +177,7 @@ def start_or_connect(warehouse: str, *, memory: str = "2g") -> SparkSession:
 
 
 def _submitted() -> SparkSession:
-    """The session that spark-submit has started Java for, with master, memory and jars as it was told."""
+    """The session that spark-submit has started Java for, with master, memory and jars as its command line says."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder

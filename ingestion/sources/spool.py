@@ -1,4 +1,4 @@
-"""Where bytes lie that are no files yet: members of archives, messages of topics, answers of services."""
+"""Where bytes lie that are not files yet: members of archives, messages of topics, answers of services."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from chronicle.build.changes import arrivals, built_from, changed_files, has_los
 from chronicle.build.compaction import compact
 from ingestion import ingest as ingesting
 from ingestion.sources.discover import Options
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, only_writer
 from tests.python.test_records import line
 from tests.rotations import Here
 
@@ -102,3 +102,9 @@ def test_files_that_are_gone_are_lost_all_the_same(place: Warehouse) -> None:
 def test_what_is_not_built_is_not_compacted(place: Warehouse, tmp_path: Path) -> None:
     load(place, tmp_path / "logs", 30)
     assert compact(place) == [] and files(place, "log_records") == RUNS + 1
+
+
+def test_while_another_writes_there_is_another_time(place: Warehouse) -> None:
+    with only_writer(place):
+        assert compact(place) == []
+    assert compact(place) == ["log_records", "sources"]
