@@ -36,9 +36,9 @@ class Seconds(dict[str, float]):
 class Outcome:
     """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
 
-    `states`: by path; `seconds`: that its parts took; `changed`: files that turned into others while they were read; `failed`: that met a fault of our own; `nodeless`: captures
-    of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: objects that are as they were, and have no
-    state.
+    `states`: by path; `seconds`: that its parts took; `changed`: files that turned into others while they were read; `failed`: that met a fault of
+    our own; `nodeless`: captures of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: objects that
+    are as they were, and have no state.
     """
 
     batch_id: int | None = None

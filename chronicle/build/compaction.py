@@ -11,8 +11,7 @@ from contextlib import suppress
 import pyarrow as pa
 from deltalake import WriterProperties
 
-from chronicle.build.changes import built_from, is_current
-from ingestion.ingest import TABLES
+from chronicle.build.changes import bronze_tables, built_from, is_current
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer, opened, put
 
@@ -28,7 +27,7 @@ def compact(place: Warehouse) -> list[str]:
 
     A warehouse in a bucket stays as it is: what builds know of it is in their copy.
     """
-    many = [name for name in TABLES if place.is_local and small_files(place.bronze(name)) >= MANY]
+    many = [name for name in bronze_tables(place) if small_files(place.bronze(name)) >= MANY] if place.is_local else []
     if not many:
         return []
     with suppress(Busy), only_writer(place):

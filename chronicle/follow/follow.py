@@ -20,7 +20,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.build import build as building
-from chronicle.build.changes import is_current
+from chronicle.build.changes import bronze_tables, is_current
 from chronicle.build.compaction import compact
 from chronicle.build.versions import Record
 from chronicle.output.console import in_one_line
@@ -224,7 +224,7 @@ def tidy(place: Warehouse) -> None:
     """Delete files of tables that only versions before need: each build that changes a table leaves those that it replaced, and so does a
     compaction."""
     record = Record.of(place)
-    for name in [*record.versions, *(f"bronze.{table}" for table in ingesting.TABLES)]:
+    for name in [*record.versions, *(f"bronze.{table}" for table in bronze_tables(place))]:
         schema, table_name = name.split(".", 1)
         try:
             newest = DeltaTable(place.table(schema, table_name))
