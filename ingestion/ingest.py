@@ -30,7 +30,7 @@ from ingestion.outcome import Outcome, Seconds, faults, nodeless
 from ingestion.reading import objects
 from ingestion.reading.files import exists
 from ingestion.reading.objects import is_service
-from ingestion.sources import earlier, services
+from ingestion.sources import earlier, kept, services
 from ingestion.sources.discover import Options, below, discover, located, members
 from ingestion.sources.identify import identify, may_grow, unread
 from ingestion.sources.inspect import inspect
@@ -74,7 +74,7 @@ def ingest(
         for _ in range(MOST_LOOKS):
             loading = Loading(at.root, options, start, must_hold, spool, progress, Seconds())
             with loading.seconds.of("earlier runs"):
-                past = state(at.root, tell)
+                past = state(at, tell)
                 seen = Seen(at.work / "seen")
             found = look(options, warehouse, spool, past, seen, start, loading.seconds)
             outcome = outcome.followed_by(take_in(loading, found, past, seen))
@@ -226,13 +226,13 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
     return outcome
 
 
-def state(warehouse: str, tell: Callable[[str], None]) -> earlier.Past:
+def state(at: Warehouse, tell: Callable[[str], None]) -> earlier.Past:
     """What earlier runs found, read from the data itself: `bronze.sources` says how far each file has been read.
 
     Makes the tables where there are none, and completes a run that was killed.
     """
     for table, (columns, comment) in TABLES.items():
-        write.create(f"{warehouse}/bronze/{table}", columns, comment)
-    for line in write.complete(warehouse):
+        write.create(at.bronze(table), columns, comment)
+    for line in write.complete(at.root):
         tell(line)
-    return earlier.Past(write.all_rows(f"{warehouse}/bronze/sources", "batch_id", "source_path"))
+    return earlier.Past(kept.rows(at.bronze("sources"), at.work / "sources"))

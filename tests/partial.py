@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from chronicle.build import compaction, runner, steps
+from chronicle.build import maintenance, runner, steps
 from chronicle.build.build import Outcome
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from ingestion import ingest as ingesting
@@ -86,8 +86,8 @@ class Loads:
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()
-        with mock.patch.object(compaction, "MANY", 2):
-            compaction.compact(Warehouse.at(self.place(warehouse)))
+        with mock.patch.object(maintenance, "MANY", 2), mock.patch.object(maintenance, "MOST_LEFT", 0):
+            maintenance.maintain(Warehouse.at(self.place(warehouse)), is_staying=True)
         self.seconds["build"] += time.monotonic() - began
         return self.built.clusters
 

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from chronicle.build.compiled import project_hash
 from chronicle.build.publish import fits
 from chronicle.project import PROJECT
-from ingestion.warehouse import Warehouse, opened
+from ingestion.warehouse import Damaged, Warehouse, opened
 
 if TYPE_CHECKING:
     from chronicle.build.compiled import Project
@@ -54,10 +54,10 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
             continue
-        added, lost = changed_files(table, before["bronze"].get(name))
-        if lost:
+        changed = changed_files(table, before["bronze"].get(name))
+        if changed is None or changed[1]:
             return None
-        for file in added:
+        for file in changed[0]:
             columns = [column for column in ("cluster_id", *TIMES) if column in pq.read_schema(file).names]
             rows = pq.read_table(file, columns=columns, partitioning=None)
             found = set(rows["cluster_id"].unique().to_pylist())
@@ -79,23 +79,29 @@ def has_lost_rows(place: Warehouse) -> bool:
         return False
     for name, version in json.loads(place.built.read_text())["bronze"].items():
         table = place.table("bronze", name)
-        if not DeltaTable.is_deltatable(table) or changed_files(table, version)[1]:
+        changed = changed_files(table, version) if DeltaTable.is_deltatable(table) else None
+        if changed is None or changed[1]:
             return True
     return False
 
 
-def changed_files(table: str, version: int | None) -> tuple[set[str], set[str]]:
-    """The files that a table of bronze has got since a version (None: all), and those that it has lost.  Where files that were there have been made
-    one (`compaction.py`), it has got and lost nothing."""
-    newest = opened(table)
-    held = set(newest.file_uris())
-    known = set(opened(table, version).file_uris()) if version is not None else set()
-    if version is not None and known - held:
-        for compacted in sorted(commit["version"] for commit in newest.history() if commit["operation"] == "OPTIMIZE"):
-            if compacted > version:
-                before, after = (set(opened(table, number).file_uris()) for number in (compacted - 1, compacted))
-                if before - after <= known:
-                    known = known - (before - after) | (after - before)
+def changed_files(path: str, version: int | None) -> tuple[set[str], set[str]] | None:
+    """The files that a table of bronze has got since a version (None: all), and those that it has lost; None where its log no longer tells that
+    version.  Where files that were there have been made one (`maintenance.py`), it has got and lost nothing."""
+    table = opened(path)
+    held = set(table.file_uris())
+    if version is None:
+        return held, set()
+    try:
+        known = set(opened(path, version).file_uris())
+    except Damaged:
+        return None
+    if known - held:
+        commits = table.history(table.version() - version)
+        for compacted in sorted(commit["version"] for commit in commits if commit["operation"] == "OPTIMIZE"):
+            before, after = (set(opened(path, number).file_uris()) for number in (compacted - 1, compacted))
+            if before - after <= known:
+                known = known - (before - after) | (after - before)
     return held - known, known - held
 
 

@@ -66,8 +66,8 @@ def run(
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
     from chronicle.build.changes import is_current
-    from chronicle.build.compaction import compact
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.build.maintenance import maintain
     from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
     from chronicle.spark.session import start, start_ahead
@@ -94,7 +94,7 @@ def run(
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         with at_hand(place, tell) as here:
             build_new(session, here.root, tell, show_step, ahead)
-        compact(place)
+        maintain(place)
         clusters, failed = outcome.clusters, outcome.failed
     print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
@@ -307,8 +307,8 @@ def build(
     master: MasterOption = None,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
-    from chronicle.build.compaction import compact
     from chronicle.build.compiled import compiled_ahead
+    from chronicle.build.maintenance import maintain
     from chronicle.build.working_copy import at_hand
     from chronicle.spark.session import start
     from chronicle.staying.requests import staying
@@ -325,7 +325,7 @@ def build(
             return
         ahead = compiled_ahead()
         build_wanted(start(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
-    compact(place)
+    maintain(place)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

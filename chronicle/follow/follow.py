@@ -16,13 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
-
 from chronicle.build import build as building
-from chronicle.build.changes import bronze_tables, is_current
-from chronicle.build.compaction import compact
-from chronicle.build.versions import Record
+from chronicle.build.changes import is_current
+from chronicle.build.maintenance import maintain
 from chronicle.output.console import in_one_line
 from chronicle.serve import serve as serving
 from chronicle.spark import session
@@ -45,11 +41,7 @@ if TYPE_CHECKING:
 
 # What failed is tried again after one round, then after twice as many, up to this.
 MOST_SECONDS = 300.0
-# Files that no version of a table needs any more are deleted after this time: who reads an old version has had time to end.
-KEPT_HOURS = 1
-TIDY_SECONDS = 600.0
-# As many may stay: to delete files takes two commits.
-MOST_LEFT = 50
+MAINTAINED_SECONDS = 600.0
 
 # A request, with what it says and writes: what is done for it, in the thread of the rounds.
 Work = Callable[["SparkSession", Request], Any]
@@ -77,7 +69,7 @@ class Follower:
     failed: str = ""
     wait_until: float = 0.0
     said: set[str] = field(default_factory=set)
-    tidied: float = field(default_factory=time.monotonic)
+    maintained: float = field(default_factory=time.monotonic)
 
     def round(self) -> None:
         """Take in and build what is new; what fails is told, and tried again later."""
@@ -118,10 +110,9 @@ class Follower:
             )
         elif records:
             self.tell(f"{clock()} {records:,} records in {ingested:.1f} s")
-        if time.monotonic() - self.tidied > TIDY_SECONDS:
-            compact(place)
-            tidy(place)
-            self.tidied = time.monotonic()
+        if time.monotonic() - self.maintained > MAINTAINED_SECONDS:
+            maintain(place, is_staying=True)
+            self.maintained = time.monotonic()
 
     def _take_in(self) -> Outcome | None:
         lines: set[str] = set()
@@ -218,25 +209,6 @@ def marks_of(paths: list[str], warehouse: str) -> Marks:
                 continue
             found[path] = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
     return found
-
-
-def tidy(place: Warehouse) -> None:
-    """Delete files of tables that only versions before need: each build that changes a table leaves those that it replaced, and so does a
-    compaction."""
-    record = Record.of(place)
-    for name in [*record.versions, *(f"bronze.{table}" for table in bronze_tables(place))]:
-        schema, table_name = name.split(".", 1)
-        try:
-            newest = DeltaTable(place.table(schema, table_name))
-            known = newest if schema == "bronze" else record.table(place, schema, table_name)
-            # Of a build that was killed while it published, versions before are what is read.
-            if known and known.version() == newest.version():
-                files = sum(1 for _ in Path(place.table(schema, table_name)).glob("*.parquet"))
-                if files - len(newest.file_uris()) > MOST_LEFT:
-                    newest.vacuum(KEPT_HOURS, dry_run=False, enforce_retention_duration=False)
-        except (DeltaError, OSError):
-            # Somebody else is at it; there is another time.
-            continue
 
 
 def clock() -> str:

@@ -41,6 +41,7 @@ from ingestion.sources.stages import (
 )
 
 CUT = "cut"
+READ = (TO_READ, CUT)
 # Rows that are dictionaries at once.
 AT_ONCE = 5_000
 # What may be another one the next time: what could not be read, and what a later release of ours may know.
@@ -69,7 +70,7 @@ def mark_of(cluster: str, path: str, node: int | None, size: int | None, modifie
 
 
 class Past:
-    """The rows of `bronze.sources`, in the order in which they were written.
+    """The rows of `bronze.sources` that tell something (`kept.py`), in the order in which they were written.
 
     Of a large fleet these are hundreds of thousands: they stay a table, and few are dictionaries at once.
     """
@@ -78,7 +79,7 @@ class Past:
         self.table = table
         # Objects that this run passed by, by cluster.
         self.passed: Counter[str] = Counter()
-        self.read = table.filter(pc.is_in(table["outcome"], pa.array([TO_READ, CUT])))
+        self.read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
 
     @cached_property
     def written(self) -> dict[str, tuple[str, int | None]]:

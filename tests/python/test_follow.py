@@ -237,25 +237,6 @@ def test_without_java_it_ends(followed: Fixture, monkeypatch: pytest.MonkeyPatch
         followed.round()
 
 
-def test_files_that_no_version_needs_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = Warehouse.at(str(tmp_path))
-    table = place.table("marts", "fct_a")
-    for number in range(12):
-        write_deltalake(table, pa.table({"n": [number]}), mode="overwrite", commit_properties=versions.of_build("whole"))
-    versions.Record("whole", {"marts.fct_a": 10}).write(place)
-    monkeypatch.setattr(follow, "KEPT_HOURS", 0)
-    monkeypatch.setattr(follow, "MOST_LEFT", 5)
-    # The twelfth version is of the same build, as a build's first months of a table are of the whole.
-    follow.tidy(place)
-    assert DeltaTable(table).to_pyarrow_table()["n"].to_pylist() == [11]
-    assert len(list(Path(table).glob("*.parquet"))) == 1
-    write_deltalake(table, pa.table({"n": list(range(3))}), mode="overwrite", commit_properties=versions.of_build("killed"))
-    versions.Record("whole", {"marts.fct_a": 11}).write(place)
-    monkeypatch.setattr(follow, "MOST_LEFT", 0)
-    follow.tidy(place)
-    assert versions.Record.of(place).table(place, "marts", "fct_a").to_pyarrow_table()["n"].to_pylist() == [11]
-
-
 def test_requests_are_done_one_after_the_other(place: Warehouse) -> None:
     """What the rounds' thread does for a command, and what it cannot do."""
     taken: list[Request] = []

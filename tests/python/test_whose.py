@@ -16,7 +16,7 @@ from ingestion.bronze.tasks import Counted, Read
 from ingestion.bronze.write import schema_of
 from ingestion.ingest import look
 from ingestion.outcome import nodeless, nodeless_said
-from ingestion.sources import earlier, owners
+from ingestion.sources import earlier, kept, owners
 from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
 from ingestion.sources.layout import Layout
@@ -302,13 +302,18 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
 
 
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
-    """The rows of `bronze.sources` after another run, as ingestion writes them."""
+    """What is known after another run, as ingestion writes its rows; less is kept than was written, and says the same."""
     batch, owners = len(past.table) + 1, earlier.second_look(sources, past)
     found = identify(sources, past.known(owners))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
     rows = [source_row(read, past, batch, NOW) for read in reads]
     new = [*(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)]
-    return earlier.Past(pa.concat_tables([past.table, pa.Table.from_pylist(new, SOURCES)]))
+    now = earlier.Past(pa.concat_tables([past.table, pa.Table.from_pylist(new, SOURCES)]))
+    less = earlier.Past(kept.needed(now.table))
+    clusters = {source.cluster_id for source in sources}
+    assert (less.written, less.captures, less.by_place(clusters)) == (now.written, now.captures, now.by_place(clusters))
+    assert sorted(map(repr, less.known(owners))) == sorted(map(repr, now.known(owners)))
+    return less
 
 
 def known_now(past: earlier.Past) -> dict[str, tuple[int | None, str | None, tuple[str, ...]]]:

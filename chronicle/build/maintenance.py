@@ -1,0 +1,76 @@
+"""Maintenance of a warehouse's tables, after builds: small files of bronze are made few, and what no version needs any more is deleted.
+
+Each ingestion adds a file or more to each table, and whoever reads a table opens all of them: after an hour of `chronicle follow` that took a
+third of a round.  Each build that changes a table leaves the files that it replaced, and a commit in the table's log.  Rows stay as they are, so a
+build has nothing to do for any of it (`changes.changed_files`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import WriterProperties
+from deltalake.exceptions import CommitFailedError
+
+from chronicle.build.changes import bronze_tables, built_from, is_current
+from chronicle.build.versions import Record
+from ingestion.lease import Busy
+from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
+
+# Files below this are made into files of about this, where there are so many.
+SMALL_BYTES, MANY = 32 << 20, 100
+# As many files may stay that no version needs: to delete them takes two commits.
+MOST_LEFT = 50
+# Delta keeps files of versions before for a week, and the commits themselves for thirty days.  A process that stays commits every ten seconds: who
+# reads a version before has an hour to end.
+OF_ONE_THAT_STAYS = {"delta.deletedFileRetentionDuration": "interval 1 hours", "delta.logRetentionDuration": "interval 1 days"}
+
+
+def maintain(place: Warehouse, is_staying: bool = False) -> None:
+    """Do what is due, unless another process is at work.  `is_staying`: for a process that builds again and again.
+
+    A warehouse in a bucket stays as it is: what builds know of it is in their copy.
+    """
+    if not place.is_local:
+        return
+    with suppress(Busy, CommitFailedError), only_writer(place):
+        # What was not built yet would be new no more.
+        if is_current(place.root):
+            tables = [place.bronze(name) for name in bronze_tables(place)]
+            if any([compact(table) for table in tables] + [tidy(table, is_staying) for table in tables]):
+                put(place.built, built_from(place))
+        record = Record.of(place)
+        for schema, name in record.tables(place):
+            known = record.table(place, schema, name)
+            # Of a build that was killed while it published, versions before are what is read.
+            if known and known.version() == opened(place.table(schema, name)).version():
+                tidy(place.table(schema, name), is_staying)
+        for log in sorted(log for schema in STEPS for log in Path(place.root, schema).glob("*/_delta_log")):
+            tidy(str(log.parent), is_staying)
+
+
+def compact(path: str) -> bool:
+    """Make the small files of a table few, where there are many.  Returns whether there were."""
+    if small_files(path) < MANY:
+        return False
+    opened(path).optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
+    return True
+
+
+def small_files(path: str) -> int:
+    """How many small files a table has."""
+    return sum(size < SMALL_BYTES // 2 for size in pa.table(opened(path).get_add_actions())["size_bytes"].to_pylist())
+
+
+def tidy(path: str, is_staying: bool = False) -> bool:
+    """Delete files that only versions before need, or none, where there are many.  Returns whether that made a commit."""
+    table = opened(path)
+    version = table.version()
+    if is_staying and not OF_ONE_THAT_STAYS.items() <= table.metadata().configuration.items():
+        table.alter.set_table_properties(OF_ONE_THAT_STAYS)
+    files = sum("_delta_log" not in file.parts for file in Path(path).rglob("*.parquet"))
+    if files - len(table.file_uris()) > MOST_LEFT:
+        table.vacuum(full=True, dry_run=False)
+    return table.version() != version
