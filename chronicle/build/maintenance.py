@@ -28,16 +28,12 @@ MOST_LEFT = 50
 OF_ONE_THAT_STAYS = {"delta.deletedFileRetentionDuration": "interval 1 hours", "delta.logRetentionDuration": "interval 1 days"}
 
 
-def maintain(place: Warehouse, is_staying: bool = False) -> None:
-    """Do what is due, unless another process is at work.  `is_staying`: for a process that builds again and again.
-
-    A warehouse in a bucket stays as it is: what builds know of it is in their copy.
-    """
-    if not place.is_local:
-        return
+def maintain(place: Warehouse, *, is_staying: bool = False, of_copy: bool = False) -> None:
+    """Do what is due, unless another process is at work.  `is_staying`: for a process that builds again and again; `of_copy`: bronze is that of a
+    warehouse in a bucket (`working_copy.py`), where it stays as it is."""
     with suppress(Busy, CommitFailedError), only_writer(place):
         # What was not built yet would be new no more.
-        if is_current(place.root):
+        if not of_copy and is_current(place.root):
             tables = [place.bronze(name) for name in bronze_tables(place)]
             if any([compact(table) for table in tables] + [tidy(table, is_staying) for table in tables]):
                 put(place.built, built_from(place))

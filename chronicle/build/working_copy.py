@@ -9,10 +9,11 @@ build at any time.  One host builds at a time (`ingestion/lease.py`); the copy o
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from chronicle.build.maintenance import maintain
 from chronicle.build.versions import PUBLISHED
 from ingestion.bronze.write import NOTES
 from ingestion.lease import leased, put_new
@@ -28,18 +29,21 @@ BATCH = 256
 
 @contextmanager
 def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse]:
-    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is put back at the end.
+    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is put back at the end.  Its tables are maintained
+    behind the build.
 
     Raises Busy where another host builds it for longer than some minutes.
     """
     if place.is_local:
         yield place
+        maintain(place)
         return
     with leased(place.folder / FOLDER) as lease:
         copy = Copy(place)
         copy.end_putting()
         tell(copy.bring())
         yield copy.here
+        maintain(copy.here, of_copy=True)
         lease.must_hold()
         tell(copy.put_back())
 
@@ -61,6 +65,16 @@ def brought(place: Warehouse, tell: Callable[[str], None]) -> Warehouse:
 def is_log(name: str) -> bool:
     """Whether a file of a table belongs to its log."""
     return f"/{LOG}/" in name
+
+
+def is_pointer(name: str) -> bool:
+    """Whether it says where the log's last checkpoint is: the one file of a log that is written again."""
+    return is_log(name) and name.endswith("_last_checkpoint")
+
+
+def is_commit(name: str) -> bool:
+    """Whether it is one of the numbered commits there."""
+    return is_log(name) and name.endswith(".json")
 
 
 class Copy:
@@ -103,10 +117,16 @@ class Copy:
         published = self._published()
         if self.here.published.exists() and self.here.published.read_text() != published:
             put(self.unput, published)
-            size = sum(self._put(schema) for schema in PUBLISHED)
+            size, gone = 0, []
+            for schema, table in ((schema, table) for schema in PUBLISHED for table in self._held(schema)):
+                there, have = self._there(f"{schema}/{table}"), self._here(f"{schema}/{table}")
+                size += self._put(there, have)
+                gone += unneeded(there, have)
             for name in RECORDS:
                 if (file := Path(self.here.root, name)).exists():
                     self.files.pipe_file(f"{self.root}/{name}", file.read_bytes())
+            for begin in range(0, len(gone), BATCH):
+                self.files.rm([f"{self.root}/{name}" for name in gone[begin : begin + BATCH]])
             self.unput.unlink()
         else:
             size = 0
@@ -136,12 +156,7 @@ class Copy:
             log = self._there(f"{schema}/{table}/{LOG}")
             there = {name: length for name, length in self._there(f"{schema}/{table}").items() if not is_log(name)} | log
             have = self._here(f"{schema}/{table}")
-            # The one file of a log that is written again says where its last checkpoint is.
-            wanted = [
-                name
-                for name, length in there.items()
-                if name not in have or have[name].stat().st_size != length or name.endswith("_last_checkpoint")
-            ]
+            wanted = [name for name, length in there.items() if name not in have or have[name].stat().st_size != length or is_pointer(name)]
             for name in have.keys() - there.keys():
                 have[name].unlink()
             for begin in range(0, len(wanted), BATCH):
@@ -160,23 +175,31 @@ class Copy:
             return []
         return sorted(name for path in found if (name := path.rstrip("/").rsplit("/", 1)[-1]) not in (NOTES, schema))
 
-    def _put(self, schema: str) -> int:
-        """Put the tables of a schema; bytes.  Raises ValueError where the store has another commit of the same number."""
-        size = 0
-        for table in sorted(path for path in Path(self.here.root, schema).glob("*") if (path / LOG).is_dir()):
-            there, have = self._there(f"{schema}/{table.name}"), self._here(f"{schema}/{table.name}")
-            data = [name for name in have if not is_log(name) and name not in there]
-            for begin in range(0, len(data), BATCH):
-                some = data[begin : begin + BATCH]
-                self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
-            commits = sorted(name for name in have if is_log(name) and name.endswith(".json"))
-            # Commits follow one another: where the last that both have is the same, all before are.
-            last = max((name for name in commits if name in there), default=None)
-            if last and objects.content(self.there.folder / last) != have[last].read_bytes():
-                raise ValueError(f"{self.there.root}/{last} was written by somebody else meanwhile; run the build again")
-            log = sorted(name for name in have if is_log(name) and name not in there)
-            for name in log:
-                if not put_new(self.there.folder / name, have[name].read_bytes()):
-                    raise ValueError(f"{self.there.root}/{name} was written by somebody else meanwhile; run the build again")
-            size += sum(have[name].stat().st_size for name in (*data, *log))
-        return size
+    def _held(self, schema: str) -> list[str]:
+        return sorted(log.parent.name for log in Path(self.here.root, schema).glob(f"*/{LOG}"))
+
+    def _put(self, there: Mapping[str, int], have: Mapping[str, Path]) -> int:
+        """Put what a table has in the copy and not in the store; bytes.  Raises ValueError where the store has another commit of the same number."""
+        data = [name for name in have if not is_log(name) and name not in there]
+        for begin in range(0, len(data), BATCH):
+            some = data[begin : begin + BATCH]
+            self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
+        # Commits follow one another: where the last that both have is the same, all before are.
+        last = max((name for name in have if is_commit(name) and name in there), default=None)
+        if last and objects.content(self.there.folder / last) != have[last].read_bytes():
+            raise ValueError(f"{self.there.root}/{last} was written by somebody else meanwhile; run the build again")
+        log = sorted(name for name in have if is_log(name) and name not in there)
+        for name in log:
+            if not put_new(self.there.folder / name, have[name].read_bytes()):
+                raise ValueError(f"{self.there.root}/{name} was written by somebody else meanwhile; run the build again")
+        # Where its last checkpoint is: a reader goes on from there.
+        for name in filter(is_pointer, have):
+            self.files.pipe_file(f"{self.root}/{name}", have[name].read_bytes())
+        return sum(have[name].stat().st_size for name in (*data, *log))
+
+
+def unneeded(there: Mapping[str, int], have: Mapping[str, Path]) -> list[str]:
+    """What a table has in the store and in the copy no more, which was cleared up; none where somebody else has committed to it in the store."""
+    newest = max(filter(is_commit, have), default="")
+    is_ours = all(name <= newest for name in there if is_commit(name))
+    return sorted(there.keys() - have.keys()) if is_ours else []

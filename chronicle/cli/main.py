@@ -67,7 +67,6 @@ def run(
     from chronicle.ask.run_summary import report
     from chronicle.build.changes import is_current
     from chronicle.build.compiled import compiled_ahead
-    from chronicle.build.maintenance import maintain
     from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
     from chronicle.spark.session import start, start_ahead
@@ -94,7 +93,6 @@ def run(
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         with at_hand(place, tell) as here:
             build_new(session, here.root, tell, show_step, ahead)
-        maintain(place)
         clusters, failed = outcome.clusters, outcome.failed
     print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
@@ -308,7 +306,6 @@ def build(
 ) -> None:
     """Build the marts from bronze with dbt's models."""
     from chronicle.build.compiled import compiled_ahead
-    from chronicle.build.maintenance import maintain
     from chronicle.build.working_copy import at_hand
     from chronicle.spark.session import start
     from chronicle.staying.requests import staying
@@ -325,7 +322,6 @@ def build(
             return
         ahead = compiled_ahead()
         build_wanted(start(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
-    maintain(place)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from chronicle.ask.without_java import answer
-from chronicle.build import versions, working_copy
+from chronicle.build import maintenance, versions, working_copy
 from chronicle.build.working_copy import Copy, at_hand, brought
 from ingestion import lease
 from ingestion.warehouse import Warehouse
@@ -126,6 +126,31 @@ def test_a_build_of_somebody_else_is_not_overwritten(there: Warehouse, tmp_path:
         write_deltalake(there.table("marts", "fct_lines"), pa.table({"line": ["theirs"]}), mode="append")
         build(here, 2)
     assert sorted(DeltaTable(there.table("marts", "fct_lines")).to_pyarrow_table()["line"].to_pylist()) == ["one", "theirs"]
+
+
+def files(place: Warehouse) -> set[str]:
+    folder = place.folder / "marts" / "fct_lines"
+    return {str(path).rsplit("/fct_lines/", 1)[1] for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_was_cleared_up_in_the_copy_goes_from_the_bucket(there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_host("a", tmp_path, monkeypatch)
+    monkeypatch.setattr(maintenance, "MOST_LEFT", 3)
+    for number in range(5):
+        with at_hand(there, lambda line: None) as here:
+            build(here, number)
+            DeltaTable(here.table("marts", "fct_lines")).alter.set_table_properties(
+                {"delta.deletedFileRetentionDuration": "interval 0 hours", "delta.checkpointInterval": "4"}
+            )
+    assert files(there) == files(here) and lines(there) == ["one"]
+    # The fifth build left as many files that the four before need.
+    assert len([name for name in files(there) if name.endswith(".parquet") and "/" not in name]) == 1
+    pointer = "marts/fct_lines/_delta_log/_last_checkpoint"
+    assert (there.folder / pointer).read_bytes() == Path(here.root, pointer).read_bytes()
+    # What somebody else has put there meanwhile is theirs.
+    write_deltalake(there.table("marts", "fct_lines"), pa.table({"line": ["theirs"]}), mode="append")
+    copy = Copy(there)
+    assert working_copy.unneeded(copy._there("marts/fct_lines"), copy._here("marts/fct_lines")) == []
 
 
 def test_a_warehouse_in_a_folder_is_used_as_it_is(tmp_path: Path) -> None:
