@@ -1,0 +1,65 @@
+"""Tables that dbt makes by itself, beside those of `chronicle build`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+
+from chronicle.build.publish import ordered, plain
+from chronicle.project import PROJECT
+from tests.served import serving
+
+BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
+
+
+def over_thrift(warehouse: Path, folder: Path, *arguments: str) -> None:
+    """Run dbt in a process without Spark, by a server of the warehouse.  `folder`: for what dbt writes besides."""
+    dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--profiles-dir", "dbt_project", "--target", "server"]
+    with serving(str(warehouse), "--read-write", memory="2g") as served:
+        run([*dbt, "--target-path", str(folder / "target"), "--log-path", str(folder / "logs")], CHRONICLE_PORT=str(served.port))
+
+
+def run(command: list[str], **environment: str) -> None:
+    """Run a command.  Fails with all that it said."""
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=os.environ | environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def content(path: Path, cluster: str | None) -> pa.Table:
+    """The rows of a table, of a cluster or all, in the order of all columns that have one."""
+    rows = DeltaTable(str(path)).to_pyarrow_table()
+    if cluster and "cluster_id" in rows.column_names:
+        rows = rows.filter(pc.field("cluster_id") == cluster)
+    return ordered(rows.select(sorted(rows.column_names)))
+
+
+def differences(wanted: Path, made: Path, cluster: str | None = None, names: Collection[str] = ()) -> list[str]:
+    """Tables of a warehouse that another one has not, or with other rows or comments.  `cluster`: whose rows; `names`: those that are looked at; none: all."""
+    found = []
+    for table in sorted(log.parent for schema in ("marts", "reports") for log in Path(wanted, schema).glob("*/_delta_log")):
+        if names and table.name not in names:
+            continue
+        here = made / table.parent.name / table.name
+        if not here.exists():
+            found.append(f"{table.name}: not made")
+        elif not content(here, cluster).equals(content(table, cluster)):
+            found.append(f"{table.name}: other rows")
+        elif columns(here) != columns(table):
+            found.append(f"{table.name}: other columns or comments")
+    return found
+
+
+def columns(table: Path) -> list[tuple[str, str, dict[str, Any]]]:
+    """Name, type and comment of each column.  Whether part of an array or struct can be null is left out: by dbt that comes from the
+    query, by a build it always can."""
+    fields = json.loads(DeltaTable(str(table)).schema().to_json())["fields"]
+    return [(field["name"], json.dumps(plain(field["type"])), field["metadata"]) for field in fields]
