@@ -6,6 +6,7 @@ one takes seconds in a session that is new.  `chronicle/spark/jvm/FileList.scala
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import shutil
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # Settings that say where the list of a table is.
 LIST = "chronicle.files."
 DAY = "event_date"
+TIME = "logged_at"
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 # Tables beyond it may have deletion vectors or other names of columns in their files.
 PLAIN_READER = 1
 
@@ -103,8 +106,16 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
 
     is_parted = f"partition.{DAY}" in files.schema.names
     days = zip(column(f"partition.{DAY}"), column(f"min.{DAY}"), column(f"max.{DAY}"), strict=True)
-    for size, modified, (day, first, last), name in zip(
-        column("size_bytes"), column("modification_time"), days, column("path"), strict=True
+    times = zip(map(microseconds, column(f"min.{TIME}")), map(microseconds, column(f"max.{TIME}")), strict=True)
+    for size, modified, (day, first_day, last_day), (first, last), name in zip(
+        column("size_bytes"), column("modification_time"), days, times, column("path"), strict=True
     ):
-        known = (day or "null", "-", "-") if is_parted else ("-", first or "-", last or "-")
-        yield "\t".join(map(str, (size, modified, *known, name)))
+        of_day = (day or "null", "-", "-") if is_parted else ("-", first_day or "-", last_day or "-")
+        # Statistics of a time leave out what is below a millisecond.
+        of_time = ("-", "-") if first is None or last is None else (first, last + 999)
+        yield "\t".join(map(str, (size, modified, *of_day, *of_time, name)))
+
+
+def microseconds(moment: dt.datetime | None) -> int | None:
+    """Since 1970."""
+    return None if moment is None else (moment - EPOCH) // dt.timedelta(microseconds=1)

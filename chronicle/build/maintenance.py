@@ -20,7 +20,7 @@ from ingestion.lease import Busy
 from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
 
 # Files below this are made into files of about this, where there are so many.
-SMALL_BYTES, MANY = 32 << 20, 100
+SMALL_BYTES, MANY = 32 << 20, 30
 # As many files may stay that no version needs: to delete them takes two commits.
 MOST_LEFT = 50
 # Delta keeps files of versions before for a week, and the commits themselves for thirty days.  A process that stays commits every ten seconds: who

@@ -118,8 +118,8 @@ class Copy:
         if self.here.published.exists() and self.here.published.read_text() != published:
             put(self.unput, published)
             size, gone = 0, []
-            for schema, table in ((schema, table) for schema in PUBLISHED for table in self._held(schema)):
-                there, have = self._there(f"{schema}/{table}"), self._here(f"{schema}/{table}")
+            for table in self._held():
+                there, have = self._there(table), self._here(table)
                 size += self._put(there, have)
                 gone += unneeded(there, have)
             for name in RECORDS:
@@ -175,8 +175,9 @@ class Copy:
             return []
         return sorted(name for path in found if (name := path.rstrip("/").rsplit("/", 1)[-1]) not in (NOTES, schema))
 
-    def _held(self, schema: str) -> list[str]:
-        return sorted(log.parent.name for log in Path(self.here.root, schema).glob(f"*/{LOG}"))
+    def _held(self) -> list[str]:
+        """The published tables of the copy, by their path in the warehouse."""
+        return sorted(f"{schema}/{log.parent.name}" for schema in PUBLISHED for log in Path(self.here.root, schema).glob(f"*/{LOG}"))
 
     def _put(self, there: Mapping[str, int], have: Mapping[str, Path]) -> int:
         """Put what a table has in the copy and not in the store; bytes.  Raises ValueError where the store has another commit of the same number."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # What failed is tried again after one round, then after twice as many, up to this.
 MOST_SECONDS = 300.0
-MAINTAINED_SECONDS = 600.0
+MAINTAINED_SECONDS = 300.0
 
 # A request, with what it says and writes: what is done for it, in the thread of the rounds.
 Work = Callable[["SparkSession", Request], Any]

@@ -35,7 +35,7 @@ APP = "chronicle-ingest"
 # Folder of the batches that are being committed.
 NOTES = "_batches"
 # What builds and look-ups select by; no text.
-STATISTICS = ("cluster_id", "batch_id", "ingested_at", "event_date")
+STATISTICS = ("cluster_id", "batch_id", "ingested_at", "event_date", "logged_at")
 
 
 class File:
@@ -95,7 +95,7 @@ class File:
 
 
 def _stated(value: object) -> object:
-    """A bound in the form of Delta's statistics: times to the millisecond, which bronze keeps its arrivals to."""
+    """A bound in the form of Delta's statistics: times to the millisecond, which bronze keeps them to."""
     if isinstance(value, dt.datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -13,9 +13,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
-from chronicle.build import versions
 from chronicle.cli import following as command
 from chronicle.cli import main
 from chronicle.follow import follow

@@ -69,7 +69,9 @@ def test_few_rows_say_what_all_say(place: Warehouse, logs: Path) -> None:
     assert written(place) == 11
     assert len(rows(place)) < 11
     every = write.all_rows(place.bronze("sources"), "batch_id", "source_path")
-    assert {row["source_path"]: row["end_offset"] for row in rows(place)} == {row["source_path"]: row["end_offset"] for row in every.to_pylist()}
+    assert {row["source_path"]: row["end_offset"] for row in rows(place)} == {
+        row["source_path"]: row["end_offset"] for row in every.to_pylist()
+    }
     assert load(place, logs) == 0
     append(logs, 30)
     assert load(place, logs) == 1

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DAYS = [dt.date(2026, 3, day) for day in (1, 2, 3)]
+TEN = dt.time(10, 0, 0, 500)
 QUERIES = (
     "select * from {t}",
     "select count(*) from {t}",
@@ -26,6 +27,10 @@ QUERIES = (
     "select id from {t} where event_date is null",
     "select id from {t} where event_date > date'2026-03-01'",
     "select id from {t} where event_date >= date'2026-03-02'",
+    "select id from {t} where logged_at >= timestamp'2026-03-02 10:00:00.000400'",
+    "select id from {t} where logged_at = timestamp'2026-03-02 10:00:00.000500'",
+    "select id from {t} where logged_at >= cast(null as timestamp)",
+    "select id from {t} where logged_at is null",
     "select event_date, sum(size(places)) from {t} group by event_date",
     "select a.id, b.id from {t} a join {t} b on a.event_date = b.event_date",
 )
@@ -37,6 +42,8 @@ def rows(start: int, days: list[dt.date | None]) -> pa.Table:
         {
             "id": pa.array(numbers, pa.int64()),
             "event_date": pa.array(days, pa.date32()),
+            # Half a millisecond after ten, which statistics leave out.
+            "logged_at": pa.array([day and dt.datetime.combine(day, TEN, dt.UTC) for day in days], pa.timestamp("us", "UTC")),
             "places": pa.array([[{"path": f"/a {number}", "at": number}] for number in numbers]),
         }
     )
@@ -99,5 +106,20 @@ def test_other_files_in_the_folder_are_not_read(spark: SparkSession, warehouse: 
     try:
         files = spark.table(lists.show("bronze", table)).selectExpr("input_file_name() as file").distinct()
         assert files.count() == len(held.file_uris())
+    finally:
+        lists.forget()
+
+
+def test_files_of_other_times_are_not_read(spark: SparkSession, warehouse: str) -> None:
+    place = Warehouse.at(warehouse)
+    path = place.table("bronze", "listed_times")
+    for day in DAYS:
+        write_deltalake(path, rows(day.day, [day]), mode="append")
+    lists = FileLists(spark, place)
+    try:
+        found = spark.sql(f"select id from {lists.show('bronze', 'listed_times')} where logged_at >= timestamp'2026-03-02 10:00:00.000500'")
+        assert sorted(row.id for row in found.collect()) == [2, 3]
+        scan = found._jdf.queryExecution().executedPlan().collectLeaves().head()
+        assert scan.metrics().apply("numFiles").value() == 2
     finally:
         lists.forget()

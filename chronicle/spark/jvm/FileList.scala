@@ -13,14 +13,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
-import org.apache.spark.sql.types.{DateType, StructType}
+import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
 
-/** The files of a table at a version. `days`: by path the first and the last `event_date` of a file, where its table is not partitioned by
-  * it and they are known.
+/** The files of a table at a version. `bounds`: by path and column the first and the last value of a file (days, or microseconds), as far as
+  * they are known.
   */
 case class FileList(root: Path, version: Long, partitionSchema: StructType)(
     directories: Seq[PartitionDirectory],
-    days: Map[Path, (Int, Int)] = Map.empty
+    bounds: Map[Path, Map[String, (Long, Long)]] = Map.empty
 ) extends FileIndex {
   override def rootPaths: Seq[Path] = Seq(root)
 
@@ -33,31 +33,27 @@ case class FileList(root: Path, version: Long, partitionSchema: StructType)(
       })
       directories.filter(directory => test.eval(directory.values))
     }
-    if (days.isEmpty || dataFilters.isEmpty) wanted
-    else wanted.map(some => some.copy(files = some.files.filter(file => days.get(file.getPath).forall(mayHold(dataFilters, _)))))
+    if (bounds.isEmpty || dataFilters.isEmpty) wanted
+    else wanted.map(some => some.copy(files = some.files.filter(file => bounds.get(file.getPath).forall(mayHold(dataFilters, _)))))
   }
 
   /** Bytes of the files that are read with these filters. */
   def bytes(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Long =
     listFiles(partitionFilters, dataFilters).flatMap(_.files.map(_.getLen)).sum
 
-  private def mayHold(filters: Seq[Expression], days: (Int, Int)): Boolean = {
-    def is(expression: Expression) = expression match {
-      case column: AttributeReference => column.name == "event_date" && column.dataType == DateType
-      case _ => false
+  private def mayHold(filters: Seq[Expression], bounds: Map[String, (Long, Long)]): Boolean = {
+    def boundsOf(expression: Expression) = expression match {
+      case column: AttributeReference if column.dataType == DateType || column.dataType == TimestampType => bounds.get(column.name)
+      case _ => None
     }
-    def within(value: Any) = value match {
-      case day: Int => days._1 <= day && day <= days._2
-      case _ => false
-    }
+    // Nothing is equal to null, or after it.
+    def number(value: Any) = Option(value).collect { case day: Int => day.toLong; case microseconds: Long => microseconds }
+    def within(value: Any, ends: (Long, Long)) = number(value).exists(one => ends._1 <= one && one <= ends._2)
     filters.forall {
-      case In(column, values) if is(column) && values.forall(_.foldable) => values.exists(value => within(value.eval()))
-      case InSet(column, values) if is(column) => values.exists(within)
-      case EqualTo(column, value) if is(column) && value.foldable => within(value.eval())
-      case GreaterThanOrEqual(column, value) if is(column) && value.foldable => value.eval() match {
-        case day: Int => day <= days._2
-        case _ => false
-      }
+      case In(column, values) if values.forall(_.foldable) => boundsOf(column).forall(ends => values.exists(value => within(value.eval(), ends)))
+      case InSet(column, values) => boundsOf(column).forall(ends => values.exists(within(_, ends)))
+      case EqualTo(column, value) if value.foldable => boundsOf(column).forall(within(value.eval(), _))
+      case GreaterThanOrEqual(column, value) if value.foldable => boundsOf(column).forall(ends => number(value.eval()).exists(_ <= ends._2))
       case _ => true
     }
   }
@@ -75,7 +71,8 @@ class KnownFilesExtension extends (SparkSessionExtensions => Unit) {
 
 /** Reads a Parquet table by the list of its files that a setting names, `chronicle.files.<schema>.<table>`. The list is a text: the folder
   * and a version in its first line, then a line for each file with its size, when it was changed (ms), its day (`null` if it has none) or `-`, the first and the
-  * last day of its rows or `-`, and its path in the folder, with tabs between them.
+  * last `event_date` of its rows or `-`, the first and the last `logged_at` (microseconds since 1970) or `-`, and its path in the folder, with tabs
+  * between them.
   */
 object KnownFiles extends Rule[LogicalPlan] {
   private val Prefix = "chronicle.files."
@@ -102,15 +99,17 @@ object KnownFiles extends Rule[LogicalPlan] {
     val lines = Files.readAllLines(Paths.get(list)).asScala.toSeq
     val Array(version, root) = lines.head.split("\t", 2)
     val files = lines.tail.map { line =>
-      val Array(size, modified, day, first, last, path) = line.split("\t", 6)
+      val Array(size, modified, day, firstDay, lastDay, first, last, path) = line.split("\t", 8)
       val status = new FileStatus(size.toLong, false, 1, 128L << 20, modified.toLong, new Path(new Path(root), path))
-      (day, status, if (first == "-" || last == "-") None else Some((dayOf(first), dayOf(last))))
+      val days = if (firstDay == "-" || lastDay == "-") None else Some("event_date" -> (dayOf(firstDay).toLong, dayOf(lastDay).toLong))
+      val times = if (first == "-" || last == "-") None else Some("logged_at" -> (first.toLong, last.toLong))
+      (day, status, (days ++ times).toMap)
     }
     val directories = files.groupBy(_._1).toSeq.sortBy(_._1).map { case (day, found) =>
       val values = if (partitions.isEmpty) InternalRow.empty else InternalRow(if (day == "null") null else dayOf(day))
       PartitionDirectory(values, found.map(_._2).sortBy(_.getPath.toString).toArray)
     }
-    FileList(new Path(root), version.toLong, partitions)(directories, files.flatMap(file => file._3.map(file._2.getPath -> _)).toMap)
+    FileList(new Path(root), version.toLong, partitions)(directories, files.map(file => file._2.getPath -> file._3).toMap)
   }
 
   private def dayOf(text: String): Int = LocalDate.parse(text).toEpochDay.toInt
