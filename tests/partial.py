@@ -43,6 +43,8 @@ SETTLED_AFTER = 3600.0
 # known by its folder before a line named it.
 LEFT_OUT = ("source_id", "node_known_by")
 ROWS_OF_A_FILE = 256
+# Files that no version needs are deleted after each build.
+AT_ONCE = {"delta.deletedFileRetentionDuration": "interval 0 hours"}
 ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 
@@ -78,7 +80,7 @@ class Loads:
         return records
 
     def build(self, warehouse: str) -> list[str] | None:
-        """Build what is new, in small files, so that some are linked, and make few files of bronze.  Returns the clusters that were built; None: all."""
+        """Build what is new, in small files, so that some are linked, make few files of bronze and keep none of before.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
@@ -86,7 +88,7 @@ class Loads:
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()
-        with mock.patch.object(maintenance, "MANY", 2), mock.patch.object(maintenance, "MOST_LEFT", 0):
+        with mock.patch.multiple(maintenance, MANY=2, MOST_LEFT=0, OF_ONE_THAT_STAYS=AT_ONCE):
             maintenance.maintain(Warehouse.at(self.place(warehouse)), is_staying=True)
         self.seconds["build"] += time.monotonic() - began
         return self.built.clusters
