@@ -106,6 +106,10 @@ class Warehouse:
         """Path of a bronze table."""
         return self.table("bronze", name)
 
+    def tables(self, schema: str) -> list[str]:
+        """The names of a schema's Delta tables that are there, in order; of a warehouse in a folder."""
+        return sorted(log.parent.name for log in Path(self.root, schema).glob("*/_delta_log"))
+
     def must_exist(self) -> None:
         """Raises FileNotFoundError if there is no such folder."""
         if not self.folder.is_dir():

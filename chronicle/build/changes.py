@@ -128,14 +128,9 @@ def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
     return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
 
 
-def bronze_tables(place: Warehouse) -> list[str]:
-    """The names of bronze's tables that are there, in order."""
-    return sorted(log.parent.name for log in Path(place.root, "bronze").glob("*/_delta_log"))
-
-
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
     """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
-    versions = {name: opened(place.bronze(name)).version() for name in bronze_tables(place)}
+    versions = {name: opened(place.bronze(name)).version() for name in place.tables("bronze")}
     return json.dumps({"project": project_hash(project), "bronze": versions})
 
 

@@ -6,7 +6,6 @@ one takes seconds in a session that is new.  `chronicle/spark/jvm/FileList.scala
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import shutil
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 LIST = "chronicle.files."
 DAY = "event_date"
 TIME = "logged_at"
-EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 # Tables beyond it may have deletion vectors or other names of columns in their files.
 PLAIN_READER = 1
 
@@ -104,9 +102,13 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
     def column(name: str) -> list[Any]:
         return files[name].to_pylist() if name in files.schema.names else [None] * files.num_rows
 
+    def microseconds(name: str) -> list[int | None]:
+        found: list[int | None] = pa.array(column(name), pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+        return found
+
     is_parted = f"partition.{DAY}" in files.schema.names
     days = zip(column(f"partition.{DAY}"), column(f"min.{DAY}"), column(f"max.{DAY}"), strict=True)
-    times = zip(map(microseconds, column(f"min.{TIME}")), map(microseconds, column(f"max.{TIME}")), strict=True)
+    times = zip(microseconds(f"min.{TIME}"), microseconds(f"max.{TIME}"), strict=True)
     for size, modified, (day, first_day, last_day), (first, last), name in zip(
         column("size_bytes"), column("modification_time"), days, times, column("path"), strict=True
     ):
@@ -114,8 +116,3 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
         # Statistics of a time leave out what is below a millisecond.
         of_time = ("-", "-") if first is None or last is None else (first, last + 999)
         yield "\t".join(map(str, (size, modified, *of_day, *of_time, name)))
-
-
-def microseconds(moment: dt.datetime | None) -> int | None:
-    """Since 1970."""
-    return None if moment is None else (moment - EPOCH) // dt.timedelta(microseconds=1)

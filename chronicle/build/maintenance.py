@@ -14,7 +14,7 @@ import pyarrow as pa
 from deltalake import WriterProperties
 from deltalake.exceptions import CommitFailedError
 
-from chronicle.build.changes import bronze_tables, built_from, is_current
+from chronicle.build.changes import built_from, is_current
 from chronicle.build.versions import Record
 from ingestion.lease import Busy
 from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
@@ -34,39 +34,46 @@ def maintain(place: Warehouse, *, is_staying: bool = False, of_copy: bool = Fals
     with suppress(Busy, CommitFailedError), only_writer(place):
         # What was not built yet would be new no more.
         if not of_copy and is_current(place.root):
-            tables = [place.bronze(name) for name in bronze_tables(place)]
-            if any([compact(table) for table in tables] + [tidy(table, is_staying) for table in tables]):
+            tables = [place.bronze(name) for name in place.tables("bronze")]
+            due = [table for table in tables if is_due(table, is_staying)]
+            if any([compact(table) for table in tables] + [tidy(table, is_staying) for table in due]):
                 put(place.built, built_from(place))
         record = Record.of(place)
         for schema, name in record.tables(place):
-            known = record.table(place, schema, name)
+            path = place.table(schema, name)
             # Of a build that was killed while it published, versions before are what is read.
-            if known and known.version() == opened(place.table(schema, name)).version():
-                tidy(place.table(schema, name), is_staying)
-        for log in sorted(log for schema in STEPS for log in Path(place.root, schema).glob("*/_delta_log")):
-            tidy(str(log.parent), is_staying)
+            if is_due(path, is_staying) and (known := record.table(place, schema, name)) and known.version() == opened(path).version():
+                tidy(path, is_staying)
+        for path in (place.table(schema, name) for schema in STEPS for name in place.tables(schema)):
+            if is_due(path, is_staying):
+                tidy(path, is_staying)
 
 
 def compact(path: str) -> bool:
     """Make the small files of a table few, where there are many.  Returns whether there were."""
-    if small_files(path) < MANY:
+    table = opened(path)
+    if sum(size < SMALL_BYTES // 2 for size in pa.table(table.get_add_actions())["size_bytes"].to_pylist()) < MANY:
         return False
-    opened(path).optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
+    table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
     return True
 
 
-def small_files(path: str) -> int:
-    """How many small files a table has."""
-    return sum(size < SMALL_BYTES // 2 for size in pa.table(opened(path).get_add_actions())["size_bytes"].to_pylist())
+def data_files(path: str) -> int:
+    """How many files of rows a table's folder holds, of all versions."""
+    return sum("_delta_log" not in file.parts for file in Path(path).rglob("*.parquet"))
 
 
-def tidy(path: str, is_staying: bool = False) -> bool:
+def is_due(path: str, is_staying: bool) -> bool:
+    """Whether a table has to be opened for `tidy`: most have fewer files than may be left, and a build of nothing new opens none."""
+    return is_staying or data_files(path) > MOST_LEFT
+
+
+def tidy(path: str, is_staying: bool) -> bool:
     """Delete files that only versions before need, or none, where there are many.  Returns whether that made a commit."""
     table = opened(path)
     version = table.version()
     if is_staying and not OF_ONE_THAT_STAYS.items() <= table.metadata().configuration.items():
         table.alter.set_table_properties(OF_ONE_THAT_STAYS)
-    files = sum("_delta_log" not in file.parts for file in Path(path).rglob("*.parquet"))
-    if files - len(table.file_uris()) > MOST_LEFT:
+    if data_files(path) - len(table.file_uris()) > MOST_LEFT:
         table.vacuum(full=True, dry_run=False)
     return table.version() != version

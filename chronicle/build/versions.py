@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable
 
@@ -63,9 +62,9 @@ def before(place: Warehouse) -> Record:
     """The record before a build publishes its tables.  Where there is none yet, of what is there."""
     if place.published.exists():
         return Record.of(place)
-    folders = [log.parent for schema in PUBLISHED for log in sorted(Path(place.root, schema).glob("*/_delta_log"))]
-    held = [folder for folder in folders if DeltaTable.is_deltatable(str(folder))]
-    record = Record("", {f"{folder.parent.name}.{folder.name}": DeltaTable(folder).version() for folder in held})
+    tables = [(schema, name) for schema in PUBLISHED for name in place.tables(schema)]
+    held = {f"{schema}.{name}": place.table(schema, name) for schema, name in tables}
+    record = Record("", {name: DeltaTable(path).version() for name, path in held.items() if DeltaTable.is_deltatable(path)})
     record.write(place)
     return record
 

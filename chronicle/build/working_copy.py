@@ -118,10 +118,13 @@ class Copy:
         if self.here.published.exists() and self.here.published.read_text() != published:
             put(self.unput, published)
             size, gone = 0, []
-            for table in self._held():
+            for table in (f"{schema}/{name}" for schema in PUBLISHED for name in self.here.tables(schema)):
                 there, have = self._there(table), self._here(table)
-                size += self._put(there, have)
-                gone += unneeded(there, have)
+                put_bytes, cleared_up = self._put(there, have), unneeded(there, have)
+                if put_bytes or cleared_up:
+                    self._point(have)
+                size += put_bytes
+                gone += cleared_up
             for name in RECORDS:
                 if (file := Path(self.here.root, name)).exists():
                     self.files.pipe_file(f"{self.root}/{name}", file.read_bytes())
@@ -175,10 +178,6 @@ class Copy:
             return []
         return sorted(name for path in found if (name := path.rstrip("/").rsplit("/", 1)[-1]) not in (NOTES, schema))
 
-    def _held(self) -> list[str]:
-        """The published tables of the copy, by their path in the warehouse."""
-        return sorted(f"{schema}/{log.parent.name}" for schema in PUBLISHED for log in Path(self.here.root, schema).glob(f"*/{LOG}"))
-
     def _put(self, there: Mapping[str, int], have: Mapping[str, Path]) -> int:
         """Put what a table has in the copy and not in the store; bytes.  Raises ValueError where the store has another commit of the same number."""
         data = [name for name in have if not is_log(name) and name not in there]
@@ -193,10 +192,12 @@ class Copy:
         for name in log:
             if not put_new(self.there.folder / name, have[name].read_bytes()):
                 raise ValueError(f"{self.there.root}/{name} was written by somebody else meanwhile; run the build again")
-        # Where its last checkpoint is: a reader goes on from there.
+        return sum(have[name].stat().st_size for name in (*data, *log))
+
+    def _point(self, have: Mapping[str, Path]) -> None:
+        """Say in the store where a table's last checkpoint is, from which readers go on."""
         for name in filter(is_pointer, have):
             self.files.pipe_file(f"{self.root}/{name}", have[name].read_bytes())
-        return sum(have[name].stat().st_size for name in (*data, *log))
 
 
 def unneeded(there: Mapping[str, int], have: Mapping[str, Path]) -> list[str]:

@@ -199,8 +199,3 @@ def commit(path: str, files: list[Added], version: int) -> None:
         return
     transaction = CommitProperties(app_transactions=[Transaction(APP, version, int(time.time() * 1000))])
     add(table, files, "append", table.schema(), transaction)
-
-
-def all_rows(path: str, *order: str) -> pa.Table:
-    """A small table, in order."""
-    return opened(path).to_pyarrow_table().sort_by([(name, "ascending") for name in order])

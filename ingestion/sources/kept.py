@@ -43,16 +43,22 @@ def rows(path: str, file: Path) -> pa.Table:
     total = sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
     about = About(str(table.metadata().id), code(), 0, 0)
     before, held = _read(file, about)
-    new = _newer(table, before.batch)
+    new = newer(table, before.batch)
     if held is not None and (before.rows + len(new) != total or held.schema != new.schema):
         # Rows are gone, or have other columns.
-        before, held, new = about, None, _newer(table, 0)
+        before, held, new = about, None, newer(table, 0)
     found = new if held is None else pa.concat_tables([held, new])
     if len(new) < max(LEAST, (0 if held is None else len(held)) // 4):
         return found
     found = needed(found)
     _write(file, found, About(about.table, about.code, pc.max(new["batch_id"]).as_py(), total))
     return found
+
+
+def newer(table: DeltaTable, batch: int = 0) -> pa.Table:
+    """The rows of `bronze.sources` of the batches after one, in order."""
+    found = table.to_pyarrow_table(filters=[("batch_id", ">", batch)])
+    return found.sort_by([(name, "ascending") for name in ("batch_id", "source_path")])
 
 
 def needed(table: pa.Table) -> pa.Table:
@@ -71,11 +77,6 @@ def _first_shown(read: pa.Table) -> Iterator[int]:
         if (shown := repr(row)) not in known:
             known.add(shown)
             yield number
-
-
-def _newer(table: DeltaTable, batch: int) -> pa.Table:
-    found = table.to_pyarrow_table(filters=[("batch_id", ">", batch)])
-    return found.sort_by([(name, "ascending") for name in ("batch_id", "source_path")])
 
 
 def _read(file: Path, now: About) -> tuple[About, pa.Table | None]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 
 from ingestion import ingest as ingesting
-from ingestion.bronze import write
 from ingestion.outcome import Outcome
-from ingestion.sources import seen
+from ingestion.sources import kept, seen
 from ingestion.sources.discover import Options
 from tests.rotations import Here
 
@@ -36,7 +36,7 @@ def put(path: Path, text: str, days_ago: float = 1) -> None:
 
 
 def rows(warehouse: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = write.all_rows(f"{warehouse}/bronze/sources", "batch_id", "source_path").to_pylist()
+    found: list[dict[str, Any]] = kept.newer(DeltaTable(f"{warehouse}/bronze/sources")).to_pylist()
     return found
 
 
