@@ -76,6 +76,8 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
 )
+# Starts `gateway.MAIN`.
+OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
 LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
 
 _archives = False
@@ -248,7 +250,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        gateway.MAIN,
+        OWN_MAIN if own_classes.jar().exists() else gateway.MAIN,
     ]
 
 
