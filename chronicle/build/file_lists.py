@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LIST = "chronicle.files."
 DAY = "event_date"
 TIME = "logged_at"
+# Columns by which models choose rows of a time or of new batches.
+BOUNDED = (DAY, TIME, "batch_id")
 # Tables beyond it may have deletion vectors or other names of columns in their files.
 PLAIN_READER = 1
 
@@ -98,21 +100,23 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
     """The list of a table's files, as `FileList.scala` describes it."""
     yield f"{table.version()}\t{path}"
     files: pa.Table = pa.table(table.get_add_actions(flatten=True))
-
-    def column(name: str) -> list[Any]:
-        return files[name].to_pylist() if name in files.schema.names else [None] * files.num_rows
-
-    def microseconds(name: str) -> list[int | None]:
-        found: list[int | None] = pa.array(column(name), pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-        return found
-
-    is_parted = f"partition.{DAY}" in files.schema.names
-    days = zip(column(f"partition.{DAY}"), column(f"min.{DAY}"), column(f"max.{DAY}"), strict=True)
-    times = zip(microseconds(f"min.{TIME}"), microseconds(f"max.{TIME}"), strict=True)
-    for size, modified, (day, first_day, last_day), (first, last), name in zip(
-        column("size_bytes"), column("modification_time"), days, times, column("path"), strict=True
+    names = files.schema.names
+    days = files[f"partition.{DAY}"].to_pylist() if f"partition.{DAY}" in names else ["-"] * files.num_rows
+    bounded = {name: (f"min.{name}", f"max.{name}") for name in BOUNDED if f"min.{name}" in names and f"max.{name}" in names}
+    bounds = {name: list(zip(*(numbers(files[end]) for end in ends), strict=True)) for name, ends in bounded.items()}
+    for number, (size, modified, day, file) in enumerate(
+        zip(files["size_bytes"].to_pylist(), files["modification_time"].to_pylist(), days, files["path"].to_pylist(), strict=True)
     ):
-        of_day = (day or "null", "-", "-") if is_parted else ("-", first_day or "-", last_day or "-")
+        of_file = ((name, *ends[number]) for name, ends in bounds.items())
         # Statistics of a time leave out what is below a millisecond.
-        of_time = ("-", "-") if first is None or last is None else (first, last + 999)
-        yield "\t".join(map(str, (size, modified, *of_day, *of_time, name)))
+        said = (f"{name}={first}:{last + 999 * (name == TIME)}" for name, first, last in of_file if first is not None and last is not None)
+        yield "\t".join(map(str, (size, modified, day or "null", ",".join(said), file)))
+
+
+def numbers(column: pa.ChunkedArray) -> list[int | None]:
+    """Days since 1970, or microseconds, or the numbers themselves."""
+    days, times = pa.types.is_date32(column.type), pa.types.is_timestamp(column.type)
+    found: list[int | None] = (
+        column.cast(pa.int32() if days else pa.timestamp("us", "UTC") if times else pa.int64()).cast(pa.int64()).to_pylist()
+    )
+    return found

@@ -31,6 +31,9 @@ QUERIES = (
     "select id from {t} where logged_at = timestamp'2026-03-02 10:00:00.000500'",
     "select id from {t} where logged_at >= cast(null as timestamp)",
     "select id from {t} where logged_at is null",
+    "select id from {t} where batch_id > 10",
+    "select id from {t} where batch_id = 11 or batch_id > 19",
+    "select id from {t} where batch_id > cast(null as bigint)",
     "select event_date, sum(size(places)) from {t} group by event_date",
     "select a.id, b.id from {t} a join {t} b on a.event_date = b.event_date",
 )
@@ -41,6 +44,7 @@ def rows(start: int, days: list[dt.date | None]) -> pa.Table:
     return pa.table(
         {
             "id": pa.array(numbers, pa.int64()),
+            "batch_id": pa.array(numbers, pa.int64()),
             "event_date": pa.array(days, pa.date32()),
             # Half a millisecond after ten, which statistics leave out.
             "logged_at": pa.array([day and dt.datetime.combine(day, TEN, dt.UTC) for day in days], pa.timestamp("us", "UTC")),
@@ -110,14 +114,15 @@ def test_other_files_in_the_folder_are_not_read(spark: SparkSession, warehouse: 
         lists.forget()
 
 
-def test_files_of_other_times_are_not_read(spark: SparkSession, warehouse: str) -> None:
+@pytest.mark.parametrize("condition", ["logged_at >= timestamp'2026-03-02 10:00:00.000500'", "batch_id > 1"])
+def test_files_of_other_times_and_batches_are_not_read(spark: SparkSession, warehouse: str, condition: str) -> None:
     place = Warehouse.at(warehouse)
     path = place.table("bronze", "listed_times")
     for day in DAYS:
-        write_deltalake(path, rows(day.day, [day]), mode="append")
+        write_deltalake(path, rows(day.day, [day]), mode="append" if day.day > 1 else "overwrite")
     lists = FileLists(spark, place)
     try:
-        found = spark.sql(f"select id from {lists.show('bronze', 'listed_times')} where logged_at >= timestamp'2026-03-02 10:00:00.000500'")
+        found = spark.sql(f"select id from {lists.show('bronze', 'listed_times')} where {condition}")
         assert sorted(row.id for row in found.collect()) == [2, 3]
         scan = found._jdf.queryExecution().executedPlan().collectLeaves().head()
         assert scan.metrics().apply("numFiles").value() == 2

@@ -13,10 +13,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
-import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
+import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, StructType, TimestampType}
 
-/** The files of a table at a version. `bounds`: by path and column the first and the last value of a file (days, or microseconds), as far as
-  * they are known.
+/** The files of a table at a version. `bounds`: by path and column the first and the last value of a file (days, microseconds or numbers), as
+  * far as they are known.
   */
 case class FileList(root: Path, version: Long, partitionSchema: StructType)(
     directories: Seq[PartitionDirectory],
@@ -41,19 +41,22 @@ case class FileList(root: Path, version: Long, partitionSchema: StructType)(
   def bytes(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Long =
     listFiles(partitionFilters, dataFilters).flatMap(_.files.map(_.getLen)).sum
 
+  private val Bounded = Set[DataType](DateType, TimestampType, IntegerType, LongType)
+
   private def mayHold(filters: Seq[Expression], bounds: Map[String, (Long, Long)]): Boolean = {
     def boundsOf(expression: Expression) = expression match {
-      case column: AttributeReference if column.dataType == DateType || column.dataType == TimestampType => bounds.get(column.name)
+      case column: AttributeReference if Bounded.contains(column.dataType) => bounds.get(column.name)
       case _ => None
     }
     // Nothing is equal to null, or after it.
-    def number(value: Any) = Option(value).collect { case day: Int => day.toLong; case microseconds: Long => microseconds }
+    def number(value: Any) = Option(value).collect { case small: Int => small.toLong; case large: Long => large }
     def within(value: Any, ends: (Long, Long)) = number(value).exists(one => ends._1 <= one && one <= ends._2)
     filters.forall {
       case In(column, values) if values.forall(_.foldable) => boundsOf(column).forall(ends => values.exists(value => within(value.eval(), ends)))
       case InSet(column, values) => boundsOf(column).forall(ends => values.exists(within(_, ends)))
       case EqualTo(column, value) if value.foldable => boundsOf(column).forall(within(value.eval(), _))
       case GreaterThanOrEqual(column, value) if value.foldable => boundsOf(column).forall(ends => number(value.eval()).exists(_ <= ends._2))
+      case GreaterThan(column, value) if value.foldable => boundsOf(column).forall(ends => number(value.eval()).exists(_ < ends._2))
       case _ => true
     }
   }
@@ -70,9 +73,8 @@ class KnownFilesExtension extends (SparkSessionExtensions => Unit) {
 }
 
 /** Reads a Parquet table by the list of its files that a setting names, `chronicle.files.<schema>.<table>`. The list is a text: the folder
-  * and a version in its first line, then a line for each file with its size, when it was changed (ms), its day (`null` if it has none) or `-`, the first and the
-  * last `event_date` of its rows or `-`, the first and the last `logged_at` (microseconds since 1970) or `-`, and its path in the folder, with tabs
-  * between them.
+  * and a version in its first line, then a line for each file with its size, when it was changed (ms), its day (`null` if it has none) or `-`, the
+  * first and the last value of some columns (`<column>=<first>:<last>,…`), and its path in the folder, with tabs between them.
   */
 object KnownFiles extends Rule[LogicalPlan] {
   private val Prefix = "chronicle.files."
@@ -99,11 +101,13 @@ object KnownFiles extends Rule[LogicalPlan] {
     val lines = Files.readAllLines(Paths.get(list)).asScala.toSeq
     val Array(version, root) = lines.head.split("\t", 2)
     val files = lines.tail.map { line =>
-      val Array(size, modified, day, firstDay, lastDay, first, last, path) = line.split("\t", 8)
+      val Array(size, modified, day, bounds, path) = line.split("\t", 5)
       val status = new FileStatus(size.toLong, false, 1, 128L << 20, modified.toLong, new Path(new Path(root), path))
-      val days = if (firstDay == "-" || lastDay == "-") None else Some("event_date" -> (dayOf(firstDay).toLong, dayOf(lastDay).toLong))
-      val times = if (first == "-" || last == "-") None else Some("logged_at" -> (first.toLong, last.toLong))
-      (day, status, (days ++ times).toMap)
+      val ends = bounds.split(",").filter(_.nonEmpty).map { bound =>
+        val Array(column, first, last) = bound.split("[=:]")
+        column -> (first.toLong, last.toLong)
+      }
+      (day, status, ends.toMap)
     }
     val directories = files.groupBy(_._1).toSeq.sortBy(_._1).map { case (day, found) =>
       val values = if (partitions.isEmpty) InternalRow.empty else InternalRow(if (day == "null") null else dayOf(day))
