@@ -38,7 +38,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
-from chronicle.build.steps import group_chosen_from, kept_step, largest
+from chronicle.build.steps import group_chosen_from, kept_step, largest, values_in
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
@@ -214,7 +214,7 @@ class Runner:
             elif not model.is_view and because != []:
                 if self.progress:
                     self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
-                if self.can_be_written_empty(model):
+                if self._can_be_written_empty(model):
                     self._write_empty(model)
                     return Result(model, round(time.monotonic() - began, 2), rows=0, because=because)
                 for parent in model.parents:
@@ -238,17 +238,17 @@ class Runner:
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
         return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, took)
 
-    def can_be_written_empty(self, model: Model) -> bool:
+    def _can_be_written_empty(self, model: Model) -> bool:
         """Whether a stored model has no rows in this build, whatever its query says."""
-        return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self._may_have_rows)
+        return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self.may_have_rows)
 
-    def _may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
+    def may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
         """Whether a model or a table of bronze may have rows in this build, of these values in its column where they are given."""
         if name.startswith("bronze."):
             return rows_of(self.place.table("bronze", name.removeprefix("bronze."))) > 0
         model = self.project.models[name]
         if model.is_view:
-            return is_met(model.needs, self._may_have_rows)
+            return is_met(model.needs, self.may_have_rows)
         if values and name in self._values:
             return bool(self._values[name].intersection(values))
         if name in self._left and name not in self._rows:
@@ -422,11 +422,8 @@ class Runner:
         if not self._rows[model.name]:
             self._tell(f"{model.schema}.{model.alias}", model.name, NO_ROWS)
         elif model.known:
-            # Each file has few values, which its dictionary names.
-            named = ds.dataset(folder, format=ds.ParquetFileFormat(dictionary_columns=[model.known]))
-            values = pc.unique(named.to_table([model.known])[model.known].unify_dictionaries()).to_pylist()
             # A null matches no value.
-            texts = [value for value in values if value is not None]
+            texts = [value for value in values_in(folder, model.known) if value is not None]
             self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
                 self._tell(f"{model.schema}.{model.alias}", model.name, f"{model.known}={','.join(sorted(texts))}")

@@ -130,6 +130,29 @@ def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table
         yield pa.Table.from_batches(held)
 
 
+# What tells a file from another of the same name: its device, number, size and last change.
+Identity = tuple[int, int, int, int]
+# By folder and column the values in each file, in a process that stays: a build links what is kept, so only new files are read.
+_values: dict[tuple[Path, str], dict[Identity, frozenset[str | None]]] = {}
+
+
+def values_in(folder: Path, column: str) -> set[str | None]:
+    """The values of a column in a folder of Parquet files, null among them."""
+    before, now = _values.get((folder, column), {}), {}
+    for file in folder.glob("*.parquet"):
+        status = file.stat()
+        identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        now[identity] = before[identity] if identity in before else frozenset(values_of(file, column))
+    _values[folder, column] = now
+    return set().union(*now.values())
+
+
+def values_of(file: Path, column: str) -> list[str | None]:
+    """The values of a column in a Parquet file, which are few: its dictionary names them."""
+    found: list[str | None] = pc.unique(pq.ParquetFile(file, read_dictionary=[column]).read([column])[column]).to_pylist()
+    return found
+
+
 def largest(rows: ds.Dataset, column: str) -> Any:
     """The largest value of a column of Parquet files, by their statistics where they have them; None if there is none."""
     found = []

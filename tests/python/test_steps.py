@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chronicle.build import steps
-from chronicle.build.steps import Carried, carry, largest
+from chronicle.build.steps import Carried, carry, largest, values_in
 
 Row = tuple[str | None, int]
 FILES = st.lists(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "ab", None]), st.integers(0, 9)), max_size=9), min_size=1, max_size=6)
@@ -119,6 +119,26 @@ def test_what_is_written_anew_is_in_order_and_in_groups_that_are_skipped_togethe
     [file] = (tmp_path / "made").iterdir()
     groups = pq.ParquetFile(file)
     assert [groups.read_row_group(number)["at"].to_pylist() for number in range(groups.num_row_groups)] == [[0, 1, 2, 3], [4]]
+
+
+def test_the_values_of_a_column_are_read_of_new_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    values_of = steps.values_of
+    monkeypatch.setattr(steps, "values_of", lambda file, column: read.append(file.name) or values_of(file, column))
+
+    def put(name: str, *values: str | None) -> None:
+        pq.write_table(pa.table({"event_type": pa.array(values, pa.string())}), tmp_path / name)
+
+    put("made.parquet", "a", "b", "a")
+    put("none.parquet")
+    assert values_in(tmp_path, "event_type") == {"a", "b"}
+    (tmp_path / "kept.parquet").hardlink_to(tmp_path / "made.parquet")
+    (tmp_path / "made.parquet").unlink()
+    put("made.parquet", "c", None)
+    assert values_in(tmp_path, "event_type") == {"a", "b", "c", None}
+    (tmp_path / "kept.parquet").unlink()
+    assert values_in(tmp_path, "event_type") == {"c", None}
+    assert sorted(read) == ["made.parquet", "made.parquet", "none.parquet"]
 
 
 def test_the_largest_value_of_a_column_is_known_with_statistics_and_without(tmp_path: Path) -> None:
