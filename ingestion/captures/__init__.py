@@ -28,12 +28,16 @@ from functools import lru_cache
 from types import ModuleType
 
 UNREAD = "unread"
-# A text that has nothing but lines of a log, and frames of traces, is the output of no tool.
+# A text that has nothing but lines of a log, and what is below them (frames of traces, settings, what the cleaner has done), is the output of no tool.
 LOG_ALONE = re.compile(
     r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
     # ZooKeeper's own layouts.
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:\[myid:[^\]\n]*+\] )?- (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
-    r"|[ \t]++at )[^\n]*+\n?|[ \t\r]*+\n)*+"
+    r"|[ \t]++at |\t[\w.]++ = "
+    r"|\t(?:Log cleaner thread \d|[\d.,]++ MB of log processed |Indexed \d|Buffer utilization: |Cleaned \d|(?:Start|End) size: |[\d.,]++% size reduction )"
+    r"| \((?:kafka|org\.apache)\.[\w.$]++\)$"
+    r")[^\n]*+\n?|[ \t\r]*+\n)*+",
+    re.M,
 )
 
 
