@@ -2,20 +2,20 @@
 The first ten records behind a row, in order of time (`at`), in a grouped select; of those that `condition` holds for.
 -#}
 {% macro evidence(condition=none, at='logged_at') -%}
-    slice(
-        transform(
-            array_sort(
+    transform(
+        slice(
+            sort_array(
                 collect_list(struct({{ at }}, node_id, source_path, byte_offset))
                 {%- if condition %} filter (where {{ condition }}){% endif %}
             ),
-            line -> named_struct(
-                'node_id', line.node_id,
-                'source_path', line.source_path,
-                'byte_offset', line.byte_offset
-            )
+            1,
+            10
         ),
-        1,
-        10
+        line -> named_struct(
+            'node_id', line.node_id,
+            'source_path', line.source_path,
+            'byte_offset', line.byte_offset
+        )
     )
 {%- endmacro %}
 
