@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 
 from chronicle.build.publish import ordered, plain
 from chronicle.project import PROJECT
+from ingestion.warehouse import Warehouse
 from tests.served import serving
 
 BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
@@ -45,7 +46,8 @@ def content(path: Path, cluster: str | None) -> pa.Table:
 def differences(wanted: Path, made: Path, cluster: str | None = None, names: Collection[str] = ()) -> list[str]:
     """Tables of a warehouse that another one has not, or with other rows or comments.  `cluster`: whose rows; `names`: those that are looked at; none: all."""
     found = []
-    for table in sorted(log.parent for schema in ("marts", "reports") for log in Path(wanted, schema).glob("*/_delta_log")):
+    place = Warehouse.at(str(wanted))
+    for table in (Path(place.table(schema, name)) for schema in ("marts", "reports") for name in place.tables(schema)):
         if names and table.name not in names:
             continue
         here = made / table.parent.name / table.name

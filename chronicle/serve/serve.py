@@ -335,8 +335,8 @@ class Shown:
         """Tell the catalog what has changed on disk.  Returns how many tables there are."""
         found = {}
         for schema in SHOWN:
-            for log in Path(self.place.root, schema).glob("*/_delta_log"):
-                found[schema, log.parent.name] = log.stat().st_mtime_ns
+            for name in self.place.tables(schema):
+                found[schema, name] = Path(self.place.table(schema, name), "_delta_log").stat().st_mtime_ns
         for schema, name in self.known.keys() - found.keys():
             self.catalog.forget(session_of(self.spark), schema, name)
             del self.known[schema, name]

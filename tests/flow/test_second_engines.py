@@ -13,6 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.project import PROJECT
+from ingestion.warehouse import Warehouse
 from tests.flow.second_engines import Measures, by_delta_rs, by_duckdb, by_polars, by_spark, schema_of, values
 from tests.lab import Lab
 
@@ -26,7 +27,8 @@ ENGINES: dict[str, Callable[[], Callable[[str], Measures]]] = {"duckdb": by_duck
 @pytest.fixture(scope="module")
 def folders(lab: Lab) -> list[str]:
     """The folder of every Delta table that people read."""
-    return sorted(str(log.parent) for schema in READ for log in Path(lab.warehouse, schema).glob("*/_delta_log"))
+    place = Warehouse.at(lab.warehouse)
+    return [place.table(schema, name) for schema in READ for name in place.tables(schema)]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from ingestion.warehouse import Warehouse
 from tests.lab import Lab
 from tests.made_by_dbt import BUILD, differences, over_thrift, run
 
@@ -24,10 +25,11 @@ SELECTED = [*BUILD, "--select", *(f"+{name}" for name in MADE)]
 def warehouse(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bronze of one cluster and nothing else: the rest is to be made, and where one test has made it the next makes it again."""
     place = tmp_path_factory.mktemp("dbt") / "warehouse"
-    for log in Path(lab.warehouse, "bronze").glob("*/_delta_log"):
-        held = DeltaTable(str(log.parent))
+    bronze = Warehouse.at(lab.warehouse)
+    for name in bronze.tables("bronze"):
+        held = DeltaTable(bronze.bronze(name))
         rows = held.to_pyarrow_table(filters=[("cluster_id", "=", CLUSTER)])
-        write_deltalake(str(place / "bronze" / log.parent.name), rows, configuration=held.metadata().configuration)
+        write_deltalake(str(place / "bronze" / name), rows, configuration=held.metadata().configuration)
     return place
 
 
