@@ -79,7 +79,8 @@ fuzz: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --require-hashes -r tests/fuzz/requirements.lock
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
-# With a Spark of several processes: a master with two workers, a server of Spark Connect, a bucket. Some are killed.
+# With real parts: a Spark of a master and two workers, a server of Spark Connect, a bucket, a Kafka broker, and Prometheus where `apt-get install
+# prometheus` was done. Some are killed.
 test-cluster: setup
 	$(BIN)/python -m pytest tests/cluster
 

@@ -61,6 +61,8 @@ def backfilled(folder: Path, openmetrics: str) -> None:
     text = folder.with_suffix(".openmetrics")
     text.write_text(openmetrics)
     subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder)], check=True, capture_output=True)
+    # Without it `promtool tsdb dump` reads nothing.
+    (folder / "wal").mkdir()
 
 
 def dumped(folder: Path) -> str:
