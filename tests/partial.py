@@ -43,8 +43,6 @@ SETTLED_AFTER = 3600.0
 # known by its folder before a line named it.
 LEFT_OUT = ("source_id", "node_known_by")
 ROWS_OF_A_FILE = 256
-# Files that no version needs are deleted after each build.
-AT_ONCE = {"delta.deletedFileRetentionDuration": "interval 0 hours"}
 ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 
@@ -88,8 +86,8 @@ class Loads:
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()
-        with mock.patch.multiple(maintenance, MANY=2, MOST_LEFT=0, OF_ONE_THAT_STAYS=AT_ONCE):
-            maintenance.maintain(Warehouse.at(self.place(warehouse)), is_staying=True)
+        with mock.patch.multiple(maintenance, MANY=4, MOST_LEFT=0, HOURS_OF_ONE_THAT_STAYS=0):
+            list(maintenance.maintained(Warehouse.at(self.place(warehouse)), is_staying=True))
         self.seconds["build"] += time.monotonic() - began
         return self.built.clusters
 

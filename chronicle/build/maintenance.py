@@ -7,6 +7,9 @@ build has nothing to do for any of it (`changes.changed_files`).
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,55 +28,80 @@ SMALL_BYTES, MANY = 32 << 20, 30
 MOST_LEFT = 50
 # Delta keeps files of versions before for a week, and the commits themselves for thirty days.  A process that stays commits every ten seconds: who
 # reads a version before has an hour to end.
-OF_ONE_THAT_STAYS = {"delta.deletedFileRetentionDuration": "interval 1 hours", "delta.logRetentionDuration": "interval 1 days"}
+HOURS_OF_ONE_THAT_STAYS = 1
 
 
-def maintain(place: Warehouse, *, is_staying: bool = False, of_copy: bool = False) -> None:
-    """Do what is due, unless another process is at work.  `is_staying`: for a process that builds again and again; `of_copy`: bronze is that of a
-    warehouse in a bucket (`working_copy.py`), where it stays as it is."""
+def maintain(place: Warehouse, *, of_copy: bool = False) -> None:
+    """Do what is due, unless another process is at work.  `of_copy`: bronze is that of a warehouse in a bucket (`working_copy.py`), where it stays
+    as it is."""
     with suppress(Busy, CommitFailedError), only_writer(place):
-        # What was not built yet would be new no more.
-        if not of_copy and is_current(place.root):
-            tables = [place.bronze(name) for name in place.tables("bronze")]
-            due = [table for table in tables if is_due(table, is_staying)]
-            if any([compact(table) for table in tables] + [tidy(table, is_staying) for table in due]):
+        for _ in maintained(place, of_copy=of_copy):
+            pass
+
+
+def maintain_one(place: Warehouse) -> None:
+    """Do one thing that is due, for a process that stays, whose next round waits for it."""
+    with suppress(Busy, CommitFailedError), only_writer(place):
+        next(maintained(place, is_staying=True), None)
+
+
+def maintained(place: Warehouse, *, is_staying: bool = False, of_copy: bool = False) -> Iterator[str]:
+    """The tables for which something was due, each when it is done."""
+    # What was not built yet would be new no more.
+    if not of_copy and is_current(place.root):
+        for path in (place.bronze(name) for name in place.tables("bronze")):
+            if compact(path, MANY // 2 if is_staying else MANY):
                 put(place.built, built_from(place))
-        record = Record.of(place)
-        for schema, name in record.tables(place):
-            path = place.table(schema, name)
-            # Of a build that was killed while it published, versions before are what is read.
-            if is_due(path, is_staying) and (known := record.table(place, schema, name)) and known.version() == opened(path).version():
-                tidy(path, is_staying)
-        for path in (place.table(schema, name) for schema in STEPS for name in place.tables(schema)):
-            if is_due(path, is_staying):
-                tidy(path, is_staying)
+                yield path
+            if is_due(path, is_staying) and tidy(path, is_staying):
+                put(place.built, built_from(place))
+                yield path
+    record = Record.of(place)
+    for schema, name in record.tables(place):
+        path = place.table(schema, name)
+        # Of a build that was killed while it published, versions before are what is read.
+        is_newest = is_due(path, is_staying) and (known := record.table(place, schema, name)) and known.version() == opened(path).version()
+        if is_newest and tidy(path, is_staying):
+            yield path
+    for path in (place.table(schema, name) for schema in STEPS for name in place.tables(schema)):
+        if is_due(path, is_staying) and tidy(path, is_staying):
+            yield path
 
 
-def compact(path: str) -> bool:
-    """Make the small files of a table few, where there are many.  Returns whether there were."""
+def compact(path: str, many: int) -> bool:
+    """Make the small files of a table few, where there are so many.  Returns whether there were."""
     table = opened(path)
-    if sum(size < SMALL_BYTES // 2 for size in pa.table(table.get_add_actions())["size_bytes"].to_pylist()) < MANY:
+    if sum(size < SMALL_BYTES // 2 for size in pa.table(table.get_add_actions())["size_bytes"].to_pylist()) < many:
         return False
     table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
     return True
 
 
-def data_files(path: str) -> int:
-    """How many files of rows a table's folder holds, of all versions."""
-    return sum("_delta_log" not in file.parts for file in Path(path).rglob("*.parquet"))
+def data_files(path: str) -> list[Path]:
+    """The files of rows in a table's folder, of all versions."""
+    return [file for file in Path(path).rglob("*.parquet") if "_delta_log" not in file.parts]
 
 
 def is_due(path: str, is_staying: bool) -> bool:
-    """Whether a table has to be opened for `tidy`: most have fewer files than may be left, and a build of nothing new opens none."""
-    return is_staying or data_files(path) > MOST_LEFT
+    """Whether a table has to be opened for `tidy`: most have fewer files than may be left, or none that are old enough to go."""
+    since = time.time() - HOURS_OF_ONE_THAT_STAYS * 3600 if is_staying else math.inf
+    return sum(file.stat().st_mtime <= since for file in data_files(path)) > MOST_LEFT
 
 
 def tidy(path: str, is_staying: bool) -> bool:
     """Delete files that only versions before need, or none, where there are many.  Returns whether that made a commit."""
     table = opened(path)
     version = table.version()
-    if is_staying and not OF_ONE_THAT_STAYS.items() <= table.metadata().configuration.items():
-        table.alter.set_table_properties(OF_ONE_THAT_STAYS)
-    if data_files(path) - len(table.file_uris()) > MOST_LEFT:
+    if is_staying and not (wanted := kept_by_one_that_stays()).items() <= table.metadata().configuration.items():
+        table.alter.set_table_properties(wanted)
+    if len(data_files(path)) - len(table.file_uris()) > MOST_LEFT:
         table.vacuum(full=True, dry_run=False)
     return table.version() != version
+
+
+def kept_by_one_that_stays() -> dict[str, str]:
+    """Delta's settings for how long what is replaced is kept."""
+    return {
+        "delta.deletedFileRetentionDuration": f"interval {HOURS_OF_ONE_THAT_STAYS} hours",
+        "delta.logRetentionDuration": "interval 1 days",
+    }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.build import build as building
 from chronicle.build.changes import is_current
-from chronicle.build.maintenance import maintain
+from chronicle.build.maintenance import maintain_one
 from chronicle.output.console import in_one_line
 from chronicle.serve import serve as serving
 from chronicle.spark import session
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 # What failed is tried again after one round, then after twice as many, up to this.
 MOST_SECONDS = 300.0
-MAINTAINED_SECONDS = 300.0
+# One thing is done at a time, so that no round waits for long.
+MAINTAINED_SECONDS = 30.0
 
 # A request, with what it says and writes: what is done for it, in the thread of the rounds.
 Work = Callable[["SparkSession", Request], Any]
@@ -111,7 +112,7 @@ class Follower:
         elif records:
             self.tell(f"{clock()} {records:,} records in {ingested:.1f} s")
         if time.monotonic() - self.maintained > MAINTAINED_SECONDS:
-            maintain(place, is_staying=True)
+            maintain_one(place)
             self.maintained = time.monotonic()
 
     def _take_in(self) -> Outcome | None:

@@ -13,7 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from chronicle.build import changes, maintenance, versions
 from chronicle.build.changes import arrivals, built_from, changed_files, has_lost_rows, is_current
-from chronicle.build.maintenance import OF_ONE_THAT_STAYS, maintain
+from chronicle.build.maintenance import kept_by_one_that_stays, maintain, maintain_one, maintained
 from ingestion import ingest as ingesting
 from ingestion.sources.discover import Options
 from ingestion.warehouse import Warehouse, only_writer
@@ -50,6 +50,17 @@ def place(tmp_path: Path) -> Warehouse:
 
 def rows(place: Warehouse, table: str) -> list[Any]:
     return sorted(map(repr, DeltaTable(place.bronze(table)).to_pyarrow_table().to_pylist()))
+
+
+def staying(place: Warehouse) -> None:
+    """All that a process that stays does in time."""
+    list(maintained(place, is_staying=True))
+
+
+def long_ago(place: Warehouse) -> None:
+    """The files of all tables were written two hours before."""
+    for file in Path(place.root).rglob("*.parquet"):
+        os.utime(file, (0, file.stat().st_mtime - 7200))
 
 
 def files(place: Warehouse, table: str) -> int:
@@ -146,24 +157,38 @@ def test_files_that_no_version_needs_are_deleted(place: Warehouse, monkeypatch: 
     # The twelfth version is of the same build, as a build's first months of a table are of the whole.
     versions.Record("whole", {"marts.fct_a": 10}).write(place)
     maintain(place)
-    maintain(place, is_staying=True)
+    staying(place)
     assert data_files() == 13
-    assert OF_ONE_THAT_STAYS.items() <= DeltaTable(table).metadata().configuration.items()
-    monkeypatch.setattr(maintenance, "OF_ONE_THAT_STAYS", {"delta.deletedFileRetentionDuration": "interval 0 hours"})
-    maintain(place, is_staying=True)
+    long_ago(place)
+    staying(place)
+    # Each was replaced a moment ago, and what no commit names is two hours old.
+    assert data_files() == 12
+    assert kept_by_one_that_stays().items() <= DeltaTable(table).metadata().configuration.items()
+    monkeypatch.setattr(maintenance, "HOURS_OF_ONE_THAT_STAYS", 0)
+    staying(place)
     assert data_files() == 1 and DeltaTable(table).to_pyarrow_table()["n"].to_pylist() == [11]
     versions.Record("whole", {"marts.fct_a": DeltaTable(table).version()}).write(place)
     monkeypatch.setattr(maintenance, "MOST_LEFT", 0)
     replaced(12, "killed")
-    maintain(place, is_staying=True)
+    staying(place)
     known = versions.Record.of(place).table(place, "marts", "fct_a")
     assert known is not None and known.to_pyarrow_table()["n"].to_pylist() == [11]
 
 
-def test_a_day_of_commits_is_kept_in_the_log(place: Warehouse) -> None:
+def test_a_process_that_stays_does_one_thing_at_a_time(place: Warehouse) -> None:
+    maintain_one(place)
+    assert sorted([files(place, "log_records"), files(place, "sources")]) == [1, RUNS]
+    maintain_one(place)
+    assert files(place, "log_records") == files(place, "sources") == 1
+    assert is_current(place.root)
+
+
+def test_a_day_of_commits_is_kept_in_the_log(place: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever appends later clears the log away: delta-rs does it with each checkpoint."""
     table, log = place.bronze("log_records"), Path(place.bronze("log_records"), "_delta_log")
-    maintain(place, is_staying=True)
+    monkeypatch.setattr(maintenance, "MOST_LEFT", 0)
+    long_ago(place)
+    staying(place)
     for file in log.iterdir():
         os.utime(file, (0, file.stat().st_mtime - 2 * 86_400))
     before = DeltaTable(table).version()
