@@ -15,7 +15,6 @@ import yaml
 
 from chronicle.build.compiled import VIEW, Model, Project, compiled
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
-from chronicle.build.needs import is_met
 from chronicle.build.runner import Runner
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
@@ -59,24 +58,23 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 
 class Storing(Runner):
-    """Writes each view once, as Parquet, and lets its readers read that; one that cannot have rows has none."""
+    """Writes each view once, as Parquet, and lets its readers read that.  Every query is asked, those that cannot find rows among them."""
 
     def __init__(self, spark: SparkSession, place: Warehouse, project: Project, folder: Path) -> None:
         super().__init__(spark, place, project)
         self.folder = folder
 
+    def can_be_written_empty(self, model: Model) -> bool:
+        return False
+
     def make_view(self, model: Model) -> None:
         rows = storable(self.spark.sql(self.asked(model)))
-        if is_met(model.needs, self.may_have_rows):
-            rows.write.parquet(str(self.folder / model.name))
-            rows = self.spark.read.schema(rows.schema).parquet(str(self.folder / model.name))
-        else:
-            rows = self.spark.createDataFrame([], rows.schema)
-        rows.createOrReplaceTempView(VIEW + model.name)
+        rows.write.parquet(str(self.folder / model.name))
+        self.spark.read.schema(rows.schema).parquet(str(self.folder / model.name)).createOrReplaceTempView(VIEW + model.name)
 
 
 def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, Path]:
-    """Every step with rows of a warehouse that was ingested, as a folder of Parquet or Delta; views go below `folder`.  Nothing is published."""
+    """Every step of a warehouse that was ingested, as a folder of Parquet or Delta; views go below `folder`.  Nothing is published."""
     from chronicle.spark.catalog import register
 
     place, project = Warehouse.at(warehouse), compiled()
@@ -99,10 +97,10 @@ def storable(rows: DataFrame) -> DataFrame:
 
 
 def doubled(steps: dict[str, Path]) -> dict[str, list[tuple[Any, ...]]]:
-    """Per model the keys that are there more than once; steps without rows are left out."""
+    """Per model the keys that are there more than once."""
     session = duck.connect()
     found = {}
-    for key in (key for key in keys() if key.model in steps):
+    for key in keys():
         folder = steps[key.model]
         rows = f"delta_scan('{folder}')" if (folder / "_delta_log").exists() else f"read_parquet('{folder}/**/*.parquet')"
         session.execute(f"create or replace temp view rows_of_step as select * from {rows}")

@@ -100,17 +100,21 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
     """The list of a table's files, as `FileList.scala` describes it."""
     yield f"{table.version()}\t{path}"
     files: pa.Table = pa.table(table.get_add_actions(flatten=True))
-    names = files.schema.names
-    days = files[f"partition.{DAY}"].to_pylist() if f"partition.{DAY}" in names else ["-"] * files.num_rows
-    bounded = {name: (f"min.{name}", f"max.{name}") for name in BOUNDED if f"min.{name}" in names and f"max.{name}" in names}
-    bounds = {name: list(zip(*(numbers(files[end]) for end in ends), strict=True)) for name, ends in bounded.items()}
-    for number, (size, modified, day, file) in enumerate(
-        zip(files["size_bytes"].to_pylist(), files["modification_time"].to_pylist(), days, files["path"].to_pylist(), strict=True)
-    ):
-        of_file = ((name, *ends[number]) for name, ends in bounds.items())
-        # Statistics of a time leave out what is below a millisecond.
-        said = (f"{name}={first}:{last + 999 * (name == TIME)}" for name, first, last in of_file if first is not None and last is not None)
-        yield "\t".join(map(str, (size, modified, day or "null", ",".join(said), file)))
+    is_parted = f"partition.{DAY}" in files.schema.names
+    days = files[f"partition.{DAY}"].to_pylist() if is_parted else ["-"] * files.num_rows
+    plain = (files[name].to_pylist() for name in ("size_bytes", "modification_time", "path"))
+    for size, modified, file, day, *bounds in zip(*plain, days, *(bounds_of(files, name) for name in BOUNDED), strict=True):
+        yield "\t".join(map(str, (size, modified, day or "null", ",".join(filter(None, bounds)), file)))
+
+
+def bounds_of(files: pa.Table, column: str) -> list[str | None]:
+    """The first and the last value that each file has in a column, as far as they are known."""
+    if f"min.{column}" not in files.schema.names:
+        return [None] * files.num_rows
+    # Statistics of a time leave out what is below a millisecond.
+    below = 999 if column == TIME else 0
+    ends = zip(numbers(files[f"min.{column}"]), numbers(files[f"max.{column}"]), strict=True)
+    return [None if first is None or last is None else f"{column}={first}:{last + below}" for first, last in ends]
 
 
 def numbers(column: pa.ChunkedArray) -> list[int | None]:

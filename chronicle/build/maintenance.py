@@ -78,8 +78,8 @@ def compact(path: str, many: int) -> bool:
 
 
 def data_files(path: str) -> list[Path]:
-    """The files of rows in a table's folder, of all versions."""
-    return [file for file in Path(path).rglob("*.parquet") if "_delta_log" not in file.parts]
+    """The files of rows in a table's folder, of all versions: in it, and in folders of its partitions."""
+    return [file for pattern in ("*.parquet", "*=*/*.parquet") for file in Path(path).glob(pattern)]
 
 
 def is_due(path: str, is_staying: bool) -> bool:

@@ -214,7 +214,7 @@ class Runner:
             elif not model.is_view and because != []:
                 if self.progress:
                     self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
-                if self._can_be_written_empty(model):
+                if self.can_be_written_empty(model):
                     self._write_empty(model)
                     return Result(model, round(time.monotonic() - began, 2), rows=0, because=because)
                 for parent in model.parents:
@@ -238,17 +238,17 @@ class Runner:
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
         return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, took)
 
-    def _can_be_written_empty(self, model: Model) -> bool:
+    def can_be_written_empty(self, model: Model) -> bool:
         """Whether a stored model has no rows in this build, whatever its query says."""
-        return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self.may_have_rows)
+        return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self._may_have_rows)
 
-    def may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
+    def _may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
         """Whether a model or a table of bronze may have rows in this build, of these values in its column where they are given."""
         if name.startswith("bronze."):
             return rows_of(self.place.table("bronze", name.removeprefix("bronze."))) > 0
         model = self.project.models[name]
         if model.is_view:
-            return is_met(model.needs, self.may_have_rows)
+            return is_met(model.needs, self._may_have_rows)
         if values and name in self._values:
             return bool(self._values[name].intersection(values))
         if name in self._left and name not in self._rows:

@@ -236,7 +236,8 @@ def command_options(warehouse: str, paths: Sequence[str] = ()) -> tuple[str, ...
 def command(memory: str, java_options: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     # Ours first: some of its files hide those of others.
-    class_path = [str(own_classes.jar()), *jars.class_path(), f"{spark_home.jars()}/*"]
+    ours = own_classes.jar()
+    class_path = [str(ours), *jars.class_path(), f"{spark_home.jars()}/*"]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
@@ -250,7 +251,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        OWN_MAIN if own_classes.jar().exists() else gateway.MAIN,
+        OWN_MAIN if ours.exists() else gateway.MAIN,
     ]
 
 

@@ -33,7 +33,7 @@ def load(warehouse: Path, *paths: object) -> str:
 def loaded(warehouse: Path) -> list[tuple[int | None, int, float]]:
     """(node, seconds, value) of all samples."""
     table = DeltaTable(str(warehouse / "bronze/metric_samples")).to_pyarrow_table()
-    return [(row["node_id"], int(row["sampled_at"].timestamp()), row["value"]) for row in table.to_pylist() if row["node_id"] is not None]
+    return [(row["node_id"], int(row["sampled_at"].timestamp()), row["value"]) for row in table.to_pylist()]
 
 
 def asked(address: str, first: int, last: int) -> Samples:
