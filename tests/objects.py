@@ -7,13 +7,12 @@ import itertools
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.ports import free_port, listens
+from tests.ports import free_port, wait_for
 
 
 class Bucket:
@@ -73,11 +72,7 @@ def server() -> Iterator[Any]:
     before = {name: os.environ.get(name) for name in [*said, "AWS_ALLOW_HTTP"]}
     os.environ.update(said)
     try:
-        end = time.monotonic() + 30
-        while not listens(port):
-            if running.poll() is not None or time.monotonic() > end:
-                raise RuntimeError("moto's server did not start")
-            time.sleep(0.1)
+        wait_for(port, running, lambda: "moto's server did not start")
         yield boto3.client("s3")
     finally:
         running.kill()

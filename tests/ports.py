@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+START_SECONDS = 60
 
 
 def free_port() -> int:
@@ -19,3 +25,12 @@ def listens(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def wait_for(port: int, server: subprocess.Popen[Any], said: Callable[[], str]) -> None:
+    """Until a server takes connections.  Raises RuntimeError with the last that it said where it ends or takes too long."""
+    end = time.monotonic() + START_SECONDS
+    while not listens(port):
+        if server.poll() is not None or time.monotonic() > end:
+            raise RuntimeError(f"nothing listens on port {port}: {said()[-2000:]}")
+        time.sleep(0.1)

@@ -23,7 +23,8 @@ from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.unchanged import Unchanged
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import register, register_views, save_views, sweep
+from chronicle.spark.catalog import forget_earlier, register, register_views, save_views, sweep
+from chronicle.spark.internals.java_objects import has_java
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def build(
     Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
     """
     began = time.monotonic()
+    if is_profiled and not has_java(spark):
+        raise ValueError("--profile asks Spark in this process; a server of Spark Connect does not say what its statements took")
     place, wanted = Warehouse.at(warehouse), Wanted(select, exclude, full_refresh, tests)
     with only_writer(place), settings_kept(spark):
         if place.unfinished.exists():
@@ -159,6 +162,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     """Clear away what is made again, and make known to the catalog what is read."""
     for key, value in WHILE_BUILDING.items():
         spark.conf.set(key, value)
+    forget_earlier(spark, place)
     if plan.is_anew:
         place.incremental.unlink(missing_ok=True)
     shutil.rmtree(place.building, ignore_errors=True)

@@ -14,7 +14,7 @@ from chronicle.build import internals, unfinished
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import register, register_views, tables
+from chronicle.spark.catalog import forget_earlier, register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
 
 # What asks no database at all, and what writes to it; everything else reads.
@@ -112,9 +112,10 @@ def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
 
 def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -> None:
     """The session that dbt will find, with what the command may read in its catalog."""
-    from chronicle.spark.session import start
+    from chronicle.spark.session import start_to_build
 
-    spark = start(place.root, memory=memory)
+    spark = start_to_build(place.root, memory=memory)
+    forget_earlier(spark, place)
     if wanted.command.startswith("source "):
         register(spark, place, only=[table for table in tables(place) if table[0] == SCHEMAS[0]])
         return

@@ -48,7 +48,7 @@ class FileLists:
         """Make the newest version of a Delta table known.  `known_as`: by another name in its schema.  Returns its name in SQL."""
         path, known = self.place.table(schema, name), known_as or name
         sql_name, table = f"{schema}.`{known}`", DeltaTable(path)
-        if not (own_classes.jar().exists() and is_plain(table)):
+        if not (own_classes.are_in(self.spark) and is_plain(table)):
             self._define(schema, known, f"using delta location {spark_literal(path)}")
             return sql_name
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -43,6 +43,7 @@ from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, Planning, analysis_of, jobs_of
+from chronicle.spark.internals.java_objects import has_java
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse, rows_of
 
@@ -166,7 +167,7 @@ class Runner:
                             order.done(name)
                 except BaseException:
                     threads.shutdown(wait=False, cancel_futures=True)
-                    self.spark.sparkContext.cancelAllJobs()
+                    cancel_all(self.spark)
                     raise
         finally:
             self._forget()
@@ -460,6 +461,15 @@ class Runner:
         begin = first_time(rows)
         part = Part(begin, f"select * from {model.table}", newest) if begin and newest is not None else None
         return sorted(str(day) for day in pc.unique(rows["event_date"]).to_pylist()), part
+
+
+def cancel_all(spark: SparkSession) -> None:
+    """Break off what a session runs."""
+    if has_java(spark):
+        # `interruptAll` knows jobs of statements only.
+        spark.sparkContext.cancelAllJobs()
+    else:
+        spark.interruptAll()
 
 
 def told(error: Exception) -> str:

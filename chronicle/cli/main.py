@@ -69,7 +69,7 @@ def run(
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import start, start_ahead
+    from chronicle.spark.session import start_ahead, start_to_build
     from chronicle.staying.requests import staying
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
@@ -83,7 +83,7 @@ def run(
         clusters, failed = set(done["clusters"]), done["failed"]
     else:
         here = copy_of(place)
-        session: Callable[[], SparkSession] = partial(start, here.root, memory=memory, paths=paths)
+        session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, paths=paths)
         ahead = None
         if not is_current(here.root):
             # There will be something to do: the JVM and dbt take their seconds while files are looked at.
@@ -307,7 +307,7 @@ def build(
     """Build the marts from bronze with dbt's models."""
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand
-    from chronicle.spark.session import start
+    from chronicle.spark.session import start_to_build
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
@@ -321,7 +321,7 @@ def build(
             there.ask("build", **vars(wanted))
             return
         ahead = compiled_ahead()
-        build_wanted(start(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
+        build_wanted(start_to_build(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

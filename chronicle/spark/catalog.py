@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
+from chronicle.spark.internals.java_objects import has_java
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse, put
 
 if TYPE_CHECKING:
@@ -60,16 +61,43 @@ def sweep(
         shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
 
 
+def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]) -> None:
+    """Raises ValueError in a session that was started for another warehouse, or that has schemas of ours elsewhere.  `schemas`: those it knows."""
+    if has_java(spark):
+        here = str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
+        if here != warehouse.root:
+            raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
+        return
+    for schema in set(SCHEMAS).intersection(schemas):
+        told = {row[0]: row[1] for row in spark.sql(f"describe schema {schema}").collect()}
+        if (place := told["Location"].removeprefix("file:")) != f"{warehouse.root}/{schema}":
+            raise ValueError(
+                f"the server of Spark Connect has a schema {schema} in {place}; it has to have a catalog of its own for {warehouse.root}"
+            )
+
+
+def forget_earlier(spark: SparkSession, warehouse: Warehouse) -> None:
+    """Take what an earlier session has left out of the catalog of a server of Spark Connect; ours begin empty.  Files stay: each table has a place of
+    its own.  Raises ValueError as `must_be_of` does."""
+    if has_java(spark):
+        return
+    known = {row[0] for row in spark.sql("show schemas").collect()}
+    must_be_of(spark, warehouse, known)
+    for schema in known.intersection(SCHEMAS):
+        views = {row.viewName for row in spark.sql(f"show views in {schema}").collect() if not row.isTemporary}
+        tables = {row.tableName for row in spark.sql(f"show tables in {schema}").collect() if not row.isTemporary}
+        for name in views | tables:
+            spark.sql(f"drop {'view' if name in views else 'table'} {schema}.`{name}`")
+
+
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
     """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
 
     `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
-    Raises ValueError in a session that was started for another warehouse.
+    Raises ValueError as `must_be_of` does.
     """
-    here = str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
-    if here != warehouse.root:
-        raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
     known = {row[0] for row in spark.sql("show schemas").collect()}
+    must_be_of(spark, warehouse, known)
     for schema in SCHEMAS:
         if schema not in known:
             spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")

@@ -13,11 +13,16 @@ import tempfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chronicle.output.console import tell
 from chronicle.spark import jars, java
 from chronicle.spark.internals import spark_home
+from chronicle.spark.internals.java_objects import has_java
 from ingestion import cache
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SOURCES = Path(__file__).with_name("jvm")
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
@@ -43,6 +48,11 @@ def jar() -> Path:
     for source in sources() + resources():
         digest.update(source.name.encode() + source.read_bytes())
     return cache.folder() / f"guard-{digest.hexdigest()[:16]}.jar"
+
+
+def are_in(spark: SparkSession) -> bool:
+    """Whether a session has them: they are compiled, and it is not of Spark Connect."""
+    return jar().exists() and has_java(spark)
 
 
 def ensure() -> Path:

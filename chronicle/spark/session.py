@@ -60,6 +60,16 @@ MANY_RECORDS = 1_500_000
 # What such a warehouse was read from, where nothing is in it yet.
 MANY_BYTES = 200 * MANY_RECORDS
 
+# What any session is set to, that of Spark Connect too.
+IN_SQL = {
+    "spark.sql.session.timeZone": "UTC",
+    # ${env:…} within a name is not a variable.
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.shuffle.partitions": "1",
+    # What other engines read; Spark's default is a 96-bit form of its own.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    **internals.ALWAYS,
+}
 # What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
 FORGETFUL = {
     "spark.sql.ui.retainedExecutions": "10",
@@ -111,19 +121,13 @@ def settings(warehouse: str) -> dict[str, str]:
         # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": warehouse,
-        "spark.sql.session.timeZone": "UTC",
-        # ${env:…} within a name is not a variable.
-        "spark.sql.variable.substitute": "false",
-        "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
         # Every sort and every sum takes a page before its first row. Spark makes them 16 or 32 MB: some sixty are all that a task may have, and a
         # model whose steps run in one task has more.
         "spark.buffer.pageSize": "1m",
-        # What other engines read; Spark's default is a 96-bit form of its own.
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         **(LOCAL_FILES if has_own_classes else {}),
-        **internals.ALWAYS,
+        **IN_SQL,
         **({} if masters.is_local(master) else masters.cluster_settings()),
         **masters.given_settings(),
     }
@@ -143,7 +147,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     root = Warehouse.at(warehouse).root
     if masters.is_connect(masters.master()):
         raise masters.BadMaster(
-            f"{masters.master()}: Spark Connect can `chronicle ingest`; all else needs a driver of its own: local[N], spark://…"
+            f"{masters.master()}: Spark Connect can `chronicle run`, `ingest`, `build` and `dbt`; all else needs a driver of its own: local[N], spark://…"
         )
     if gateway.is_given():
         raise masters.BadMaster("spark-submit can `chronicle ingest`; for all else call chronicle itself, with --master spark://…")
@@ -173,9 +177,13 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
 
 def start_or_connect(warehouse: str, *, memory: str = "2g") -> SparkSession:
     """A session for what needs no Java of ours, to read files and to write to a catalog: of Spark Connect, or of the Java that spark-submit started."""
-    if gateway.is_given():
-        return _submitted()
-    return _of_connect(masters.master()) if masters.is_connect(masters.master()) else start(warehouse, memory=memory)
+    return _submitted() if gateway.is_given() else start_to_build(warehouse, memory=memory)
+
+
+def start_to_build(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()) -> SparkSession:
+    """A session for what makes tables: as `start` has it, or of Spark Connect.  Raises as `start` does."""
+    master = masters.master()
+    return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, paths=paths)
 
 
 def _submitted() -> SparkSession:
@@ -193,9 +201,11 @@ def _of_connect(master: str) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    # Who asks for a session without a name, as dbt does, gets this one.
+    os.environ["SPARK_REMOTE"] = master
     try:
         builder = SparkSession.builder.remote(master)
-        for key, value in {"spark.sql.session.timeZone": "UTC", **masters.given_settings()}.items():
+        for key, value in {**IN_SQL, **masters.given_settings()}.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
         session.range(1).collect()
@@ -218,7 +228,7 @@ def start_ahead(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()
 
     def work() -> None:
         try:
-            future.set_result(start(warehouse, memory=memory, paths=paths))
+            future.set_result(start_to_build(warehouse, memory=memory, paths=paths))
         except BaseException as error:
             future.set_exception(error)
 

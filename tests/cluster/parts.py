@@ -7,30 +7,32 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from chronicle.spark import java
+from chronicle.spark import jars, java, session
 from chronicle.spark.internals import gateway, spark_home
 from chronicle.spark.processes import tree
-from tests.ports import free_port, listens
+from tests.ports import START_SECONDS, free_port, wait_for
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
-START_SECONDS = 60
 WORKERS = 2
 
 
 class Java:
-    """A process that runs a class of Spark; what it says goes to a file."""
+    """A process that runs a class of Spark; what it says goes to a file.  `more`: jars besides Spark's own."""
 
-    def __init__(self, folder: Path, name: str, main: str, *arguments: str, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, name: str, main: str, *arguments: str, settings: dict[str, str] | None = None, more: Sequence[str] = ()
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / f"{name}.txt"
         options = [f"-D{key}={value}" for key, value in (settings or {}).items()]
-        command = [str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", f"{spark_home.jars()}/*", main]
+        class_path = os.pathsep.join([*more, f"{spark_home.jars()}/*"])
+        command = [str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", class_path, main]
         said = os.environ | {
             "SPARK_HOME": str(spark_home.home()),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -99,23 +101,21 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def connect_server(folder: Path) -> Iterator[str]:
-    """A server of Spark Connect with two cores; gives its address."""
+    """A server of Spark Connect with two cores and Delta; gives its address."""
     port = free_port()
     settings = {
         "spark.master": "local[2]",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.sql.extensions": session.EXTENSIONS[0],
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
     }
-    running = Java(folder, "connect", CONNECT, settings=settings)
+    running = Java(folder, "connect", CONNECT, settings=settings, more=jars.class_path())
     try:
-        end = time.monotonic() + START_SECONDS
-        while not listens(port):
-            if running.process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(running.log.read_text(errors="replace")[-2000:])
-            time.sleep(0.2)
+        wait_for(port, running.process, lambda: running.log.read_text(errors="replace"))
         yield f"sc://127.0.0.1:{port}"
     finally:
         running.kill()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
-from tests.ports import free_port, listens
+from tests.ports import free_port, wait_for
 
-START_SECONDS = 60
 CONFIGURATION = """\
 global: {{scrape_interval: 1s}}
 scrape_configs:
@@ -81,11 +79,7 @@ def prometheus(folder: Path, scraped: int) -> Iterator[str]:
     with folder.with_suffix(".txt").open("w") as said:
         running = subprocess.Popen([*command, "--storage.tsdb.retention.time=100y"], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
     try:
-        end = time.monotonic() + START_SECONDS
-        while not listens(port):
-            if running.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(folder.with_suffix(".txt").read_text()[-2000:])
-            time.sleep(0.1)
+        wait_for(port, running, folder.with_suffix(".txt").read_text)
         yield f"127.0.0.1:{port}"
     finally:
         running.terminate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from chronicle.spark import java
 from chronicle.spark.internals import spark_home
 from tests.cluster.commands import ORDERS, begun, chronicle, done, environment
 from tests.cluster.parts import Cluster, cluster, connect_server
+from tests.made_by_dbt import BUILD
 from tests.partial import verdicts
 
 
@@ -58,12 +60,24 @@ def test_a_cluster_makes_the_same_tables(spark_cluster: Cluster, orders: Path, t
     assert [str(verdict) for verdict in verdicts(orders, tmp_path / "warehouse") if verdict.differences] == []
 
 
-def test_spark_connect_reads_the_same(orders: Path, tmp_path: Path) -> None:
+def test_spark_connect_makes_the_same_tables(orders: Path, tmp_path: Path) -> None:
+    warehouse, other = tmp_path / "warehouse", tmp_path / "other"
     with connect_server(tmp_path) as address:
-        done(chronicle(address, None, "ingest", ORDERS, "-w", tmp_path / "warehouse"))
-        assert rows(tmp_path / "warehouse") == rows(orders)
-        refused = chronicle(address, None, "build", "-w", tmp_path / "warehouse")
-        assert "all else needs a driver of its own" in refused.communicate(timeout=60)[0] and refused.returncode == 1
+        done(chronicle(address, None, "run", ORDERS, "-w", warehouse))
+        assert rows(warehouse) == rows(orders)
+        assert [str(verdict) for verdict in verdicts(orders, warehouse) if verdict.differences] == []
+        # Its catalog is not empty any more, and dbt finds the server, too.
+        done(chronicle(address, None, "build", "--select", "+fct_coordinator_loads", "--tests", "-w", warehouse))
+        done(chronicle(address, None, "dbt", "-w", warehouse, *BUILD, "--select", "+fct_coordinator_loads"))
+        assert [str(verdict) for verdict in verdicts(orders, warehouse) if verdict.differences] == []
+        shutil.copytree(orders / "bronze", other / "bronze")
+        for arguments, said in (
+            (("build", "-w", other), "it has to have a catalog of its own"),
+            (("build", "--full-refresh", "--profile", "-w", warehouse), "does not say what its statements took"),
+            (("sql", "--engine", "spark", "select 1", "-w", warehouse), "all else needs a driver of its own"),
+        ):
+            refused = chronicle(address, None, *arguments)
+            assert said in refused.communicate(timeout=60)[0] and refused.returncode == 1
 
 
 def test_spark_submit_starts_an_ingestion(spark_cluster: Cluster, orders: Path, tmp_path: Path) -> None:

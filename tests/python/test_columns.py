@@ -102,15 +102,16 @@ def test_columns_that_are_not_read_change_no_answer(query: str) -> None:
 
 
 def test_models_say_what_they_read() -> None:
-    models = compiled().models
+    project = compiled()
+    models = project.models
     assert "evidence" not in (models["fct_session_expiries"].columns_read["int_nodes__runs"] or ())
     assert models["dim_node_runs"].columns_read["int_nodes__runs"] is not None
-    asked = compiled().columns_asked()["int_nodes__runs"]
+    asked = project.columns_asked()["int_nodes__runs"]
     assert all("cluster_id" in columns for columns in asked) and len(asked) > 5
     # Of every table beneath.
     for model in models.values():
         if not model.is_view and model.kind != "seed":
-            through = [models[name] for name in compiled().with_views([model.name])]
+            through = [models[name] for name in project.with_views([model.name])]
             stored = {name for view in through for name in view.parents if not models[name].is_view}
             assert stored | {f"bronze.{name}" for view in through for name in view.sources} <= model.columns_read.keys() | {model.name}
     # And of nearly all is known which columns.

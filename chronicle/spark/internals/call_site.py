@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chronicle.spark.internals.java_objects import has_java
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -16,6 +18,6 @@ PROPERTIES = ("callSite.short", "callSite.long")
 
 
 def name_call_site(spark: SparkSession, name: str = "build") -> None:
-    """Say where the statements of this thread come from."""
-    for key in PROPERTIES:
+    """Say where the statements of this thread come from.  A server of Spark Connect looks for itself."""
+    for key in PROPERTIES if has_java(spark) else ():
         spark.sparkContext.setLocalProperty(key, name)

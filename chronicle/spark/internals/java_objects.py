@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def has_java(spark: SparkSession) -> bool:
+    """Whether the session is one of Java that this process talks to; that of Spark Connect is its server's."""
+    return hasattr(spark, "_jsparkSession")
+
+
 def java_of(spark: SparkSession) -> Any:
     """The classes of the session's JVM."""
     assert spark._jvm is not None

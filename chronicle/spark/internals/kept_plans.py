@@ -24,7 +24,7 @@ class KeptPlans:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._java = java_of(spark).org.apache.spark.sql.catalyst.chronicle.KeptPlans if own_classes.jar().exists() else None
+        self._java = java_of(spark).org.apache.spark.sql.catalyst.chronicle.KeptPlans if own_classes.are_in(spark) else None
 
     def view(self, key: str, name: str, rows: str) -> None:
         """A temporary view."""
