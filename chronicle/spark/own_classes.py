@@ -1,4 +1,4 @@
-"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and files that hide Hadoop's of the same name. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
+"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that hide Spark's and Hadoop's of the same name. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """

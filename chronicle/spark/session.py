@@ -89,6 +89,7 @@ EXTENSIONS = (
 # Starts `gateway.MAIN`.
 OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
 LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
+TASK_SETTINGS = {"spark.plugins": "org.apache.spark.sql.chronicle.TaskSettings"}
 
 _archives = False
 _jvm: subprocess.Popen[bytes] | None = None
@@ -127,6 +128,7 @@ def settings(warehouse: str) -> dict[str, str]:
         # model whose steps run in one task has more.
         "spark.buffer.pageSize": "1m",
         **(LOCAL_FILES if has_own_classes else {}),
+        **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
         **({} if masters.is_local(master) else masters.cluster_settings()),
         **masters.given_settings(),

@@ -5,6 +5,7 @@ Those that need none are in `tests/python/test_internals.py`.
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pytest
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, ROW_GROUP, WHILE_BUILDING, settings_kept
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
-from chronicle.spark.internals import call_site, error_lines, executions, gateway, resolver, settings
+from chronicle.spark.internals import call_site, error_lines, executions, gateway, resolver, settings, spark_home
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
@@ -218,6 +219,66 @@ def test_settings_that_nothing_uses_are_hidden(spark: SparkSession) -> None:
     said = "settings of YARN and MapReduce are written out for each file that is read: builds become slower (jvm/yarn-default.xml)"
     assert known.get("yarn.resourcemanager.address") is None and known.get("mapreduce.map.memory.mb") is None, said
     assert known.get("fs.defaultFS") == "file:///"
+
+
+# jvm/SparkClosureCleaner.scala, jvm/SerializableConfiguration.scala
+
+HIDING = {"SparkClosureCleaner": ["clean$default$2", "clean$default$3"], "SerializableConfiguration": ["broadcast", "value", "value_$eq"]}
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_our_classes_come_before_those_that_they_hide(spark: SparkSession, name: str) -> None:
+    found = java_of(spark).java.lang.Class.forName(f"org.apache.spark.util.{name}")
+    place = found.getProtectionDomain().getCodeSource().getLocation().getPath()
+    assert Path(place).name == own_classes.jar().name, f"Spark's {name} is found first: builds become slower (jvm/{name}.scala)"
+    [core] = spark_home.jars().glob("spark-core_*.jar")
+    with zipfile.ZipFile(core) as archive:
+        theirs = b"".join(archive.read(f"org/apache/spark/util/{name}{end}.class") for end in ("", "$"))
+    gone = [method for method in HIDING[name] if method.encode() not in theirs]
+    assert gone == [], f"Spark's {name} has other methods; ours has to be like it (jvm/{name}.scala)"
+
+
+# jvm/TaskSettings.scala
+
+
+def test_settings_are_made_once_for_each_task(spark: SparkSession) -> None:
+    said = "settings of SQL are made for each look-up in a task: builds become slower (jvm/TaskSettings.scala)"
+    java = java_of(spark)
+    plugins = java.org.apache.spark.SparkEnv.get().conf().get("spark.plugins", "")
+    assert plugins == "org.apache.spark.sql.chronicle.TaskSettings", said
+    settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
+    tasks = getattr(getattr(java.org.apache.spark, "TaskContext$"), "MODULE$")
+    own = java.org.apache.spark.sql.chronicle.TaskSettings().executorPlugin()
+    tasks.setTaskContext(tasks.empty())
+    try:
+        assert not settings_of_sql.get().equals(settings_of_sql.get()), "Spark makes them once by itself: jvm/TaskSettings.scala can go"
+        own.onTaskStart()
+        assert settings_of_sql.get().equals(settings_of_sql.get()), said
+        own.onTaskSucceeded()
+        assert not settings_of_sql.get().equals(settings_of_sql.get()), said
+    finally:
+        tasks.unset()
+
+
+# jvm/Gateway.scala
+
+
+def test_a_class_that_is_missing_is_looked_for_once(spark: SparkSession, tmp_path: Path) -> None:
+    java, gateway_of = java_of(spark), spark.sparkContext._gateway
+    places = gateway_of.new_array(java.java.net.URL, 1)
+    places[0] = java.java.io.File(str(tmp_path)).toURI().toURL()
+
+    def loader() -> Any:
+        return java.org.apache.spark.sql.chronicle.MissingClasses(java.java.net.URLClassLoader(places, None))
+
+    first, name = loader(), "org.apache.spark.util.SparkClosureCleaner"
+    with pytest.raises(Exception, match="ClassNotFoundException"):
+        first.loadClass(name)
+    with zipfile.ZipFile(own_classes.jar()) as archive:
+        archive.extract(f"{name.replace('.', '/')}.class", tmp_path)
+    with pytest.raises(Exception, match="IsMissing"):
+        first.loadClass(name)
+    assert loader().loadClass(name).getName() == name
 
 
 # internals/resolver.py

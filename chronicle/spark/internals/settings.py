@@ -13,6 +13,10 @@ ALWAYS = {
     "spark.databricks.delta.catalog.update.enabled": "true",
     # Delta takes 50 tasks to read the log of a table.
     "spark.databricks.delta.snapshotPartitions": "1",
+    # Each execution is told to listeners with the text of its plan, of which nobody reads more than a line.
+    "spark.sql.ui.explainMode": "simple",
+    # As it is by default; but for the default Spark looks whether it is being tested, for each value that an interpreted expression reads from a map.
+    "spark.sql.types.framework.enabled": "false",
 }
 
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.

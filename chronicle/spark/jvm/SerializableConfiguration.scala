@@ -1,0 +1,57 @@
+package org.apache.spark.util
+
+import java.io.{ObjectInputStream, ObjectOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.{SparkContext, SparkEnv}
+import org.apache.spark.broadcast.Broadcast
+
+/** In the place of Spark's class of this name, which comes later on the class path: settings of Hadoop on their way to tasks. Hadoop also writes of
+  * each of the four hundred where it was set, compressed one by one, for every table that is read. Tasks of other machines have Spark's class, and
+  * are sent what that reads.
+  */
+class SerializableConfiguration(@transient var value: Configuration) extends Serializable {
+  import SerializableConfiguration.{isHere, read, write}
+
+  private def writeObject(out: ObjectOutputStream): Unit = Utils.tryOrIOException {
+    out.defaultWriteObject()
+    if (isHere) write(value, out) else value.write(out)
+  }
+
+  private def readObject(in: ObjectInputStream): Unit = Utils.tryOrIOException {
+    value = new Configuration(false)
+    if (isHere) read(value, in) else value.readFields(in)
+  }
+}
+
+private[spark] object SerializableConfiguration {
+  def broadcast(context: SparkContext, settings: Configuration): Broadcast[SerializableConfiguration] =
+    context.broadcast(new SerializableConfiguration(settings))
+
+  def broadcast(context: SparkContext): Broadcast[SerializableConfiguration] = broadcast(context, context.hadoopConfiguration)
+
+  /** Whether tasks are run by this process. */
+  private def isHere: Boolean = SparkEnv.get != null && SparkEnv.get.conf.get("spark.master", "").startsWith("local")
+
+  private def write(settings: Configuration, out: ObjectOutputStream): Unit = {
+    val all = settings.iterator.asScala.toArray
+    out.writeInt(all.length)
+    for (one <- all; text <- Seq(one.getKey, one.getValue)) {
+      val bytes = text.getBytes(UTF_8)
+      out.writeInt(bytes.length)
+      out.write(bytes)
+    }
+  }
+
+  private def read(settings: Configuration, in: ObjectInputStream): Unit = {
+    def text(): String = {
+      val bytes = new Array[Byte](in.readInt())
+      in.readFully(bytes)
+      new String(bytes, UTF_8)
+    }
+    for (_ <- 1 to in.readInt()) settings.set(text(), text())
+  }
+}
