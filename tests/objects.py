@@ -72,7 +72,7 @@ def server() -> Iterator[Any]:
     before = {name: os.environ.get(name) for name in [*said, "AWS_ALLOW_HTTP"]}
     os.environ.update(said)
     try:
-        wait_for(port, running, lambda: "moto's server did not start")
+        wait_for(port, running, lambda: "moto's server did not start", seconds=30)
         yield boto3.client("s3")
     finally:
         running.kill()

@@ -27,9 +27,9 @@ def listens(port: int) -> bool:
     return True
 
 
-def wait_for(port: int, server: subprocess.Popen[Any], said: Callable[[], str]) -> None:
+def wait_for(port: int, server: subprocess.Popen[Any], said: Callable[[], str], seconds: float = START_SECONDS) -> None:
     """Until a server takes connections.  Raises RuntimeError with the last that it said where it ends or takes too long."""
-    end = time.monotonic() + START_SECONDS
+    end = time.monotonic() + seconds
     while not listens(port):
         if server.poll() is not None or time.monotonic() > end:
             raise RuntimeError(f"nothing listens on port {port}: {said()[-2000:]}")

@@ -39,6 +39,7 @@ class FileLists:
 
     def __init__(self, spark: SparkSession, place: Warehouse) -> None:
         self.spark, self.place, self._plans = spark, place, KeptPlans(spark)
+        self._reads_lists = own_classes.are_in(spark)
         # By schema and name how the table is defined.
         self._shown: dict[tuple[str, str], str] = {}
         self._defining = Lock()
@@ -48,7 +49,7 @@ class FileLists:
         """Make the newest version of a Delta table known.  `known_as`: by another name in its schema.  Returns its name in SQL."""
         path, known = self.place.table(schema, name), known_as or name
         sql_name, table = f"{schema}.`{known}`", DeltaTable(path)
-        if not (own_classes.are_in(self.spark) and is_plain(table)):
+        if not (self._reads_lists and is_plain(table)):
             self._define(schema, known, f"using delta location {spark_literal(path)}")
             return sql_name
         self._folder.mkdir(parents=True, exist_ok=True)

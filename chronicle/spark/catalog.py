@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.java_objects import has_java
+from chronicle.spark.outer_catalog import is_same
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse, put
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]
         return
     for schema in set(SCHEMAS).intersection(schemas):
         told = {row[0]: row[1] for row in spark.sql(f"describe schema {schema}").collect()}
-        if (place := told["Location"].removeprefix("file:")) != f"{warehouse.root}/{schema}":
+        if not is_same(told["Location"], f"{warehouse.root}/{schema}"):
             raise ValueError(
-                f"the server of Spark Connect has a schema {schema} in {place}; it has to have a catalog of its own for {warehouse.root}"
+                f"the server of Spark Connect has a schema {schema} in {told['Location']}; it has to have a catalog of its own for {warehouse.root}"
             )
 
 
@@ -81,13 +82,22 @@ def forget_earlier(spark: SparkSession, warehouse: Warehouse) -> None:
     its own.  Raises ValueError as `must_be_of` does."""
     if has_java(spark):
         return
-    known = {row[0] for row in spark.sql("show schemas").collect()}
-    must_be_of(spark, warehouse, known)
-    for schema in known.intersection(SCHEMAS):
-        views = {row.viewName for row in spark.sql(f"show views in {schema}").collect() if not row.isTemporary}
-        tables = {row.tableName for row in spark.sql(f"show tables in {schema}").collect() if not row.isTemporary}
-        for name in views | tables:
-            spark.sql(f"drop {'view' if name in views else 'table'} {schema}.`{name}`")
+    must_be_of(spark, warehouse, schemas_of(spark))
+    forget_all(spark)
+
+
+def forget_all(spark: SparkSession) -> None:
+    """Take all tables and views of ours out of a session's catalog.  Never the schemas themselves: they take their folders along."""
+    for schema in schemas_of(spark).intersection(SCHEMAS):
+        views = {row.viewName for row in spark.sql(f"show views in {schema}").collect()}
+        for row in spark.sql(f"show tables in {schema}").collect():
+            if not row.isTemporary:
+                spark.sql(f"drop {'view' if row.tableName in views else 'table'} {schema}.`{row.tableName}`")
+
+
+def schemas_of(spark: SparkSession) -> set[str]:
+    """The schemas that a session's catalog knows."""
+    return {row[0] for row in spark.sql("show schemas").collect()}
 
 
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
@@ -96,7 +106,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
     `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
     Raises ValueError as `must_be_of` does.
     """
-    known = {row[0] for row in spark.sql("show schemas").collect()}
+    known = schemas_of(spark)
     must_be_of(spark, warehouse, known)
     for schema in SCHEMAS:
         if schema not in known:

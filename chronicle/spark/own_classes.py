@@ -52,7 +52,7 @@ def jar() -> Path:
 
 def are_in(spark: SparkSession) -> bool:
     """Whether a session has them: they are compiled, and it is not of Spark Connect."""
-    return jar().exists() and has_java(spark)
+    return has_java(spark) and jar().exists()
 
 
 def ensure() -> Path:

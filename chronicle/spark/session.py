@@ -70,6 +70,7 @@ IN_SQL = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     **internals.ALWAYS,
 }
+
 # What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
 FORGETFUL = {
     "spark.sql.ui.retainedExecutions": "10",

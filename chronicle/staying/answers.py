@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from chronicle.ask import sql
 from chronicle.output.console import in_one_line
+from chronicle.spark.catalog import forget_all
 from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.session import settings
-from ingestion.warehouse import SCHEMAS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,19 +36,9 @@ class Answers:
             with self.lock:
                 if self.session is None:
                     self.session = session_beside(self.spark, settings(self.place.root) | OF_A_COMMAND)
-                self._forget(self.session)
+                # Tables and views may be others than they were at the last question.
+                forget_all(self.session)
                 request.answer(sql.ask(self.session, self.place.root, request.values["question"]))
             request.end()
         except Exception as error:
             request.end(failed=in_one_line(error))
-
-    @staticmethod
-    def _forget(session: SparkSession) -> None:
-        """Tables and views may be others than they were at the last question."""
-        for row in session.sql("show schemas").collect():
-            schema = row[0]
-            if schema in SCHEMAS:
-                # Never the schemas themselves: they take their folders along.
-                views = {view.viewName for view in session.sql(f"show views in {schema}").collect()}
-                for table in session.sql(f"show tables in {schema}").collect():
-                    session.sql(f"drop {'view' if table.tableName in views else 'table'} {schema}.`{table.tableName}`")
