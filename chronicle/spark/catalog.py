@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.output.sql_text import spark_literal
+from chronicle.spark import known_columns
+from chronicle.spark.internals.catalog_entries import CatalogEntries
 from chronicle.spark.internals.java_objects import has_java
+from chronicle.spark.known_columns import ViewColumns
 from chronicle.spark.outer_catalog import is_same
 from ingestion.warehouse import SCHEMAS, STEPS, Warehouse, put
 
@@ -103,7 +106,7 @@ def schemas_of(spark: SparkSession) -> set[str]:
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
     """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
 
-    `only`: (schema, name) of those that are wanted, for each costs a few tenths of a second in a session that is new.
+    `only`: (schema, name) of those that are wanted.
     Raises ValueError as `must_be_of` does.
     """
     known = schemas_of(spark)
@@ -120,13 +123,13 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
         ]
     else:
         shown = [(schema, name) for schema, name in wanted if spark.catalog.tableExists(f"{schema}.`{name}`")]
-    registered = set(shown)
+    registered, entries = set(shown), CatalogEntries(spark)
     for schema, name, is_delta in folders(warehouse):
         if (wanted is None or (schema, name) in wanted) and (is_delta or is_step(warehouse, schema, name)):
             if (schema, name) not in registered:
-                provider = "delta" if is_delta else "parquet"
-                place = spark_literal(warehouse.table(schema, name))
-                spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location {place}")
+                place = warehouse.table(schema, name)
+                columns = known_columns.of_table(place, is_delta=is_delta) if entries.can_be_told else None
+                entries.table(schema, name, "delta" if is_delta else "parquet", place, columns)
             names.append(f"{schema}.{name}")
     return names
 
@@ -167,9 +170,23 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
         register(spark, warehouse, only=named_in("\n".join(texts), tables(warehouse)))
     else:
         register(spark, warehouse)
+    entries, columns = CatalogEntries(spark), columns_of_views(warehouse, views)
     made = []
     for schema, name, sql in views:
-        if f"{schema}.{name}" in wanted:
-            spark.sql(f"create or replace view {schema}.`{name}` as {sql}")
-            made.append(f"{schema}.{name}")
+        view = f"{schema}.{name}"
+        if view in wanted:
+            entries.view(schema, name, sql, columns.of(view))
+            if columns.of(view) is None and (found := entries.columns(schema, name)):
+                columns.found(view, found)
+            made.append(view)
+    columns.save()
     return made
+
+
+def columns_of_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]]) -> ViewColumns:
+    """What is known of the columns of a warehouse's views."""
+    there = [table for table in folders(warehouse) if table[2] or is_step(warehouse, *table[:2])]
+    columns = {
+        f"{schema}.{name}": known_columns.of_table(warehouse.table(schema, name), is_delta=is_delta) for schema, name, is_delta in there
+    }
+    return ViewColumns(views, columns)

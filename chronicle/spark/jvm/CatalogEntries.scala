@@ -1,0 +1,48 @@
+package org.apache.spark.sql.chronicle
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.analysis.SchemaCompensation
+import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType, CatalogUtils}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.command.ViewHelper
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/** Puts tables and views into a session's catalog by what is known of their columns, which are JSON in Spark's form. `create table … location` and
+  * `create view` find them out: by a query of a Delta table's log, a job that opens a Parquet file, the analysis of a view.
+  */
+object CatalogEntries {
+  def table(session: SparkSession, schema: String, name: String, provider: String, place: String, columns: String): Unit =
+    session.sessionState.catalog.createTable(
+      CatalogTable(
+        identifier = TableIdentifier(name, Some(schema)),
+        tableType = CatalogTableType.EXTERNAL,
+        storage = CatalogStorageFormat.empty.copy(locationUri = Some(CatalogUtils.stringToURI(place))),
+        // As Spark has them where files alone say what they hold.
+        schema = if (provider == "parquet") read(columns).asNullable else read(columns),
+        provider = Some(provider)),
+      ignoreIfExists = true,
+      validateLocation = false)
+
+  /** Takes the place of a view of its name. */
+  def view(session: SparkSession, schema: String, name: String, query: String, columns: String): Unit = {
+    val found = read(columns)
+    val names = found.fieldNames
+    val made = CatalogTable(
+      identifier = TableIdentifier(name, Some(schema)),
+      tableType = CatalogTableType.VIEW,
+      storage = CatalogStorageFormat.empty,
+      schema = found,
+      properties = ViewHelper.generateViewProperties(Map.empty, session, names, names, SchemaCompensation),
+      viewOriginalText = Some(query),
+      viewText = Some(query))
+    val catalog = session.sessionState.catalog
+    catalog.dropTable(made.identifier, ignoreIfNotExists = true, purge = false)
+    catalog.createTable(made, ignoreIfExists = false)
+  }
+
+  /** The columns of a table or view in the catalog. */
+  def columns(session: SparkSession, schema: String, name: String): String =
+    session.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some(schema))).schema.json
+
+  private def read(columns: String): StructType = DataType.fromJson(columns).asInstanceOf[StructType]
+}

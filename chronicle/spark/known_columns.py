@@ -1,0 +1,66 @@
+"""The columns of tables and views, as JSON in Spark's form, without asking Spark.
+
+Those of tables are on disk.  Those of a view follow from its text and the columns of the tables beneath, and Spark finds them out by its
+analysis; what it found is kept in a file, which is named by the hash of all that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from ingestion import cache
+from ingestion.warehouse import put
+
+# Where Spark writes the columns of a Parquet file.
+IN_PARQUET = b"org.apache.spark.sql.parquet.row.metadata"
+# Files that are kept: those of other warehouses and releases.
+KEPT = 16
+
+
+def of_table(place: str, *, is_delta: bool) -> str | None:
+    """The columns of a table in a folder; None where only Spark can say them."""
+    if is_delta:
+        try:
+            return str(DeltaTable(place).schema().to_json())
+        except DeltaError:
+            # Spark says better what is wrong with it.
+            return None
+    for file in sorted(Path(place).glob("*.parquet")):
+        found = (pq.read_schema(file).metadata or {}).get(IN_PARQUET)
+        if found:
+            return str(found.decode())
+    return None
+
+
+class ViewColumns:
+    """The columns of a warehouse's views, as far as they are known.  `views`: (schema, name, SQL) of each; `tables`: the columns of each table."""
+
+    def __init__(self, views: Iterable[tuple[str, str, str]], tables: dict[str, str | None]) -> None:
+        made_for = [sorted(views), sorted(tables.items()), metadata.version("pyspark")]
+        self._file = cache.folder() / f"views-{hashlib.sha256(json.dumps(made_for).encode()).hexdigest()[:16]}.json"
+        self._known: dict[str, str] = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        self._found: dict[str, str] = {}
+
+    def of(self, name: str) -> str | None:
+        return self._known.get(name)
+
+    def found(self, name: str, columns: str) -> None:
+        """Note what Spark has found out."""
+        self._found[name] = columns
+
+    def save(self) -> None:
+        """Keep what was found for later sessions."""
+        if not self._found:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        put(self._file, json.dumps(self._known | self._found))
+        for old in sorted(self._file.parent.glob("views-*.json"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            old.unlink(missing_ok=True)

@@ -1,0 +1,131 @@
+"""Tables and views that are put into the catalog by their columns are what SQL would have made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from chronicle.spark import catalog, known_columns
+from chronicle.spark.catalog import register_views, save_views
+from chronicle.spark.internals.catalog_entries import CatalogEntries
+from chronicle.spark.known_columns import ViewColumns
+from ingestion.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VIEWS = [
+    ("staging", "stg_entries", "select *, map_keys(words) as keys, cast(1 as decimal(18,3)) as one from marts.fct_entries"),
+    ("staging", "stg_entries_of_days", "select id, `at` from staging.stg_entries"),
+]
+NAMES = [("marts", "fct_entries"), ("intermediate", "int_entries"), *((schema, name) for schema, name, _ in VIEWS)]
+SAID = "the catalog's entries are not as SQL makes them (internals/catalog_entries.py, jvm/CatalogEntries.scala)"
+
+
+@pytest.fixture(scope="module")
+def place(spark: SparkSession, warehouse: str) -> Warehouse:
+    """A warehouse with a Delta table and a step of Parquet files."""
+    place = Warehouse.at(warehouse)
+    for schema in ("marts", "intermediate", "staging"):
+        spark.sql(f"create schema if not exists {schema} location '{warehouse}/{schema}'")
+    spark.sql(
+        "create table marts.fct_entries (id bigint not null, `at` timestamp comment 'when', words map<string, string>, isr array<int>,"
+        f" line struct<node_id: string, place: bigint>, day date) using delta location '{place.table('marts', 'fct_entries')}'"
+    )
+    spark.sql("insert into marts.fct_entries select 1, timestamp'2026-05-01', map('a', 'b'), array(1), struct('1', 2), date'2026-05-01'")
+    spark.table("marts.fct_entries").write.parquet(place.table("intermediate", "int_entries"))
+    return place
+
+
+def forget(spark: SparkSession) -> None:
+    for schema, name in NAMES:
+        kind = "view" if schema == "staging" else "table"
+        if spark.catalog.tableExists(f"{schema}.{name}"):
+            spark.sql(f"drop {kind} {schema}.{name}")
+
+
+def described(spark: SparkSession, schema: str, name: str) -> list[tuple[str | None, ...]]:
+    """All that Spark says of a table or view, but for when the catalog came to know it."""
+    told = spark.sql(f"describe extended {schema}.{name}").collect() + spark.sql(f"show tblproperties {schema}.{name}").collect()
+    return [tuple(row) for row in told if row[0] not in ("Created Time", "Last Access")]
+
+
+def test_entries_are_as_sql_makes_them(spark: SparkSession, place: Warehouse) -> None:
+    entries = CatalogEntries(spark)
+    assert entries.can_be_told, "our classes are not compiled: `make setup`"
+    forget(spark)
+    for schema, name in NAMES[:2]:
+        provider = "delta" if schema == "marts" else "parquet"
+        entries.table(schema, name, provider, place.table(schema, name), None)
+    for schema, name, query in VIEWS:
+        entries.view(schema, name, query, None)
+    by_sql = {name: described(spark, *name) for name in NAMES}
+    columns = {name: entries.columns(*name) for name in NAMES}
+    rows = {name: spark.table(".".join(name)).collect() for name in NAMES}
+    forget(spark)
+    for schema, name in NAMES[:2]:
+        known = known_columns.of_table(place.table(schema, name), is_delta=schema == "marts")
+        assert known, f"{name} says no columns"
+        entries.table(schema, name, "delta" if schema == "marts" else "parquet", place.table(schema, name), known)
+    for schema, name, query in VIEWS:
+        entries.view(schema, name, query, columns[schema, name])
+    assert {name: described(spark, *name) for name in NAMES} == by_sql, SAID
+    assert {name: json.loads(entries.columns(*name) or "") for name in NAMES} == {
+        name: json.loads(one or "") for name, one in columns.items()
+    }, SAID
+    assert {name: spark.table(".".join(name)).collect() for name in NAMES} == rows, SAID
+
+
+def test_views_are_analysed_once_for_all_sessions(
+    spark: SparkSession, place: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
+    # A session's classes are where they were.
+    monkeypatch.setattr("chronicle.spark.own_classes.are_in", lambda spark: True)
+    made: list[tuple[str, bool]] = []
+    view = CatalogEntries.view
+
+    def noted(entries: CatalogEntries, schema: str, name: str, query: str, columns: str | None) -> None:
+        made.append((name, columns is not None))
+        view(entries, schema, name, query, columns)
+
+    monkeypatch.setattr(CatalogEntries, "view", noted)
+    save_views(place, VIEWS)
+    names = [name for _, name, _ in VIEWS]
+    for is_known in (False, True):
+        made.clear()
+        register_views(spark, place)
+        assert made == [(name, is_known) for name in names]
+    # Where a table has other columns, or a view another text, what was known of either says nothing.
+    spark.sql("alter table marts.fct_entries add columns (late boolean)")
+    made.clear()
+    register_views(spark, place)
+    assert made == [(name, False) for name in names]
+    assert "late" in spark.table("staging.stg_entries").columns
+    assert len(list(tmp_path.glob("views-*.json"))) == 2
+
+
+def test_only_so_many_files_with_columns_of_views_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
+    for number in range(known_columns.KEPT + 3):
+        columns = ViewColumns(VIEWS, {"marts.fct_entries": str(number)})
+        columns.found("staging.stg_entries", "{}")
+        columns.save()
+    assert len(list(tmp_path.iterdir())) == known_columns.KEPT
+
+
+def test_tables_that_do_not_say_their_columns_are_left_to_spark(spark: SparkSession, place: Warehouse, tmp_path: Path) -> None:
+    """What PyArrow wrote, and a log that is no log."""
+    [file, *_] = sorted(Path(place.table("intermediate", "int_entries")).glob("*.parquet"))
+    pq.write_table(pq.read_table(file).replace_schema_metadata(None), tmp_path / "plain.parquet")
+    assert known_columns.of_table(str(tmp_path), is_delta=False) is None
+    assert known_columns.of_table(str(tmp_path), is_delta=True) is None
+    forget(spark)
+    CatalogEntries(spark).table("intermediate", "int_entries", "parquet", str(tmp_path), None)
+    assert spark.table("intermediate.int_entries").count() == 1
+    forget(spark)
+    catalog.register(spark, place)
