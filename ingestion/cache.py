@@ -1,8 +1,13 @@
-"""Where files are kept that are made once and used by later commands: jars, compiled classes, the compiled catalogue."""
+"""Files that are made once and used by later commands: jars, compiled classes, the compiled catalogue and dbt project.
+
+The name of what is compiled holds a hash of all it was made from, so it is right or it is not there: `kind-hash.json`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,3 +26,40 @@ def folder() -> Path:
 def of_user() -> Path:
     """The user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafka-chronicle"
+
+
+def read(place: Path) -> bytes | None:
+    """What `keep` has put into a file, which counts as used now; None if there is no such file."""
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(place)
+    return content
+
+
+def keep(place: Path, text: str, most: int) -> None:
+    """Put a file in its place in one step, and leave `most` others of its kind, those that were used last.  Several processes may do so at once.
+    Raises OSError if that is not possible."""
+    kind = place.name.rpartition("-")[0]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f"{kind}-", suffix=".part", dir=place.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, place)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    others = {path: used_at(path) for path in place.parent.glob(f"{kind}-*.json") if path != place}
+    for old in sorted(others, key=others.__getitem__, reverse=True)[most:]:
+        old.unlink(missing_ok=True)
+
+
+def used_at(place: Path) -> float:
+    """When a file was used last; 0 if another process has deleted it."""
+    try:
+        return place.stat().st_mtime
+    except FileNotFoundError:
+        return 0

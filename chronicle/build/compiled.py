@@ -295,15 +295,10 @@ def compiled(project: Path = PROJECT) -> Project:
     code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__)]
     made_for = [project_hash(project), *map(metadata.version, ("dbt-core", "dbt-spark", "sqlglot")), *code]
     kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
-    if kept.exists():
-        return Project({name: _read(model) for name, model in json.loads(kept.read_text("utf-8")).items()}, project)
+    if content := cache.read(kept):
+        return Project({name: _read(model) for name, model in json.loads(content).items()}, project)
     found = compile_by_dbt(project)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=kept.parent, encoding="utf-8", delete=False) as file:
-        json.dump({name: asdict(model) for name, model in found.models.items()}, file)
-    Path(file.name).replace(kept)
-    for old in sorted(kept.parent.glob("project-*.json"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    cache.keep(kept, json.dumps({name: asdict(model) for name, model in found.models.items()}), KEPT)
     return found
 
 

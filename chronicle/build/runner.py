@@ -144,6 +144,7 @@ class Runner:
         order.prepare()
         results: dict[str, Result] = {}
         lost: set[str] = set()
+        ready: list[str] = []
         running: dict[Future[Result], str] = {}
         urgency = self.project.readers_beneath()
         try:
@@ -153,12 +154,19 @@ class Runner:
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
                     while order.is_active():
-                        for name in sorted(order.get_ready(), key=urgency.__getitem__, reverse=True):
+                        for name in order.get_ready():
                             if lost.intersection(self.project.models[name].parents):
                                 lost.add(name)
                                 order.done(name)
+                            elif self.project.models[name].is_view:
+                                order.done(name)
                             else:
-                                running[threads.submit(self._result, self.project.models[name])] = name
+                                ready.append(name)
+                        # No more than there are threads: what is ready later may be more urgent than what waits.
+                        ready.sort(key=urgency.__getitem__)
+                        while ready and len(running) < THREADS:
+                            name = ready.pop()
+                            running[threads.submit(self._result, self.project.models[name])] = name
                         for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
                             name = running.pop(future)
                             results[name] = future.result()
@@ -171,8 +179,7 @@ class Runner:
                     raise
         finally:
             self._forget()
-        found = (results[name] for name in self.project.models if name in results)
-        return [result for result in found if result.failure or not result.model.is_view]
+        return [results[name] for name in self.project.models if name in results]
 
     def _show_tables(self) -> None:
         """Make known what the build before left, and what arrived; and which tables of bronze have no rows: most clusters have neither captures

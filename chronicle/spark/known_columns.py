@@ -6,6 +6,7 @@ analysis; what it found is kept in a file, which is named by the hash of all tha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable
@@ -17,7 +18,6 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from ingestion import cache
-from ingestion.warehouse import put
 
 # Where Spark writes the columns of a Parquet file.
 IN_PARQUET = b"org.apache.spark.sql.parquet.row.metadata"
@@ -46,7 +46,7 @@ class ViewColumns:
     def __init__(self, views: Iterable[tuple[str, str, str]], tables: dict[str, str | None]) -> None:
         made_for = [sorted(views), sorted(tables.items()), metadata.version("pyspark")]
         self._file = cache.folder() / f"views-{hashlib.sha256(json.dumps(made_for).encode()).hexdigest()[:16]}.json"
-        self._known: dict[str, str] = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        self._known: dict[str, str] = json.loads(cache.read(self._file) or b"{}")
         self._found: dict[str, str] = {}
 
     def of(self, name: str) -> str | None:
@@ -58,9 +58,7 @@ class ViewColumns:
 
     def save(self) -> None:
         """Keep what was found for later sessions."""
-        if not self._found:
-            return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        put(self._file, json.dumps(self._known | self._found))
-        for old in sorted(self._file.parent.glob("views-*.json"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-            old.unlink(missing_ok=True)
+        if self._found:
+            # Who cannot keep it asks Spark again.
+            with contextlib.suppress(OSError):
+                cache.keep(self._file, json.dumps(self._known | self._found), KEPT)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from ingestion.cache import keep, read
 from ingestion.reading.catalogue_files import CATALOGUE
-from ingestion.recognition.compiled import KEPT, compile_folder, keep, load
+from ingestion.recognition.compiled import compile_folder, load
 from ingestion.recognition.recognise import PART, Catalogue, Index, catalogue
 
 ENTRY = 'thing_done:\n  means: A thing was done.\n  forms:\n    - {loggers: [a.B], line: "the thing <<partition_name=orders-3>> is done"}\n'
@@ -68,16 +70,22 @@ def test_several_writers_at_once_leave_one_whole_file(tmp_path: Path) -> None:
     place = tmp_path / "catalogue-1.json"
     texts = [letter * 200_000 for letter in "abcdefgh"]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda text: keep(place, text), texts))
+        list(pool.map(lambda text: keep(place, text, 3), texts))
     assert place.read_text() in texts
     assert files_in(tmp_path) == ["catalogue-1.json"]
 
 
 def test_files_of_former_states_do_not_pile_up(tmp_path: Path) -> None:
-    for number in range(9):
-        keep(tmp_path / f"catalogue-{number}.json", "{}")
-    assert len(files_in(tmp_path)) == KEPT + 1
-    assert "catalogue-8.json" in files_in(tmp_path)
+    places = [tmp_path / f"catalogue-{number}.json" for number in range(9)]
+    for number, place in enumerate(places):
+        keep(place, str(number), 3)
+        os.utime(place, (number, number))
+    assert sorted(files_in(tmp_path)) == ["catalogue-5.json", "catalogue-6.json", "catalogue-7.json", "catalogue-8.json"]
+    assert read(places[0]) is None
+    # What is used stays.
+    assert read(places[5]) == b"5"
+    keep(tmp_path / "catalogue-9.json", "9", 3)
+    assert sorted(files_in(tmp_path)) == ["catalogue-5.json", "catalogue-7.json", "catalogue-8.json", "catalogue-9.json"]
 
 
 def test_a_body_is_held_against_few_forms_however_many_there_are() -> None:

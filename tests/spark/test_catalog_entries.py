@@ -12,7 +12,6 @@ import pytest
 from chronicle.spark import catalog, known_columns
 from chronicle.spark.catalog import register_views, save_views
 from chronicle.spark.internals.catalog_entries import CatalogEntries
-from chronicle.spark.known_columns import ViewColumns
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -107,15 +106,6 @@ def test_views_are_analysed_once_for_all_sessions(
     assert made == [(name, False) for name in names]
     assert "late" in spark.table("staging.stg_entries").columns
     assert len(list(tmp_path.glob("views-*.json"))) == 2
-
-
-def test_only_so_many_files_with_columns_of_views_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
-    for number in range(known_columns.KEPT + 3):
-        columns = ViewColumns(VIEWS, {"marts.fct_entries": str(number)})
-        columns.found("staging.stg_entries", "{}")
-        columns.save()
-    assert len(list(tmp_path.iterdir())) == known_columns.KEPT
 
 
 def test_tables_that_do_not_say_their_columns_are_left_to_spark(spark: SparkSession, place: Warehouse, tmp_path: Path) -> None:
