@@ -1,8 +1,14 @@
-"""Whether processes have ended, for tests that look for them in /proc."""
+"""Processes of tests: what those that stay are started with, and whether they have ended."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from chronicle.spark import master as masters
 from chronicle.spark.processes import stat
+
+# Java's second compiler takes a fifth of what these tests cost, for code that runs a few times.
+FIRST_COMPILER = {masters.SETTINGS: str(Path(__file__).with_name("first_compiler.conf"))}
 
 
 def alive(process: int) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 
 from ingestion.reading.settings import settings_lines
 
 MASTER, SETTINGS = "CHRONICLE_SPARK", "CHRONICLE_SPARK_SETTINGS"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 HERE = "local[*]"
 KNOWN = re.compile(r"local(\[[\d*]+(,\d+)?\])?|spark://.+|k8s://.+|yarn|sc://.+")
 LOOPBACK = ("localhost", "127.", "[::1]", "::1")
@@ -44,6 +46,17 @@ def given_settings() -> dict[str, str]:
     """The settings of the file that was named.  Raises BadMaster where it cannot be read."""
     parts = [re.split(r"\s*=\s*|\s+", line, maxsplit=1) for line in settings_lines(SETTINGS, BadMaster)]
     return {part[0]: part[1] if len(part) > 1 else "" for part in parts}
+
+
+def java_options() -> list[str]:
+    """What the file of settings adds to the command line of the driver's Java, as for spark-submit.  Raises BadMaster where it sets the heap."""
+    try:
+        given = shlex.split(given_settings().get(JAVA_OPTIONS, ""))
+    except ValueError as error:
+        raise BadMaster(f"{JAVA_OPTIONS} cannot be read: {error}") from None
+    if any(option.startswith("-Xmx") for option in given):
+        raise BadMaster(f"{JAVA_OPTIONS} sets Java's heap; use --memory")
+    return given
 
 
 def cluster_settings() -> dict[str, str]:

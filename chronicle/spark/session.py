@@ -260,6 +260,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         f"-Xmx{memory}",
         *JVM_OPTIONS,
         *java_options,
+        *masters.java_options(),
         *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",

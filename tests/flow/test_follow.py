@@ -13,7 +13,7 @@ import pytest
 from bench.following import Brokers, Following
 from chronicle.project import PROJECT
 from chronicle.spark.processes import tree
-from tests.processes import alive
+from tests.processes import FIRST_COMPILER, alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
@@ -31,7 +31,9 @@ def command(*arguments: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_appended_lines_become_facts_exactly_once(tmp_path: Path) -> None:
+def test_appended_lines_become_facts_exactly_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in FIRST_COMPILER.items():
+        monkeypatch.setenv(name, value)
     brokers = Brokers(tmp_path / "logs")
     warehouse = tmp_path / "warehouse"
     brokers.change()

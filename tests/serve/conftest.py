@@ -9,10 +9,20 @@ import pytest
 
 from chronicle.serve.client import connect
 from tests.lab import Lab
+from tests.processes import FIRST_COMPILER
 from tests.served import Served, launch
 
 MAX_ROWS = 100_000
 QUERY_SECONDS = 60
+
+
+@pytest.fixture(scope="session", autouse=True)
+def first_compiler() -> Iterator[None]:
+    """All servers of this folder have it alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in FIRST_COMPILER.items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="session")

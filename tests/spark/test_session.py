@@ -13,6 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from chronicle.ask import sql
 from chronicle.output import formats
+from chronicle.spark import master as masters
 from chronicle.spark import session
 from chronicle.spark.catalog import kept_views, register, register_views, save_views, sweep, tables
 from ingestion.warehouse import Warehouse
@@ -63,6 +64,18 @@ def test_a_missing_jar_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("CHRONICLE_JARS", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"no delta-spark_4.2_2.13-4.4.0.jar.*make setup"):
         session.command("1g", ())
+
+
+def test_the_file_of_settings_may_have_options_of_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "spark.conf"
+    monkeypatch.setenv(masters.SETTINGS, str(file))
+    file.write_text("spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -Dwho='a b'\n")
+    line = session.command("1g", session.COMMAND_OPTIONS)
+    assert line[line.index(session.COMMAND_OPTIONS[-1]) + 1 :][:2] == ["-XX:TieredStopAtLevel=1", "-Dwho=a b"]
+    for options, said in (("-Xmx3g", "use --memory"), ("-Dwho='a", "cannot be read")):
+        file.write_text(f"spark.driver.extraJavaOptions {options}\n")
+        with pytest.raises(masters.BadMaster, match=said):
+            session.command("1g", ())
 
 
 def test_tables_on_disk_become_tables_of_the_catalog(spark: SparkSession, warehouse: str, orders: str) -> None:
