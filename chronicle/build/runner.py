@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -38,6 +37,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
+from chronicle.build.schedule import Schedule
 from chronicle.build.steps import group_chosen_from, kept_step, largest, values_in
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
@@ -140,39 +140,26 @@ class Runner:
         order of the project; where a view cannot be made, the result is the view's."""
         due = self.project.with_views(wanted)
         self._numbers, self._stored = count(1), sum(not self.project.models[name].is_view for name in due)
-        order = TopologicalSorter({name: due.intersection(self.project.models[name].parents) for name in due})
-        order.prepare()
+        schedule = Schedule(
+            {name: due.intersection(self.project.models[name].parents) for name in due},
+            self.project.readers_beneath(),
+            {name for name in due if self.project.models[name].is_view},
+        )
         results: dict[str, Result] = {}
-        lost: set[str] = set()
-        ready: list[str] = []
         running: dict[Future[Result], str] = {}
-        urgency = self.project.readers_beneath()
         try:
             if self.is_profiled:
                 self._planning = Planning(self.spark)
             self._show_tables()
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
-                    while order.is_active():
-                        for name in order.get_ready():
-                            if lost.intersection(self.project.models[name].parents):
-                                lost.add(name)
-                                order.done(name)
-                            elif self.project.models[name].is_view:
-                                order.done(name)
-                            else:
-                                ready.append(name)
-                        # No more than there are threads: what is ready later may be more urgent than what waits.
-                        ready.sort(key=urgency.__getitem__)
-                        while ready and len(running) < THREADS:
-                            name = ready.pop()
+                    while schedule.is_active:
+                        while len(running) < THREADS and (name := schedule.next()):
                             running[threads.submit(self._result, self.project.models[name])] = name
                         for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
                             name = running.pop(future)
                             results[name] = future.result()
-                            if results[name].failure:
-                                lost.add(name)
-                            order.done(name)
+                            schedule.done(name, failed=bool(results[name].failure))
                 except BaseException:
                     threads.shutdown(wait=False, cancel_futures=True)
                     cancel_all(self.spark)
