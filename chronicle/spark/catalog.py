@@ -37,7 +37,12 @@ def folders(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
 
 def tables(warehouse: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every table on disk, in order: Delta everywhere, and the Parquet steps between staging and marts."""
-    return [(schema, name) for schema, name, is_delta in folders(warehouse) if is_delta or is_step(warehouse, schema, name)]
+    return [(schema, name) for schema, name, _ in folders_of_tables(warehouse)]
+
+
+def folders_of_tables(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
+    """Those of the folders that are tables."""
+    return [(schema, name, is_delta) for schema, name, is_delta in folders(warehouse) if is_delta or is_step(warehouse, schema, name)]
 
 
 def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
@@ -124,8 +129,8 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
     else:
         shown = [(schema, name) for schema, name in wanted if spark.catalog.tableExists(f"{schema}.`{name}`")]
     registered, entries = set(shown), CatalogEntries(spark)
-    for schema, name, is_delta in folders(warehouse):
-        if (wanted is None or (schema, name) in wanted) and (is_delta or is_step(warehouse, schema, name)):
+    for schema, name, is_delta in folders_of_tables(warehouse):
+        if wanted is None or (schema, name) in wanted:
             if (schema, name) not in registered:
                 place = warehouse.table(schema, name)
                 columns = known_columns.of_table(place, is_delta=is_delta) if entries.can_be_told else None
@@ -170,7 +175,8 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
         register(spark, warehouse, only=named_in("\n".join(texts), tables(warehouse)))
     else:
         register(spark, warehouse)
-    entries, columns = CatalogEntries(spark), columns_of_views(warehouse, views)
+    entries = CatalogEntries(spark)
+    columns = ViewColumns(views, columns_of_tables(warehouse) if entries.can_be_told else {})
     made = []
     for schema, name, sql in views:
         view = f"{schema}.{name}"
@@ -183,10 +189,9 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
     return made
 
 
-def columns_of_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]]) -> ViewColumns:
-    """What is known of the columns of a warehouse's views."""
-    there = [table for table in folders(warehouse) if table[2] or is_step(warehouse, *table[:2])]
-    columns = {
-        f"{schema}.{name}": known_columns.of_table(warehouse.table(schema, name), is_delta=is_delta) for schema, name, is_delta in there
+def columns_of_tables(warehouse: Warehouse) -> dict[str, str | None]:
+    """By table what its files say of its columns."""
+    return {
+        f"{schema}.{name}": known_columns.of_table(warehouse.table(schema, name), is_delta=is_delta)
+        for schema, name, is_delta in folders_of_tables(warehouse)
     }
-    return ViewColumns(views, columns)
