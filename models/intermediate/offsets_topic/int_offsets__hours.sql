@@ -133,12 +133,12 @@ hours as (
         is_segment_size_known,
         segments_rolled,
         segments_deleted,
-        bytes_turned_over,
+        cast(null as bigint) as bytes_turned_over,
         cleaner_runs,
         reckoned_bytes,
-        first_measured_bytes,
+        cast(null as bigint) as first_measured_bytes,
         last_measured_bytes,
-        measures,
+        cast(null as bigint) as measures,
         is_unit_inferred,
         last_cleaned_at as cleaned_at,
         longest_load_ms,
@@ -238,8 +238,110 @@ filled as (
     )
 ),
 
+followed as (
+    select
+        *,
+        lag(hour_at) over (in_order) as previous_hour_at,
+        lag(bytes_at_end) over (in_order) as previous_bytes,
+        lag(last_measured_bytes) over (in_order) as previous_measured_bytes
+    from filled
+    window in_order as (
+        partition by cluster_id, cluster_incarnation, node_id, partition_id order by hour_at
+    )
+),
+
+-- Measures are compared with the end of the hour before; where that is not measured, with the first of their own hour. What
+-- came and went in hours that nobody recorded belongs to none of them.
+measured as (
+    select
+        *,
+        case
+            when last_measured_bytes is null then null
+            when
+                previous_measured_bytes is not null
+                and previous_hour_at = hour_at - interval 1 hour
+                then last_measured_bytes - previous_measured_bytes
+            when measures > 1 then last_measured_bytes - first_measured_bytes
+        end as measured_growth
+    from followed
+),
+
+grown as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
+        segments_rolled,
+        segments_deleted,
+        cleaner_runs,
+        last_measured_bytes,
+        is_unit_inferred,
+        bytes_at_end,
+        reckoned_bytes,
+        measured_growth,
+        coalesce(
+            measured_growth,
+            case
+                when previous_measured_bytes is null and last_measured_bytes is null
+                    then bytes_at_end - previous_bytes
+            end,
+            bytes_turned_over
+        ) as bytes_growth,
+        longest_load_ms,
+        failed_tombstones,
+        last_cleaned_at,
+        segment_bytes,
+        is_segment_size_known,
+        is_carried,
+        evidence,
+        evidence_count
+    from measured
+    where {{ since('hour_at') }}
+    {% call in_part() %}
+    union all
+    select * except (growth_24h)
+    from before
+    where {{ since('hour_at', '24 hours') }} and not ({{ since('hour_at') }})
+    {% endcall %}
+),
+
+-- Growth is summed from the beginning: a sum that slides is made again for each row.
+summed as (
+    select
+        *,
+        count(bytes_growth) over (until_now) as hours_grown,
+        sum(bytes_growth) over (until_now) as growth_so_far,
+        count(bytes_growth) over (until_yesterday) as hours_grown_until_yesterday,
+        sum(bytes_growth) over (until_yesterday) as growth_until_yesterday
+    from grown
+    window
+        until_now as (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_at
+            range between unbounded preceding and current row
+        ),
+        until_yesterday as (
+            partition by cluster_id, cluster_incarnation, node_id, partition_id
+            order by hour_at
+            range between unbounded preceding and interval 24 hours preceding
+        )
+),
+
 final as (
-    select * from filled
+    select
+        * except (
+            hours_grown,
+            growth_so_far,
+            hours_grown_until_yesterday,
+            growth_until_yesterday
+        ),
+        case
+            when hours_grown > hours_grown_until_yesterday
+                then growth_so_far - coalesce(growth_until_yesterday, 0)
+        end as growth_24h
+    from summed
     where {{ since('hour_at') }}
 )
 

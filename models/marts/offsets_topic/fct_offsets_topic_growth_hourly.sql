@@ -1,142 +1,108 @@
 {{ config(meta={'at': 'hour_at'}) }}
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
--- All windows over a partition's hours have one order, so that they are sorted once.
-with reckoned as (
-    select
-        *,
-        unix_seconds(hour_at) as hour_seconds
-    from {{ ref('int_offsets__hours') }}
+with all_hours as (
+    select * from {{ ref('int_offsets__hours') }}
 ),
 
--- An hour is compared with 8 days before it, each hour of which looks back over a day, and at the hour before that has a record.
+surges as (
+    select * from {{ ref('int_offsets__surges') }}
+    where {{ since('hour_at') }}
+),
+
 hours as (
-    {{
-        carried_in(
-            'reckoned',
-            at='hour_at',
-            back='216 hours',
-            key=['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id']
-        )
-    }}
+    select * from all_hours
+    where {{ since('hour_at') }}
 ),
 
-followed as (
+surging_nodes as (
+    select distinct
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        hour_at
+    from surges
+),
+
+-- One row per node and hour with a surge: the middle of what its offsets partitions grew by.
+siblings as (
     select
-        *,
-        lag(hour_at) over (in_order) as previous_hour_at,
-        lag(bytes_at_end) over (in_order) as previous_bytes,
-        lag(last_measured_bytes) over (in_order) as previous_measured_bytes
-    from hours
-    window in_order as (
-        partition by cluster_id, cluster_incarnation, node_id, partition_id order by hour_seconds
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        hour_at,
+        count(*) as siblings,
+        percentile_approx(hours.growth_24h, 0.5) as sibling_growth_24h
+    from surging_nodes
+    inner join hours using (cluster_id, cluster_incarnation, node_id, hour_at)
+    group by cluster_id, cluster_incarnation, node_id, hour_at
+),
+
+-- One row per surge: what the replicas on other nodes grew by.
+replicas as (
+    select
+        surges.cluster_id,
+        surges.cluster_incarnation,
+        surges.node_id,
+        surges.partition_id,
+        surges.hour_at,
+        sort_array(collect_list(struct(hours.growth_24h))) as replicas
+    from surges
+    inner join hours
+        on
+            surges.cluster_id = hours.cluster_id
+            and surges.cluster_incarnation = hours.cluster_incarnation
+            and surges.partition_id = hours.partition_id
+            and surges.hour_at = hours.hour_at
+            and surges.node_id <> hours.node_id
+    group by all
+),
+
+-- A day of a partition's past, and no older than a week before it, for the hours of partitions that surge.
+past as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
+        max(growth_24h) over (the_week_before) as past_growth_24h,
+        count(*) over (the_week_before) as past_hours
+    from all_hours
+    left semi join surges using (cluster_id, cluster_incarnation, node_id, partition_id)
+    where {{ since('hour_at', '192 hours') }}
+    window the_week_before as (
+        partition by cluster_id, cluster_incarnation, node_id, partition_id
+        order by hour_at
+        range between interval 192 hours preceding and interval 24 hours preceding
     )
 ),
 
--- Measures are compared with the end of the hour before; where that is not measured, with the first of their own hour. What
--- came and went in hours that nobody recorded belongs to none of them.
-measured as (
-    select
-        *,
-        case
-            when last_measured_bytes is null then null
-            when
-                previous_measured_bytes is not null
-                and previous_hour_at = hour_at - interval 1 hour
-                then last_measured_bytes - previous_measured_bytes
-            when measures > 1 then last_measured_bytes - first_measured_bytes
-        end as measured_growth
-    from followed
-),
-
-grown as (
-    select
-        * except (previous_hour_at, previous_bytes, previous_measured_bytes),
-        coalesce(
-            measured_growth,
-            case
-                when previous_measured_bytes is null and last_measured_bytes is null
-                    then bytes_at_end - previous_bytes
-            end,
-            bytes_turned_over
-        ) as bytes_growth
-    from measured
-),
-
--- One row per node, offsets partition and hour, with its growth.
-with_day as (
-    select
-        *,
-        sum(bytes_growth) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between 82800 preceding and current row
-        ) as growth_24h
-    from grown
-),
-
--- A day of its past, and no older than a week before it. Hours are counted from the beginning: a count that slides is made
--- again for each row.
-with_past as (
-    select
-        *,
-        max(growth_24h) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between 691200 preceding and 86400 preceding
-        ) as past_growth_24h,
-        count(*) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between unbounded preceding and 86400 preceding
-        ) as hours_until_yesterday,
-        count(*) over (
-            partition by cluster_id, cluster_incarnation, node_id, partition_id
-            order by hour_seconds
-            range between unbounded preceding and 691201 preceding
-        ) as hours_of_older_past
-    from with_day
-),
-
-siblings_compared as (
-    select
-        *,
-        count(*) over (
-            partition by cluster_id, cluster_incarnation, node_id, hour_at
-        ) as siblings,
-        percentile_approx(growth_24h, 0.5) over (
-            partition by cluster_id, cluster_incarnation, node_id, hour_at
-        ) as sibling_growth_24h,
-        sort_array(
-            collect_list(struct(node_id, growth_24h)) over (
-                partition by cluster_id, cluster_incarnation, partition_id, hour_at
-            )
-        ) as replicas
-    from with_past
-),
-
-replicas_compared as (
-    select
-        * except (replicas),
-        filter(replicas, replica -> replica.node_id <> node_id).growth_24h as replica_growths
-    from siblings_compared
-),
-
--- One row per node, offsets partition and hour, with what its growth is compared with: its
--- siblings on the node, its replicas on other nodes, its own past.
+-- One row per surge, with what its growth is compared with: its siblings on the node, its replicas on other nodes, its own past.
 -- The middle of what the other replicas grew by; of two, the lower.
 compared as (
     select
-        * except (replica_growths),
-        get(sort_array(replica_growths), cast((size(replica_growths) - 1) div 2 as int))
-            as replica_growth_24h
-    from replicas_compared
+        surges.*,
+        siblings.siblings,
+        siblings.sibling_growth_24h,
+        get(replicas.replicas, cast((size(replicas.replicas) - 1) div 2 as int)).growth_24h
+            as replica_growth_24h,
+        past.past_growth_24h,
+        past.past_hours
+    from surges
+    left join siblings using (cluster_id, cluster_incarnation, node_id, hour_at)
+    left join replicas using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
+    left join past using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
 ),
 
 -- Growth is abnormal if it exceeds what it is compared with by several segments and several times over.
 judged as (
     select
-        *,
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        partition_id,
+        hour_at,
         nullif(
             concat_ws(
                 '; ',
@@ -165,7 +131,7 @@ judged as (
                 end,
                 case
                     when
-                        hours_until_yesterday - hours_of_older_past >= 24
+                        past_hours >= 24
                         and growth_24h > {{ ratio }} * greatest(past_growth_24h, 0)
                         and growth_24h - greatest(past_growth_24h, 0) > {{ floor }}
                         then concat(
@@ -215,8 +181,8 @@ final as (
                 'concluded: the unit of du, from its numbers': 'is_unit_inferred'
             })
         }} as warnings
-    from judged
-    where {{ since('hour_at') }}
+    from hours
+    left join judged using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
 )
 
 select * from final
