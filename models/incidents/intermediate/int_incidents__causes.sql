@@ -24,53 +24,51 @@ ruled as (
     inner join ranks as effect_ranks on rules.effect_kind = effect_ranks.event_kind
 ),
 
--- An effect meets a cause on a day, or names it by its key: else each would be compared with all others of the cluster's history.
+timed as (
+    select
+        *,
+        unix_millis(started_at) as started_ms,
+        unix_millis(ended_at) as ended_ms,
+        max(unix_millis(started_at)) over (partition by cluster_id, cluster_incarnation)
+            as last_started_ms
+    from events
+),
+
+-- An effect meets its cause on a day, or names it by its key: all pairs of a cluster's history would be too many.
 effects as (
     select
         *,
         explode(array_append(caused_by_keys, cast(cast(started_at as date) as string))) as met_by
-    from events
-),
-
-dated as (
-    select
-        *,
-        max(started_at) over (partition by cluster_id, cluster_incarnation) as last_started_at
-    from events
+    from timed
 ),
 
 -- One row per event, rule by which it may be a cause, and day on which the rule lets effects begin.
 causes as (
     select
-        dated.*,
+        timed.*,
         ruled.* except (why),
         explode(
             if(
                 ruled.matched_by = 'key',
-                array(dated.fact_key),
+                array(timed.fact_key),
                 cast(
                     sequence(
-                        cast(
-                            timestamp_millis(unix_millis(dated.started_at) - ruled.earliest_ms) as date
-                        ),
+                        cast(timestamp_millis(timed.started_ms - ruled.earliest_ms) as date),
                         cast(
                             timestamp_millis(
-                                unix_millis(
-                                    if(
-                                        ruled.is_while_open,
-                                        coalesce(dated.ended_at, dated.last_started_at),
-                                        dated.started_at
-                                    )
+                                ruled.longest_delay_ms + if(
+                                    ruled.is_while_open,
+                                    coalesce(timed.ended_ms, timed.last_started_ms),
+                                    timed.started_ms
                                 )
-                                + ruled.longest_delay_ms
                             ) as date
                         )
                     ) as array<string>
                 )
             )
         ) as met_by
-    from dated
-    inner join ruled on dated.event_kind = ruled.cause_kind
+    from timed
+    inner join ruled on timed.event_kind = ruled.cause_kind
 ),
 
 matched as (
@@ -83,7 +81,7 @@ matched as (
                 causes.matched_by <> 'key' asc,
                 causes.matched_by not in ('partition', 'partition and other') asc,
                 -- The nearest; of those within the same two seconds the one that the rules prefer.
-                abs(unix_millis(effects.started_at) - unix_millis(causes.started_at)) div 2000 asc,
+                abs(effects.started_ms - causes.started_ms) div 2000 asc,
                 causes.priority asc,
                 causes.started_at desc,
                 causes.event_key asc
@@ -112,15 +110,11 @@ matched as (
             and (
                 causes.matched_by = 'key'
                 or (
-                    unix_millis(effects.started_at)
-                    >= unix_millis(causes.started_at) - causes.earliest_ms
+                    effects.started_ms >= causes.started_ms - causes.earliest_ms
                     and (
-                        (causes.is_while_open and causes.ended_at is null)
-                        or unix_millis(effects.started_at) <= causes.longest_delay_ms + unix_millis(
-                            case
-                                when causes.is_while_open then causes.ended_at else causes.started_at
-                            end
-                        )
+                        (causes.is_while_open and causes.ended_ms is null)
+                        or effects.started_ms <= causes.longest_delay_ms
+                        + if(causes.is_while_open, causes.ended_ms, causes.started_ms)
                     )
                 )
             )
