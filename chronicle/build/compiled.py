@@ -64,7 +64,7 @@ WHOLE_FOR = re.compile(r"/\* whole for ([\w,]+) \*/")
 # Text that counts only where a table is made in part.
 IN_PART = re.compile(r"/\* in part \*/(.*?)/\* whole \*/", re.DOTALL)
 # Compiled projects that are kept: those of other branches and of tests.
-KEPT = 8
+KEPT = 24
 # Types of seeds' columns.
 TYPES = {
     "string": pa.string(),

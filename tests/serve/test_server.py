@@ -111,17 +111,22 @@ def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
+    "queries",
     [
-        "select concat(repeat('a', 5000), 'b') rlike '(.*a){12}c'",
-        "select sum(length(regexp_replace(concat(repeat('a', 5000), 'b', id), '(.*a){12}c', ''))) from range(3)",
-        "select size(split(concat(repeat('a', 5000), 'b', id), '(.*a){12}c')) from range(3)",
-        "select max(concat(repeat('a', 5000), 'b', id) like '%a%a%a%a%a%a%a%a%a%a%a%a%c') from range(3)",
+        (
+            "select concat(repeat('a', 5000), 'b') rlike '(.*a){12}c'",
+            "select sum(length(regexp_replace(concat(repeat('a', 5000), 'b', id), '(.*a){12}c', ''))) from range(3)",
+        ),
+        (
+            "select size(split(concat(repeat('a', 5000), 'b', id), '(.*a){12}c')) from range(3)",
+            "select max(concat(repeat('a', 5000), 'b', id) like '%a%a%a%a%a%a%a%a%a%a%a%a%c') from range(3)",
+        ),
     ],
 )
-def test_a_pattern_that_does_not_end_is_cancelled(server: Served, query: str) -> None:
-    running = [connect("127.0.0.1", server.port).cursor() for _ in range(2)]
-    for cursor in running:
+def test_patterns_that_do_not_end_are_cancelled(server: Served, queries: tuple[str, str]) -> None:
+    """As many at once as may run."""
+    running = [connect("127.0.0.1", server.port).cursor() for _ in queries]
+    for cursor, query in zip(running, queries, strict=True):
         cursor.execute(query, async_=True)
     began = time.monotonic()
     # Of a statement that runs the server says so after five seconds, if it has not ended before.
