@@ -35,6 +35,7 @@ from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_row
 from chronicle.build.dbt_runs import FILE, THREADS, one_line
 from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
+from chronicle.build.memory import Turns, is_short, step_by_step
 from chronicle.build.needs import is_met
 from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
 from chronicle.build.schedule import Schedule
@@ -128,6 +129,7 @@ class Runner:
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
         self._plans = KeptPlans(spark)
+        self._turns = Turns()
         # What a plan hangs on besides its own text: by name the key of a view, what is known of the rows of a table, and the text of what was left.
         self._texts: dict[str, str] = {}
         self.lists = FileLists(spark, place)
@@ -221,7 +223,7 @@ class Runner:
                     self.spark.sparkContext.setJobGroup(group, model.table)
                 part = self.unchanged.part(model, because) if self.unchanged and because else None
                 with self._code.where_worth_it(self._rows_read(model)):
-                    days = self._make(model, part)
+                    days = self._make_in_turn(model, part)
                 if self._planning and group:
                     analysis, planning = self._analysis.get(model.name, 0), self._planning.seconds(str(self._written(model)))
                     took = Took(analysis, planning, jobs_of(self.spark, group))
@@ -329,6 +331,17 @@ class Runner:
         """Tell Spark what is known of the rows of a table; `name`: as readers know it."""
         self.spark.conf.set(f"{KNOWN}{table}", known)
         self._texts[name] = known
+
+    def _make_in_turn(self, model: Model, part: Part | None) -> int | None:
+        """Make a stored model beside others; again and alone, if there was not enough memory for both."""
+        try:
+            with self._turns.beside_others():
+                return self._make(model, part)
+        except Exception as error:
+            if not is_short(error):
+                raise
+        with self._turns.alone(), step_by_step(self.spark):
+            return self._make(model, part)
 
     def _make(self, model: Model, part: Part | None) -> int | None:
         """Make a stored model, or a part of it.  Returns the days that were replaced of an incremental table (None: all)."""

@@ -15,6 +15,7 @@ import pytest
 from chronicle.build import build as building
 from chronicle.build import runner
 from chronicle.build.dbt_runs import BuildFailed
+from chronicle.build.memory import ONE_TASK
 from chronicle.spark.catalog import register
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer
@@ -531,6 +532,24 @@ def killed_after(done: Callable[..., Any]) -> Callable[..., Any]:
         raise Killed
 
     return called
+
+
+def test_what_lacks_memory_is_made_again_alone_and_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.build(full_refresh=True)
+    before, tried = sorted(map(str, project.rows("select * from marts.fct_lines"))), list[Any]()
+    write = runner.Runner._write
+
+    def write_in_vain_first(made: runner.Runner, model: Any, part: Any) -> None:
+        write(made, model, part)
+        if model.name == "fct_lines":
+            tried.append((made._turns._running, made.spark.conf.get(ONE_TASK)))
+            if len(tried) == 1:
+                raise RuntimeError("SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes of memory, got 0.")
+
+    monkeypatch.setattr(runner.Runner, "_write", write_in_vain_first)
+    project.build(full_refresh=True)
+    assert len(tried) == 2 and tried[0][0] > 0 and tried[0][1] != "0" and tried[1] == (0, "0")
+    assert sorted(map(str, project.rows("select * from marts.fct_lines"))) == before
 
 
 def test_a_build_that_failed_is_followed_by_one_of_everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
