@@ -38,8 +38,8 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
 {%- endmacro %}
 
 
-{#- Of each `key` the last row of a CTE before the time from which on the table is made, or `back` before that; no key has two at one time. -#}
-{% macro last_before(rows, at, key, back='0 seconds') -%}
+{#- Of each `key` the last row of a CTE before the time from which on the table is made; no key has two at one time. -#}
+{% macro last_before(rows, at, key) -%}
     select {{ rows }}.*
     from {{ rows }}
     inner join (
@@ -47,7 +47,7 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
             {{ key | join(', ') }},
             max({{ at }}) as {{ at }}
         from {{ rows }}
-        where not ({{ since(at, back) }})
+        where not ({{ since(at) }})
         group by {{ key | join(', ') }}
     ) as last_rows
         on
@@ -55,19 +55,4 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
             {{ rows }}.{{ column }} = last_rows.{{ column }} and
             {% endfor -%}
             {{ rows }}.{{ at }} = last_rows.{{ at }}
-{%- endmacro %}
-
-
-{#-
-The rows of a CTE that a table made from a time on is made of: those from that time on, or `back` before it, and of each `key` the last before
-them. The whole CTE where the table is made whole.
--#}
-{% macro carried_in(rows, at, key, back='0 seconds') -%}
-    select *
-    from {{ rows }}
-    where {{ since(at, back) }}
-    {% call in_part() %}
-    union all
-    {{ last_before(rows, at, key, back) }}
-    {% endcall %}
 {%- endmacro %}

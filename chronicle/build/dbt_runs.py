@@ -36,12 +36,14 @@ GROUPS_CHOSEN_FROM, SMALLEST_GROUP = 64, 1024
 # As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
 THREADS = 2
 
+# What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
+ONE_TASK = "chronicle.one_task_bytes"
+
 WHILE_BUILDING = {
     # Measured on three weeks of a real cluster: 61 s a build without, 71 s with. There is one shuffle partition to adapt.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
-    # What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
-    "chronicle.one_task_bytes": str(64 << 20),
+    ONE_TASK: str(64 << 20),
     # What is hashed for a join has to fit into memory, and a file of ours has many times its bytes there: with Spark's 10 MB a year of 135
     # clusters failed. Larger sides are sorted, which may use the disk.
     "spark.sql.autoBroadcastJoinThreshold": "2m",

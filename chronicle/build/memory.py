@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from threading import Condition
 from typing import TYPE_CHECKING
 
+from chronicle.build.dbt_runs import ONE_TASK
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Spark's class of errors, in the text of whatever one is wrapped in.
 NOT_ENOUGH = "SparkOutOfMemoryError"
-# What is run in one task (`chronicle/spark/jvm/OneTask.scala`).
-ONE_TASK = "chronicle.one_task_bytes"
 
 
 def is_short(error: Exception) -> bool:

@@ -14,8 +14,7 @@ import pytest
 
 from chronicle.build import build as building
 from chronicle.build import runner
-from chronicle.build.dbt_runs import BuildFailed
-from chronicle.build.memory import ONE_TASK
+from chronicle.build.dbt_runs import ONE_TASK, BuildFailed
 from chronicle.spark.catalog import register
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer
@@ -392,7 +391,8 @@ def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> No
     (project.folder / "models/marts/fct_growth.sql").write_text(
         "{{ config(meta={'at': 'event_date'}) }}\n"
         "with all_days as (select * from {{ ref('int_days') }}),\n"
-        "days as ({{ carried_in('all_days', at='event_date', key=['cluster_id']) }}),\n"
+        "days as (select * from all_days where {{ since('event_date') }}\n"
+        "{% call in_part() %} union all {{ last_before('all_days', at='event_date', key=['cluster_id']) }} {% endcall %}),\n"
         "grown as (select *, total - lag(total) over (partition by cluster_id order by event_date) as growth from days)\n"
         "select cluster_id, event_date, growth from grown where {{ since('event_date') }}"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.dbt_runs import ONE_TASK, WHILE_BUILDING, settings_kept
 from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode
 from chronicle.spark.internals.java_objects import session_of
 from ingestion.warehouse import rows_of
@@ -16,7 +16,6 @@ from ingestion.warehouse import rows_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ONE_TASK = "chronicle.one_task_bytes"
 QUERIES = {
     "joins of all kinds": """
         select a.id, b.kind, c.kind as other from few.orders a join few.kinds b on a.kind = b.kind left join few.kinds c on a.id = c.id

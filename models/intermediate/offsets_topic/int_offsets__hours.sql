@@ -268,19 +268,14 @@ measured as (
 
 grown as (
     select
-        cluster_id,
-        cluster_incarnation,
-        node_id,
-        partition_id,
-        hour_at,
-        segments_rolled,
-        segments_deleted,
-        cleaner_runs,
-        last_measured_bytes,
-        is_unit_inferred,
-        bytes_at_end,
-        reckoned_bytes,
-        measured_growth,
+        * except (
+            bytes_turned_over,
+            first_measured_bytes,
+            measures,
+            previous_hour_at,
+            previous_bytes,
+            previous_measured_bytes
+        ),
         coalesce(
             measured_growth,
             case
@@ -288,15 +283,7 @@ grown as (
                     then bytes_at_end - previous_bytes
             end,
             bytes_turned_over
-        ) as bytes_growth,
-        longest_load_ms,
-        failed_tombstones,
-        last_cleaned_at,
-        segment_bytes,
-        is_segment_size_known,
-        is_carried,
-        evidence,
-        evidence_count
+        ) as bytes_growth
     from measured
     where {{ since('hour_at') }}
     {% call in_part() %}

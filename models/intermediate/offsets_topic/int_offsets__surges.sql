@@ -1,4 +1,5 @@
 {{ config(materialized='table', file_format='parquet', meta={'at': 'hour_at'}) }}
+{%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' %}
 
 select
     cluster_id,
@@ -6,7 +7,7 @@ select
     node_id,
     partition_id,
     hour_at,
-    segment_bytes,
+    cast({{ floor }} as bigint) as floor_bytes,
     growth_24h
 from {{ ref('int_offsets__hours') }}
-where growth_24h > {{ var('growth_abnormal_segments') }} * segment_bytes and {{ since('hour_at') }}
+where growth_24h > {{ floor }} and {{ since('hour_at') }}

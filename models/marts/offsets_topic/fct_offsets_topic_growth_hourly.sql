@@ -1,5 +1,4 @@
 {{ config(meta={'at': 'hour_at'}) }}
-{%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' -%}
 {%- set ratio = var('growth_abnormal_ratio') -%}
 with all_hours as (
     select * from {{ ref('int_offsets__hours') }}
@@ -15,15 +14,6 @@ hours as (
     where {{ since('hour_at') }}
 ),
 
-surging_nodes as (
-    select distinct
-        cluster_id,
-        cluster_incarnation,
-        node_id,
-        hour_at
-    from surges
-),
-
 -- One row per node and hour with a surge: the middle of what its offsets partitions grew by.
 siblings as (
     select
@@ -32,9 +22,9 @@ siblings as (
         node_id,
         hour_at,
         count(*) as siblings,
-        percentile_approx(hours.growth_24h, 0.5) as sibling_growth_24h
-    from surging_nodes
-    inner join hours using (cluster_id, cluster_incarnation, node_id, hour_at)
+        percentile_approx(growth_24h, 0.5) as sibling_growth_24h
+    from hours
+    left semi join surges using (cluster_id, cluster_incarnation, node_id, hour_at)
     group by cluster_id, cluster_incarnation, node_id, hour_at
 ),
 
@@ -110,7 +100,7 @@ judged as (
                     when
                         siblings > 2
                         and growth_24h > {{ ratio }} * greatest(sibling_growth_24h, 0)
-                        and growth_24h - greatest(sibling_growth_24h, 0) > {{ floor }}
+                        and growth_24h - greatest(sibling_growth_24h, 0) > floor_bytes
                         then concat(
                             'grew by ',
                             growth_24h,
@@ -121,7 +111,7 @@ judged as (
                 case
                     when
                         growth_24h > {{ ratio }} * greatest(replica_growth_24h, 0)
-                        and growth_24h - greatest(replica_growth_24h, 0) > {{ floor }}
+                        and growth_24h - greatest(replica_growth_24h, 0) > floor_bytes
                         then concat(
                             'grew by ',
                             growth_24h,
@@ -133,7 +123,7 @@ judged as (
                     when
                         past_hours >= 24
                         and growth_24h > {{ ratio }} * greatest(past_growth_24h, 0)
-                        and growth_24h - greatest(past_growth_24h, 0) > {{ floor }}
+                        and growth_24h - greatest(past_growth_24h, 0) > floor_bytes
                         then concat(
                             'grew by ',
                             growth_24h,
