@@ -93,9 +93,16 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
     scanner = ds.FileSystemDataset(others, schema, carried.rows.format, carried.rows.filesystem).scanner(filter=carried.kept)
     for some in in_pieces(scanner.to_batches(), FILE):
-        rows = some.sort_by([(column, "ascending") for column in order]) if order else some
-        to = folder / f"{name}-{next(numbers)}.zstd.parquet"
-        pq.write_table(rows, to, compression="zstd", row_group_size=group)
+        write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+
+
+def write(rows: pa.Table, file: Path, group: int, order: Sequence[str] = ()) -> None:
+    """Write rows into a Parquet file, in groups of so many, in the order of these columns.  In memory are the rows and a group of them in order."""
+    places = pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in order]) if order else None
+    with pq.ParquetWriter(file, rows.schema, compression="zstd") as writer:
+        for start in range(0, rows.num_rows, ROW_GROUP):
+            some = rows.slice(start, ROW_GROUP) if places is None else rows.take(places.slice(start, ROW_GROUP))
+            writer.write_table(some, row_group_size=group)
 
 
 def group_chosen_from(rows: int) -> int:

@@ -143,7 +143,9 @@ class Unchanged:
         elif not model.at and old.num_rows != new.num_rows:
             self.differs[model.name] = True
         else:
-            old, new = ordered(old, first=model.at), ordered(new, first=model.at)
+            # One after the other: each is held twice while it is put in order.
+            old = ordered(old, first=model.at)
+            new = ordered(new, first=model.at)
             self.differs[model.name] = not same(old, new)
             if model.at and self.differs[model.name]:
                 begin = first_difference(old, new, model.at)

@@ -153,7 +153,7 @@ def follow(
         if not held(place):
             raise CannotFollow(f"{place.root}: another chronicle already stays with this warehouse")
         beside = stack.enter_context(serving.Beside(place, served)) if served else None
-        spark = session.start(warehouse, memory=memory, server=beside.server if beside else session.Server({}, serving.JAVA_OPTIONS))
+        spark = session.start(warehouse, memory=memory, server=beside.server if beside else session.Server({}, session.COMMAND_OPTIONS))
         requests: queue.Queue[Request] = queue.Queue()
         answers = Answers(spark, place)
 

@@ -51,6 +51,8 @@ JVM_OPTIONS = (
 def environment(answer: Path) -> dict[str, str]:
     """The environment of a JVM that writes into `answer` how it can be reached."""
     return {
+        # The C library would keep freed memory apart for each thread.
+        "MALLOC_ARENA_MAX": "2",
         **os.environ,
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(answer),
         "SPARK_HOME": str(spark_home.home()),
