@@ -12,17 +12,20 @@ import contextlib
 import datetime as dt
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
 from ingestion.bronze.log_records import COLUMNS
 from ingestion.bronze.pieces import whole_end
 from ingestion.bronze.shares import Progress, inspect_all, portions, read_portion
-from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row, write_sources
+from ingestion.bronze.source_rows import SOURCE_COLUMNS, in_batches, source_row, write_sources
 from ingestion.bronze.tasks import Counted, Read, task_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
@@ -35,7 +38,7 @@ from ingestion.sources.discover import Options, below, discover, located, member
 from ingestion.sources.identify import identify, may_grow, unread
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
-from ingestion.sources.seen import Seen
+from ingestion.sources.seen import Passed, Seen
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
 from ingestion.warehouse import Warehouse, only_writer
@@ -115,25 +118,46 @@ def look(
     start: Callable[[], SparkSession] | None = None,
     seconds: Seconds | None = None,
 ) -> list[Placed]:
-    """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened.
-    `past`: what earlier runs found; `start` gives the session that looks at many; `seconds`: where it is noted what the parts took."""
+    """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened, and a cluster
+    of which all are unchanged is passed by.  `past`: what earlier runs found; `start` gives the session that looks at many; `seconds`: where it is
+    noted what the parts took."""
     seen, seconds = seen or Seen(), Seconds() if seconds is None else seconds
+    clusters: dict[str, list[Found]] = {}
     with seconds.of("list"):
         discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
-        files = [(found, seen.find(found, options.pattern)) for found in chain(discovered, from_services(options, spool, past))]
-    sources: list[Inspected] = []
+        for found in chain(discovered, from_services(options, spool, past)):
+            clusters.setdefault(found.cluster_id, []).append(found)
+        as_they_were = {name: files for name, files in clusters.items() if past and seen.pass_by(name, files, options, past)}
     with seconds.of("inspect"):
-        looked_at = inspect_all([found for found, source in files if source is None], options.pattern, start)
-        for found, known in files:
-            if known is not None:
-                sources.append(known)
-            elif (source := next(looked_at)) is not None:
-                sources.append(seen.note(source, options.pattern))
-            else:
-                sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
+        files = [found for name in list(clusters) for found in clusters.pop(name) if name not in as_they_were]
+        sources = inspected(files, options, spool, seen, start)
+        # Archives have files of other clusters, too.
+        for name in sorted(as_they_were.keys() & {source.cluster_id for source in sources}):
+            del seen.passed[name]
+            sources += inspected(as_they_were[name], options, spool, seen, start)
     with seconds.of("place"):
         before = past.by_place({source.cluster_id for source in sources}) if past else {}
         return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
+
+
+def inspected(files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None) -> list[Inspected]:
+    """What each file is, in order, and what each member of an archive is.  `files` is emptied: of a large fleet they take as much memory as what
+    they are."""
+    known = [seen.find(found, options.pattern) for found in files]
+    unknown = [found for found, source in zip(files, known, strict=True) if source is None]
+    files.clear()
+    looked_at = inspect_all(unknown, options.pattern, start)
+    sources: list[Inspected] = []
+    for source in known:
+        if source is not None:
+            sources.append(source)
+            continue
+        found, new = next(looked_at)
+        if new is not None:
+            sources.append(seen.note(new))
+        else:
+            sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
+    return sources
 
 
 def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
@@ -151,13 +175,16 @@ def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> 
             yield located(found, below(found.shown, found.root), options, None)
 
 
-def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past) -> Outcome:
+def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past, seen: Seen) -> Outcome:
     """What can be said of an ingestion before anything was read."""
+    passed = Passed(Counter({TO_READ: past.passed.total()}))
+    for other in seen.passed.values():
+        passed.extend(other)
     return Outcome(
-        faults=faults(sources, held) if sources or not past.passed else [],
-        clusters={source.cluster_id for source in sources} | past.passed.keys(),
-        nodeless=nodeless(sources),
-        passed_by=past.passed.total(),
+        faults=faults(sources, held, passed),
+        clusters={source.cluster_id for source in sources} | past.passed.keys() | seen.passed.keys(),
+        nodeless=nodeless(sources) + passed.nodeless,
+        passed_by=passed.outcomes,
     )
 
 
@@ -185,7 +212,7 @@ class Loading:
         with self.seconds.of("read"):
             return read_portion(spark, self.warehouse, portion, held, batch_id, now, self.spool, self.progress)
 
-    def commit(self, batch_id: int, files: dict[str, list[Added]], rows: list[dict[str, Any]]) -> None:
+    def commit(self, batch_id: int, files: dict[str, list[Added]], rows: list[pa.RecordBatch]) -> None:
         """Commit what was written, with rows of `sources` that say so."""
         self.must_hold()
         with self.seconds.of("commit"):
@@ -200,9 +227,9 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
     batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
     with loading.seconds.of("identify"):
         owned = earlier.second_look(found, past)
-        sources = identify(past.kept(found), past.known(owned))
+        sources = identify(past.kept(found), past.known(owned, {source.cluster_id for source in found}))
     held = {source.path for source in sources if may_grow(source, time.time(), loading.options.settled_after)}
-    outcome = outcome_of(sources, held, past)
+    outcome = outcome_of(sources, held, past, seen)
     outcome.owned_now, outcome.seconds = len(owned), loading.seconds
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
@@ -212,7 +239,8 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
     for portion in portions(due) if due else [[]]:
         added, reads = loading.read(portion, held, batch_id, now)
         reads += others
-        rows = [row for read in reads if (row := source_row(read, past, batch_id, now))] + looked_at
+        new = (source_row(read, past, batch_id, now) for read in reads)
+        rows = in_batches(chain((row for row in new if row), looked_at))
         if rows:
             loading.commit(batch_id, added, rows)
             outcome.batch_id = batch_id
@@ -220,7 +248,7 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
             outcome.add(read, read.source.path in held)
             if read.count.fault or read.count.failed or read.count.changed:
                 not_to_its_end.add(read.source.path)
-        outcome.rows_written += len(rows)
+        outcome.rows_written += sum(batch.num_rows for batch in rows)
         others, looked_at, batch_id = [], [], batch_id + 1
     seen.keep(loading.options.paths, sources, not_to_its_end)
     return outcome

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from ingestion.bronze.source_rows import TORN
 from ingestion.bronze.tasks import Read
-from ingestion.captures import is_of_node
+from ingestion.sources import said
 from ingestion.sources.owners import layout_for
-from ingestion.sources.stages import BINARY, COPY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Identified, Placed
+from ingestion.sources.seen import Passed
+from ingestion.sources.stages import COPY, FAILED, TO_READ, UNKNOWN, Identified, Placed
 
 
 class Seconds(dict[str, float]):
@@ -37,8 +37,8 @@ class Outcome:
     """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
 
     `states`: by path; `seconds`: that its parts took; `changed`: files that turned into others while they were read; `failed`: that met a fault of
-    our own; `nodeless`: captures of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: objects that
-    are as they were, and have no state.
+    our own; `nodeless`: captures of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: by their
+    outcome the files that are as they were, and have no state.
     """
 
     batch_id: int | None = None
@@ -55,7 +55,7 @@ class Outcome:
     clusters: set[str] = field(default_factory=set)
     nodeless: list[str] = field(default_factory=list)
     owned_now: int = 0
-    passed_by: int = 0
+    passed_by: Counter[str] = field(default_factory=Counter)
 
     @property
     def read_seconds(self) -> float:
@@ -66,14 +66,13 @@ class Outcome:
     def files(self) -> dict[str, int]:
         """Files by what became of them: `new`, `unchanged`, or their outcome."""
         counts = Counter(state for states in self.states.values() for state in states)
-        return dict(counts + Counter(unchanged=self.passed_by))
+        return dict(counts + Counter({state_of(outcome, records=0): count for outcome, count in self.passed_by.items()}))
 
     def add(self, read: Read, is_held: bool) -> None:
         """Count a file and what it gave."""
         source, count = read.source, read.count
         is_read = source.outcome == TO_READ
-        state_of = source.outcome if not is_read else "new" if count.records else "unchanged"
-        self.states.setdefault(source.shown, []).append(state_of)
+        self.states.setdefault(source.shown, []).append(state_of(source.outcome, count.records))
         self.records += count.records
         self.recognised += count.recognised
         self.bytes_read += count.end - source.start if count.records else 0
@@ -87,11 +86,12 @@ class Outcome:
 
     def followed_by(self, later: Outcome) -> Outcome:
         """This and another look at the same files as one outcome."""
-        seen_before = {path: states for path, states in self.states.items() if "new" in states}
+        new = {path: states for path, states in self.states.items() if "new" in states and "new" not in later.states.get(path, [])}
         return replace(
             later,
             batch_id=later.batch_id or self.batch_id,
-            states=later.states | {path: states for path, states in seen_before.items() if "new" not in later.states.get(path, [])},
+            # What the first look has read the next one passes by.
+            states=self.states | later.states | new,
             bytes_read=self.bytes_read + later.bytes_read,
             records=self.records + later.records,
             recognised=self.recognised + later.recognised,
@@ -101,35 +101,32 @@ class Outcome:
             failed=list(dict.fromkeys(self.failed + later.failed)),
             clusters=self.clusters | later.clusters,
             owned_now=self.owned_now + later.owned_now,
-            # What the first look has read the next one passes by.
             passed_by=self.passed_by if self.seconds else later.passed_by,
         )
 
 
-def faults(sources: Sequence[Identified], held: set[str]) -> list[str]:
+def state_of(outcome: str, records: int) -> str:
+    """What is reported of a file: `new`, `unchanged`, or its outcome."""
+    if outcome != TO_READ:
+        return outcome
+    return "new" if records else "unchanged"
+
+
+def faults(sources: Sequence[Identified], held: set[str], passed: Passed) -> list[str]:
     """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
-    still grow."""
-    out = []
-    for source in sources:
-        if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
-            out.append(f"{source.shown}: {source.outcome}: {source.reason}")
-        elif source.outcome == TO_READ and source.ends_torn and source.path not in held:
-            out.append(f"{source.shown}: cut: {TORN}")
-    unknown = sum(source.outcome == UNKNOWN for source in sources)
-    if unknown:
+    still grow; `passed`: files that were passed by."""
+    out = [fault for source in sources if (fault := said.fault(source, source.path in held))] + passed.faults
+    outcomes = Counter(source.outcome for source in sources) + passed.outcomes
+    if unknown := outcomes[UNKNOWN]:
         out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
-    if not any(source.outcome in (TO_READ, COPY) for source in sources):
+    if not outcomes[TO_READ] and not outcomes[COPY]:
         out.append("no logs of Kafka or ZooKeeper among the files")
     return out
 
 
 def nodeless(sources: Sequence[Placed]) -> list[str]:
     """Captures of a single node that nothing identifies."""
-    return [
-        source.shown
-        for source in sources
-        if source.outcome == TO_READ and source.node_id is None and source.capture and is_of_node(source.capture)
-    ]
+    return [source.shown for source in sources if said.is_nodeless(source)]
 
 
 def nodeless_said(paths: list[str]) -> str:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import duckdb_extension_delta
+
+from dashboards.described import dbt_models
+from ingestion.warehouse import Warehouse
+
+# What Spark calls otherwise than DuckDB.
+MACROS = [
+    "create macro unix_millis(moment) as epoch_ms(moment)",
+    "create macro date_format(moment, form) as strftime(moment, '%Y-%m-%d %H:%M:%S')",
+    "create macro get(items, number) as items[number + 1]",
+]
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -15,3 +28,28 @@ def connect() -> duckdb.DuckDBPyConnection:
     session.execute(f"load '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
     session.execute("set timezone = 'UTC'")
     return session
+
+
+def show_marts(session: duckdb.DuckDBPyConnection, place: Warehouse) -> None:
+    """Make the published tables of a warehouse known, with functions under the names that they have in Spark."""
+    session.execute("create schema marts; create schema reports")
+    for macro in MACROS:
+        session.execute(macro)
+    for name, (schema, _, _) in dbt_models().items():
+        session.execute(f"create view {schema}.{name} as from delta_scan('{place.table(schema, name)}')")
+
+
+def plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Values as both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating numbers to nine digits."""
+    return tuple(map(_plain, row))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dt.datetime):
+        text = value.astimezone(dt.UTC).replace(tzinfo=None).isoformat() if value.tzinfo else value.isoformat()
+        return text.removesuffix("T00:00:00")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, list):
+        return json.dumps(value, separators=(",", ":"))
+    return f"{value:.9g}" if isinstance(value, float) else value

@@ -14,6 +14,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +137,7 @@ def list_objects(sizes: Sizes) -> list[Measured]:
         before, processor, began = peak_bytes(), time.process_time(), time.monotonic()
         new = list(discover(ingesting.Options([uri], cluster="limits"), None, past.passes_by))
         took = time.process_time() - processor, time.monotonic() - began
-    outcome = Outcome(passed_by=past.passed.total(), states={found.shown: ["new"] for found in new})
+    outcome = Outcome(passed_by=Counter({TO_READ: past.passed.total()}), states={found.shown: ["new"] for found in new})
     return [Measured("objects, listed", sizes.objects * listing.SIZE, *took, peak_bytes(), before, outcome)]
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from chronicle.project import PROJECT
@@ -51,12 +52,13 @@ class Served:
         return self.process.wait(60)
 
 
-def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: str) -> Served:
-    """Start `chronicle serve` and wait until it says that it serves.  Raises RuntimeError with all that it said where it does not."""
+def launch(warehouse: str, *arguments: str, memory: str = "1g", folder: Path = PROJECT, **environment: str) -> Served:
+    """Start `chronicle serve` in a folder and wait until it says that it serves.  Raises RuntimeError with all that it said where it does not."""
     port = free_port()
     line = [sys.executable, "-m", "chronicle", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
-    process = subprocess.Popen(line, stderr=log, env=os.environ | environment, cwd=PROJECT, process_group=0)
+    environment |= {"PYTHONPATH": str(PROJECT)}
+    process = subprocess.Popen(line, stderr=log, env=os.environ | environment, cwd=folder, process_group=0)
     served = Served(port, process, log, warehouse)
     end = time.monotonic() + START_SECONDS
     while not any(told.startswith("serving") for told in served.said.splitlines()):
@@ -70,9 +72,9 @@ def launch(warehouse: str, *arguments: str, memory: str = "1g", **environment: s
 
 
 @contextmanager
-def serving(warehouse: str, *arguments: str, memory: str = "1g") -> Iterator[Served]:
+def serving(warehouse: str, *arguments: str, memory: str = "1g", folder: Path = PROJECT) -> Iterator[Served]:
     """A server for as long as something is done with it."""
-    served = launch(warehouse, *arguments, memory=memory)
+    served = launch(warehouse, *arguments, memory=memory, folder=folder)
     try:
         yield served
     finally:

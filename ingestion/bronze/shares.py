@@ -43,17 +43,20 @@ LOOKED_AT, TASK_FILES = 20_000, 500
 OBJECTS_AT_ONCE = 16
 
 
-def inspect_all(files: list[Found], pattern: str | None, start: Callable[[], SparkSession] | None) -> Iterator[Inspected | None]:
-    """What each file is, in order; None for an archive.  `start` gives the session, where there are many."""
-    if start is None or len(files) < MANY_FILES:
-        yield from inspect_some(files, pattern)
-        return
-    spark = start()
-    for begin in range(0, len(files), LOOKED_AT):
-        some = files[begin : begin + LOOKED_AT]
+def inspect_all(
+    files: list[Found], pattern: str | None, start: Callable[[], SparkSession] | None
+) -> Iterator[tuple[Found, Inspected | None]]:
+    """Each file and what it is, in order; None for an archive.  `files` is emptied; `start` gives the session, where there are many."""
+    spark = start() if start and len(files) >= MANY_FILES else None
+    while files:
+        some = files[:LOOKED_AT]
+        del files[:LOOKED_AT]
+        if spark is None:
+            yield from zip(some, inspect_some(some, pattern), strict=True)
+            continue
         shares = [some[first : first + TASK_FILES] for first in range(0, len(some), TASK_FILES)]
-        for share in on_executors(spark, partial(inspect_some, pattern=pattern), shares):
-            yield from share
+        for share, looked_at in zip(shares, on_executors(spark, partial(inspect_some, pattern=pattern), shares), strict=True):
+            yield from zip(share, looked_at, strict=True)
 
 
 def inspect_some(files: list[Found], pattern: str | None) -> list[Inspected | None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
+from itertools import islice
 
 import pyarrow as pa
 
@@ -11,10 +13,11 @@ from ingestion.bronze.tasks import Read
 from ingestion.bronze.write import TIME, Columns, schema_of
 from ingestion.delta_files import Added
 from ingestion.sources import earlier
+from ingestion.sources.said import CUT, TORN
 from ingestion.sources.stages import TO_READ
 
-TORN = "ends in the middle of a line, which is loaded as it is"
-
+# Rows that are dictionaries at once.
+AT_ONCE = 20_000
 
 CLUES = pa.struct(
     [
@@ -68,7 +71,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
         # Nothing of what was looked at has been read.
         return None
     fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
-    outcome = earlier.CUT if fault else source.outcome
+    outcome = CUT if fault else source.outcome
     unread = source.compressed and is_read and not past.has_more_of(source)
     is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, source.disk_size))
     if is_as_it_was and not (is_read and past.has_other_owner(source)):
@@ -103,8 +106,15 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
     }
 
 
-def write_sources(warehouse: str, rows: list[earlier.Row]) -> Added:
+def in_batches(rows: Iterable[earlier.Row]) -> list[pa.RecordBatch]:
+    """Rows of `bronze.sources` as Arrow has them: of a large fleet they are hundreds of thousands."""
+    left, schema = iter(rows), schema_of(SOURCE_COLUMNS)
+    return [pa.RecordBatch.from_pylist(some, schema=schema) for some in iter(lambda: list(islice(left, AT_ONCE)), [])]
+
+
+def write_sources(warehouse: str, batches: list[pa.RecordBatch]) -> Added:
     """Rows of `bronze.sources` as a file."""
     file = write.File(f"{warehouse}/bronze/sources", schema_of(SOURCE_COLUMNS))
-    file.write(pa.RecordBatch.from_pylist(rows, schema=schema_of(SOURCE_COLUMNS)))
+    for batch in batches:
+        file.write(batch)
     return file.close()

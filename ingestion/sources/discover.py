@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -77,8 +78,9 @@ def discover(
                 folder = os.path.dirname(path)
                 resolved = os.path.realpath(folder)
             name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
-            # Whoever looks at it may have another current folder.
-            found = Found(os.path.abspath(path), readable(name), readable(folder_of(folder)), "", root)
+            # Whoever looks at it may have another current folder. Texts that are the same are one in memory.
+            absolute, shown = os.path.abspath(path), readable(name)
+            found = Found(absolute, absolute if absolute == shown else shown, folder_of(folder), "", root)
             yield located(found, relative, options, bundle)
 
 
@@ -187,7 +189,7 @@ def located(found: Found, relative: str, options: Options, bundle: Bundle | None
     return grown(
         Found,
         found,
-        cluster_id=readable(options.cluster or "") or place.cluster or name_of(found.root),
+        cluster_id=sys.intern(readable(options.cluster or "") or place.cluster or name_of(found.root)),
         path_node=options.node if options.node is not None else place.node,
         path_host=place.host,
         is_said_of_file=place.is_of_file,
@@ -203,8 +205,8 @@ def name_of(root: str) -> str:
 
 @lru_cache(maxsize=64)
 def folder_of(name: str) -> str:
-    """A folder's path in its shortest form."""
-    return str(Path(name))
+    """A folder's path in its shortest form, as text."""
+    return readable(str(Path(name)))
 
 
 def is_archive(found: Found) -> bool:

@@ -25,6 +25,7 @@ from ingestion.reading import objects
 from ingestion.records.kinds import kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.resolve import files_of
+from ingestion.sources.said import CUT, READ
 from ingestion.sources.stages import (
     FAILED,
     GROWING,
@@ -40,8 +41,6 @@ from ingestion.sources.stages import (
     grown,
 )
 
-CUT = "cut"
-READ = (TO_READ, CUT)
 # Rows that are dictionaries at once.
 AT_ONCE = 5_000
 # What may be another one the next time: what could not be read, and what a later release of ours may know.
@@ -61,6 +60,8 @@ KNOWN = (
 Row = dict[str, Any]
 # Cluster and path of a file.
 Place = tuple[str, str]
+# What a row says of a file last: outcome, size on disk, source, up to where it was read, and node.
+LastSaid = tuple[str, int | None, str | None, int | None, int | None]
 
 
 def mark_of(cluster: str, path: str, node: int | None, size: int | None, modified: float) -> bytes:
@@ -122,10 +123,16 @@ class Past:
         last = last_of(self.read, "cluster_id", "source_path")
         return {(row["cluster_id"], row["source_path"]): row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
-    def known(self, owned: dict[Place, owners.Owner]) -> list[Known]:
-        """The sources that were read, up to where.  `owned`: of captures that have another node now."""
+    def last_said(self, cluster: str) -> dict[str, LastSaid]:
+        """What was said last of each file of a cluster, by path."""
+        last = last_of(self.table.filter(pc.equal(self.table["cluster_id"], cluster)), "source_path")
+        columns = ("outcome", "size_bytes", "source_id", "end_offset", "node_id")
+        return dict(zip(last["source_path"].to_pylist(), zip(*(last[name].to_pylist() for name in columns), strict=True), strict=True))
+
+    def known(self, owned: dict[Place, owners.Owner], clusters: Collection[str]) -> list[Known]:
+        """The sources of some clusters that were read, up to where.  `owned`: of captures that have another node now."""
         known = []
-        for row in rows_of_table(last_of(self.read, "source_id"), "cluster_id", *KNOWN):
+        for row in rows_of_table(last_of(self._read_of(clusters), "source_id"), "cluster_id", *KNOWN):
             owner = owned.get((row["cluster_id"], row["source_path"]))
             known.append(
                 Known(
@@ -145,12 +152,17 @@ class Past:
     def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
         """Each file of some clusters that was read, with everything that it ever showed."""
         out: dict[Place, owners.File] = {}
-        those = self.read.filter(pc.is_in(self.read["cluster_id"], pa.array(sorted(clusters), pa.string())))
-        for row in rows_of_table(those, "cluster_id", "source_path", "kind", "layout", "node_id", "node_known_by", "clues"):
+        for row in rows_of_table(
+            self._read_of(clusters), "cluster_id", "source_path", "kind", "layout", "node_id", "node_known_by", "clues"
+        ):
             file = file_of_row(row)
             place = (file.cluster, row["source_path"])
             out[place] = together(out.get(place), file)
         return out
+
+    def _read_of(self, clusters: Collection[str]) -> pa.Table:
+        """The rows of the files of some clusters that were read."""
+        return self.read.filter(pc.is_in(self.read["cluster_id"], pa.array(sorted(clusters), pa.string())))
 
     def kept(self, sources: Sequence[Placed]) -> list[Placed]:
         """The sources with the node of each capture that the neighbouring logs showed by time, if these logs are not looked at now."""

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from ingestion.sources.earlier import READ, last_of, rows_of_table
+from ingestion.sources.earlier import last_of, rows_of_table
+from ingestion.sources.said import READ
 from ingestion.sources.seen import code
 from ingestion.warehouse import opened, put
 

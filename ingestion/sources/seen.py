@@ -1,9 +1,10 @@
-"""What files were found to be, kept from run to run: a file that is unchanged is not opened again.
+"""What files were found to be, kept from run to run: a file that is unchanged is not opened again, and a cluster whose files are all unchanged is
+passed by, for its files are looked at together and nothing else can be found.
 
 A file is unchanged where its place on disk, its size and both its times are (the time of its status moves with every write, whatever sets the other
 back), it was asked for in the same way, and the code that looks at it is the same.  Only what was read to its end is kept; a file whose last record
-may still grow, or that changed within the last seconds, is looked at again.  What is to be read is decided by `bronze.sources` alone: without
-this file a run is slower and says the same.
+may still grow, or that changed within the last seconds, is looked at again.  What is to be read is decided by `bronze.sources` alone: a cluster is
+passed by where that says of each file what it said when the file was read.  Without what is kept a run is slower and says the same.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ import os
 import pickle
 import time
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, is_dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ingestion.sources.stages import BINARY, COPY, EMPTY, TO_READ, UNKNOWN, Found, Identified, Inspected, grown, said_of
+from ingestion.sources import said
+from ingestion.sources.discover import Options
+from ingestion.sources.earlier import LastSaid, Past
+from ingestion.sources.stages import BINARY, COPY, EMPTY, PLACES, TO_READ, UNKNOWN, Found, Identified, Inspected, grown, said_of
 from ingestion.warehouse import put
 
 # All of the package `ingestion`.
@@ -31,90 +37,197 @@ KEPT = (TO_READ, COPY, EMPTY, BINARY, UNKNOWN)
 COARSEST_SECONDS = 2.0
 # Files that are written as one: who writes remembers all that has been written of it, to say nothing twice.
 AT_ONCE = 5_000
+# A cluster that was not looked for as long is dropped.
+UNUSED_SECONDS = 30 * 86_400
 
-Mark = tuple[int, int, int, int, int]
+# What a file is on disk, and how it was asked for.
+Mark = bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A file as it was: on disk, as it was asked for, and what it was found to be."""
+class Summary:
+    """What a run says of a file that is as it was.  `mark`: of it on disk and how it was asked for, as far as what it is hangs on that; `path`: of all
+    that its path says."""
 
     mark: Mark
-    given: tuple[Any, ...]
-    source: Inspected
+    path: Mark
+    outcome: str
+    source_id: str | None
+    size: int | None
+    disk_size: int | None
+    fault: str | None
+    is_nodeless: bool
+
+    def holds(self, found: Found, pattern: str | None, last: LastSaid | None) -> bool:
+        """Whether a file is as it was, and `bronze.sources` says last of it that it was read to its end, or why it was not."""
+        now = mark_of(found, pattern)
+        if last is None or now is None or (now[0], path_mark(found)) != (self.mark, self.path):
+            return False
+        outcome, disk_size, source_id, end, node_id = last
+        if (disk_size, source_id) != (self.disk_size, self.source_id) or (self.is_nodeless and node_id is not None):
+            return False
+        if self.outcome != TO_READ:
+            return outcome == self.outcome
+        return outcome in said.READ and (self.size is None or (end or 0) >= self.size)
 
 
-class Seen:
-    """The files of earlier runs; `find` an unchanged one, `note` what another one is, `keep` them all when the run is committed."""
+@dataclass
+class Passed:
+    """The files of clusters that are passed by: how many of each outcome, and what is said of them."""
 
-    def __init__(self, file: Path | None = None) -> None:
-        self.file = file
-        self.code = code() if file else ""
-        self.entries: dict[str, Entry] = self._read(file) if file else {}
-        self.marks: dict[str, Mark] = {}
-        self.found: dict[str, Entry] = {}
+    outcomes: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    nodeless: list[str] = field(default_factory=list)
 
-    def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
-        """What a file was found to be, where it is unchanged.  `pattern`: as it was inspected with."""
-        if self.file is None:
-            return None
+    def add(self, shown: str, summary: Summary) -> None:
+        self.outcomes[summary.outcome] += 1
+        if summary.fault:
+            self.faults.append(summary.fault)
+        if summary.is_nodeless:
+            self.nodeless.append(shown)
+
+    def extend(self, other: Passed) -> None:
+        self.outcomes.update(other.outcomes)
+        self.faults += other.faults
+        self.nodeless += other.nodeless
+
+
+class OfCluster:
+    """What is kept of a cluster, by path: what is said of each file, and, read when somebody asks for it, what each was found to be."""
+
+    def __init__(self, file: Path, code: str) -> None:
+        self.file, self.code = file, code
+        self.summaries: dict[str, Summary] = self._part(0)
+
+    @cached_property
+    def sources(self) -> dict[str, Inspected]:
+        return self._part(1) if self.summaries else {}
+
+    def _part(self, number: int) -> dict[str, Any]:
+        """The first or the second of two dictionaries."""
         try:
-            status = os.stat(found.path)
-        except OSError:
-            return None
-        name = os.path.abspath(found.path)
-        self.marks[name] = mark = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        entry = self.entries.get(name)
-        if entry is None or entry.mark != mark or entry.given != given_of(found, pattern):
-            return None
-        self.found[name] = entry
-        # The name may be another one, by a link.
-        return grown(Inspected, entry.source, **said_of(found))
-
-    def note(self, source: Inspected, pattern: str | None = None) -> Inspected:
-        """Remember what a file is that `find` did not know."""
-        name = os.path.abspath(source.path)
-        if name in self.marks:
-            self.found[name] = Entry(self.marks[name], given_of(source, pattern), source)
-        return source
-
-    def keep(self, roots: Iterable[str], sources: Iterable[Identified], held: set[str]) -> None:
-        """Write down what may be known without opening it, after `sources` have been committed."""
-        if self.file is None:
-            return
-        latest = (time.time() - COARSEST_SECONDS) * 1e9
-        below = tuple(os.path.join(os.path.abspath(root), "") for root in roots)
-        # Files that are gone from the folders that were looked through are dropped.
-        entries = {name: entry for name, entry in self.entries.items() if not name.startswith(below)}
-        for source in sources:
-            name = os.path.abspath(source.path)
-            entry = self.found.get(name)
-            if entry and source.outcome in KEPT and source.path not in held and max(entry.mark[3:]) < latest:
-                known = entry.source.seen_as == source.source_id
-                entries[name] = entry if known else replace(entry, source=grown(Inspected, entry.source, seen_as=source.source_id))
-        if entries != self.entries:
-            self._write(self.file, entries)
-
-    def _read(self, file: Path) -> dict[str, Entry]:
-        try:
-            with file.open("rb") as kept:
+            with self.file.open("rb") as kept:
                 if kept.readline().decode().strip() != self.code:
                     return {}
-                entries: dict[str, Entry] = {}
                 with gzip.open(kept) as packed:
-                    while some := _Reader(packed).load():
-                        entries |= some
-                return entries
+                    for _ in range(number):
+                        for _ in parts_in(packed):
+                            pass
+                    return {name: value for part in parts_in(packed) for name, value in part.items()}
         except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, TypeError, ValueError, ImportError, IndexError):
             return {}
 
-    def _write(self, file: Path, entries: dict[str, Entry]) -> None:
+    def write(self, summaries: Mapping[str, Summary], sources: Mapping[str, Inspected]) -> None:
+        """Keep these, and nothing else."""
         with gzip.GzipFile(fileobj=(kept := io.BytesIO()), mode="wb", compresslevel=1) as packed:
-            names = iter(entries.items())
-            while some := dict(islice(names, AT_ONCE)):
-                pickle.dump(some, packed, pickle.HIGHEST_PROTOCOL)
-            pickle.dump({}, packed)
-        put(file, f"{self.code}\n".encode() + kept.getvalue())
+            for values in (summaries, sources):
+                items = iter(values.items())
+                while some := dict(islice(items, AT_ONCE)):
+                    pickle.dump(some, packed, pickle.HIGHEST_PROTOCOL)
+                pickle.dump({}, packed)
+        self.file.parent.mkdir(exist_ok=True)
+        put(self.file, f"{self.code}\n".encode() + kept.getvalue())
+
+
+class Seen:
+    """The files of earlier runs; `pass_by` a cluster whose files are all as they were, `find` an unchanged file, `note` what another one is, `keep`
+    them all when the run is committed."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.code = code() if folder else ""
+        self.passed: dict[str, Passed] = {}
+        self._clusters: dict[str, OfCluster] = {}
+        self._used: set[Path] = set()
+        # Of files that are looked at: their marks and times, and what they are.
+        self._marks: dict[str, tuple[Mark, int]] = {}
+        self._found: dict[str, tuple[Mark, int, Inspected]] = {}
+        if folder and folder.is_file():
+            # As releases before had it.
+            folder.unlink()
+
+    def of(self, cluster: str) -> OfCluster:
+        """What is kept of a cluster."""
+        assert self.folder is not None
+        if cluster not in self._clusters:
+            file = self.folder / hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            self._used.add(file)
+            self._clusters[cluster] = OfCluster(file, self.code)
+        return self._clusters[cluster]
+
+    def pass_by(self, cluster: str, files: Sequence[Found], options: Options, past: Past) -> bool:
+        """Whether all files of a cluster that a run looks at are as they were, and none is gone; then `passed` says what is said of them."""
+        kept = self.of(cluster).summaries if self.folder else {}
+        if sum(name.startswith(within(options.paths)) for name in kept) != len(files):
+            return False
+        last, passed = past.last_said(cluster), Passed()
+        for found in files:
+            summary = kept.get(name_of(found.path))
+            if summary is None or not summary.holds(found, options.pattern, last.get(found.shown)):
+                return False
+            passed.add(found.shown, summary)
+        self.passed[cluster] = passed
+        # Of a large fleet they are hundreds of thousands.
+        del self._clusters[cluster]
+        return True
+
+    def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
+        """What a file was found to be, where it is unchanged.  `pattern`: as it was inspected with."""
+        now = mark_of(found, pattern) if self.folder else None
+        if now is None:
+            return None
+        name, kept = name_of(found.path), self.of(found.cluster_id)
+        summary = kept.summaries.get(name)
+        source = kept.sources.get(name) if summary and summary.mark == now[0] else None
+        if source is None:
+            self._marks[name] = now
+            return None
+        # The name may be another one, by a link, or the folder that was given one above.
+        source = source if summary and summary.path == path_mark(found) else grown(Inspected, source, **said_of(found))
+        # It had settled when it was kept.
+        self._found[name] = (now[0], 0, source)
+        return source
+
+    def note(self, source: Inspected) -> Inspected:
+        """Remember what a file is that `find` did not know."""
+        name = name_of(source.path)
+        if name in self._marks:
+            self._found[name] = (*self._marks.pop(name), source)
+        return source
+
+    def keep(self, roots: Iterable[str], sources: Iterable[Identified], held: set[str]) -> None:
+        """Write down what may be known without opening it, after `sources` have been committed.  `held`: paths of files that were not read to their
+        end."""
+        if self.folder is None:
+            return
+        latest, folders = (time.time() - COARSEST_SECONDS) * 1e9, within(roots)
+        clusters: dict[str, list[Identified]] = {}
+        for source in sources:
+            clusters.setdefault(source.cluster_id, []).append(source)
+        for cluster, some in clusters.items():
+            before = self.of(cluster)
+            # Files that are gone from the folders that were looked through are dropped.
+            summaries = {name: summary for name, summary in before.summaries.items() if not name.startswith(folders)}
+            kept = {name: before.sources[name] for name in summaries if name in before.sources}
+            for source in some:
+                name = name_of(source.path)
+                mark, changed, inspected = self._found.get(name, (b"", 0, source))
+                if mark and source.outcome in KEPT and source.path not in held and changed < latest:
+                    summaries[name] = summary_of(source, mark)
+                    is_known = inspected.seen_as == source.source_id
+                    kept[name] = inspected if is_known else grown(Inspected, inspected, seen_as=source.source_id)
+            if summaries != before.summaries:
+                before.write(summaries, kept)
+        self._drop_unused()
+
+    def _drop_unused(self) -> None:
+        """Forget the clusters that nobody has looked for in a long time."""
+        assert self.folder is not None
+        for file in self.folder.glob("*"):
+            if file in self._used:
+                os.utime(file)
+            elif time.time() - file.stat().st_mtime > UNUSED_SECONDS:
+                file.unlink()
 
 
 class _Reader(pickle.Unpickler):
@@ -127,9 +240,56 @@ class _Reader(pickle.Unpickler):
         return kind
 
 
-def given_of(found: Found, pattern: str | None) -> tuple[Any, ...]:
-    """How a file was asked for, as far as what it is hangs on it."""
-    return found.folder, found.cluster_id, found.path_node, pattern
+def parts_in(packed: gzip.GzipFile) -> Iterator[dict[str, Any]]:
+    """The parts of a dictionary up to its end, which is an empty one."""
+    while some := _Reader(packed).load():
+        yield some
+
+
+def summary_of(source: Identified, mark: Mark) -> Summary:
+    """What is said of a file that was read to its end, as long as it is as it was."""
+    return Summary(
+        mark,
+        path_mark(source),
+        source.outcome,
+        source.source_id or None,
+        source.size,
+        source.disk_size,
+        said.fault(source, is_held=False),
+        said.is_nodeless(source),
+    )
+
+
+def within(roots: Iterable[str]) -> tuple[str, ...]:
+    """What the names of files begin with that are in some folders."""
+    return tuple(os.path.join(os.path.abspath(root), "") for root in roots)
+
+
+def name_of(path: str) -> str:
+    """The absolute form of a path; the same text where it is one."""
+    name = os.path.abspath(path)
+    return path if name == path else name
+
+
+def mark_of(found: Found, pattern: str | None) -> tuple[Mark, int] | None:
+    """What a file is on disk, and how it was asked for as far as what it is hangs on that; and when it was last changed, in nanoseconds since 1970.
+    None if it cannot be looked at."""
+    try:
+        status = os.stat(found.path)
+    except OSError:
+        return None
+    on_disk = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    asked = (found.folder, found.cluster_id, found.path_node, pattern)
+    return digest((on_disk, asked)), max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+def path_mark(found: Found) -> Mark:
+    """All that a file's path says."""
+    return digest([getattr(found, name) for name in PLACES[Found]])
+
+
+def digest(value: object) -> bytes:
+    return hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def code() -> str:

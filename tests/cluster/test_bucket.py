@@ -13,12 +13,16 @@ import duckdb_extension_httpfs
 import polars
 import pytest
 
+from dashboards.described import load
+from dashboards.queries import sql_of
 from ingestion.reading import objects
+from ingestion.warehouse import Warehouse
 from tests import duck
 from tests.cluster.commands import ORDERS, chronicle, done
 from tests.lab import ARCHIVES
 from tests.objects import Bucket, server
 from tests.partial import verdicts
+from tests.served import serving
 
 QUESTION = "select topic_name, count(*) as elections from fct_leader_elections group by topic_name order by topic_name"
 
@@ -74,10 +78,9 @@ def test_the_whole_lab(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.Monke
     assert [str(verdict) for verdict in verdicts(tmp_path / "here", tmp_path / "there") if verdict.differences] == []
 
 
-def test_other_engines_read_the_bucket(bucket: Bucket) -> None:
-    table = f"{bucket.uri}/warehouse/marts/fct_leader_elections"
-    options = {"AWS_ALLOW_HTTP": "true"}
-    count = polars.scan_delta(table, storage_options=options).select(polars.len()).collect().item()
+@pytest.fixture
+def by_duckdb(bucket: Bucket) -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB with the bucket's tables."""
     session = duck.connect()
     folder = Path(duckdb_extension_httpfs.__file__).parent
     session.execute(f"load '{folder}/extensions/v{duckdb.__version__}/httpfs.duckdb_extension'")
@@ -85,5 +88,25 @@ def test_other_engines_read_the_bucket(bucket: Bucket) -> None:
     session.execute(
         f"create secret (type s3, key_id 'test', secret 'test', region 'us-east-1', endpoint '{host}', use_ssl false, url_style 'path')"
     )
-    assert session.execute(f"select count(*) from delta_scan('{table}')").fetchone() == (count,)
+    duck.show_marts(session, Warehouse.at(f"{bucket.uri}/warehouse"))
+    yield session
+    session.close()
+
+
+def test_other_engines_read_the_bucket(bucket: Bucket, by_duckdb: duckdb.DuckDBPyConnection) -> None:
+    table = f"{bucket.uri}/warehouse/marts/fct_leader_elections"
+    count = polars.scan_delta(table, storage_options={"AWS_ALLOW_HTTP": "true"}).select(polars.len()).collect().item()
+    assert by_duckdb.execute("select count(*) from marts.fct_leader_elections").fetchone() == (count,)
     assert count > 0
+
+
+def test_what_superset_asks_of_a_bucket(bucket: Bucket, by_duckdb: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """The queries of all charts, over the server that Superset is connected to."""
+    charts = [chart for board in load().dashboards for chart in board.charts]
+    with serving(f"{bucket.uri}/warehouse", folder=tmp_path) as served:
+        for chart in charts:
+            query = sql_of(chart, is_limited=False)
+            shown = [duck.plain(row) for row in served.ask(query)]
+            held = [duck.plain(row) for row in by_duckdb.execute(query).fetchall()]
+            assert sorted(shown, key=repr) == sorted(held, key=repr), chart.title
+    assert len(charts) > 50

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import builtins
+import io
 import os
 import pickle
+import shutil
+import tarfile
 import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 from ingestion import ingest as ingesting
+from ingestion.bronze.source_rows import SOURCE_COLUMNS
+from ingestion.bronze.write import schema_of
 from ingestion.outcome import Outcome
 from ingestion.sources import kept, seen
 from ingestion.sources.discover import Options
 from tests.rotations import Here
 
+DUMP = """2020-05-15 12:00:00
+Full thread dump OpenJDK 64-Bit Server VM (17.0.1+12 mixed mode):
+
+"main" #1 prio=5 os_prio=0 cpu=1.00ms elapsed=9.00s tid=0x00007f0000000001 nid=0x1 waiting on condition  [0x00007f0000001000]
+   java.lang.Thread.State: TIMED_WAITING (sleeping)
+	at java.lang.Thread.sleep(java.base@17.0.1/Native Method)
+
+"""
 LINE = "[2020-05-15 12:00:{:02},123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 
 
@@ -38,6 +52,10 @@ def put(path: Path, text: str, days_ago: float = 1) -> None:
 def rows(warehouse: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = kept.newer(DeltaTable(f"{warehouse}/bronze/sources")).to_pylist()
     return found
+
+
+def known(warehouse: Path) -> dict[str, seen.Summary]:
+    return seen.Seen(warehouse / ".dbt/seen").of("c").summaries
 
 
 @pytest.fixture
@@ -150,8 +168,95 @@ def test_what_is_gone_is_forgotten_and_other_folders_are_not(logs: Path, tmp_pat
     run(logs, tmp_path / "w")
     (logs / "1/server.log").unlink()
     run(logs, tmp_path / "w")
-    names = {Path(name).relative_to(tmp_path).as_posix() for name in seen.Seen(tmp_path / "w/.dbt/seen").entries}
+    names = {Path(name).relative_to(tmp_path).as_posix() for name in known(tmp_path / "w")}
     assert {"more/server.log", "logs/2/server.log"} <= names and "logs/1/server.log" not in names
+
+
+LAYOUT = "{cluster}/**"
+
+
+def append(logs: Path) -> None:
+    with (logs / "one/1/server.log").open("a") as file:
+        file.write(LINE.format(40, 1) + LINE.format(41, 1))
+
+
+def tell(logs: Path) -> None:
+    put(logs / "one/hosts/state-change.log", "[2020-05-15 12:00:01,123] INFO nothing of a node (state.change.logger)\n")
+
+
+def pack(logs: Path) -> None:
+    """A log of the other cluster, in an archive of this one."""
+    with tarfile.open(logs / "one/1/more.tar", "w") as archive:
+        file = tarfile.TarInfo("two/4/server.log")
+        file.size, file.mtime = len(LINE.format(1, 4)), 1_600_000_000
+        archive.addfile(file, io.BytesIO(LINE.format(1, 4).encode()))
+
+
+def remove(logs: Path) -> None:
+    (logs / "two/2/server.log").unlink()
+
+
+def forget(logs: Path) -> None:
+    """What was read of a cluster is no longer known, as after a table was restored."""
+    for table in ("sources", "log_records"):
+        DeltaTable(logs.parent / "w/bronze" / table).delete("cluster_id = 'two'")
+
+
+def own(logs: Path) -> None:
+    """The node of a capture is known now, by files that were given elsewhere."""
+    [row] = [row for row in rows(logs.parent / "w") if row["source_path"].endswith("two/dumps/threads.txt")]
+    write_deltalake(
+        logs.parent / "w/bronze/sources",
+        pa.Table.from_pylist([row | {"batch_id": row["batch_id"] + 1, "node_id": 2, "node_known_by": "host"}], schema_of(SOURCE_COLUMNS)),
+        mode="append",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "looked_at"),
+    [
+        (lambda logs: None, set()),
+        (append, {"one"}),
+        (tell, {"one"}),
+        (pack, {"one", "two"}),
+        (remove, {"two"}),
+        (forget, {"two"}),
+        (own, {"two"}),
+    ],
+)
+def test_a_cluster_without_changes_is_passed_by_and_nothing_else_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], looked_at: set[str]
+) -> None:
+    monkeypatch.setattr(seen, "COARSEST_SECONDS", 0)
+    logs = tmp_path / "logs"
+    for cluster in ("one", "two"):
+        for node in (1, 2):
+            put(logs / cluster / f"{node}/server.log", "".join(LINE.format(second, node) for second in range(9 + node)))
+        put(logs / cluster / "2/copy.log", (logs / cluster / "2/server.log").read_text())
+        put(logs / cluster / "1/notes", "nothing that any layout knows\n" * 3)
+        put(logs / cluster / "1/nothing", "")
+        put(logs / cluster / "hosts/torn.log", LINE.format(1, 3)[:-9])
+        put(logs / cluster / "dumps/threads.txt", DUMP)
+
+    def load(warehouse: Path) -> Outcome:
+        return ingesting.ingest(Here, str(warehouse), Options([str(logs)], layout=LAYOUT, timezone="UTC"), lambda line: None)
+
+    load(tmp_path / "w")
+    change(logs)
+    shutil.copytree(tmp_path / "w", tmp_path / "other")
+    shutil.rmtree(tmp_path / "other/.dbt/seen")
+    clusters: set[str] = set()
+    place = ingesting.place
+    monkeypatch.setattr(ingesting, "place", lambda found, *rest: clusters.update(s.cluster_id for s in found) or place(found, *rest))
+    with_it = load(tmp_path / "w")
+    assert clusters == looked_at
+    without = load(tmp_path / "other")
+    assert clusters == {"one", "two"}
+    assert with_it.nodeless and len(with_it.faults) >= 4
+    for said in ("files", "records", "clusters", "rows_written"):
+        assert getattr(with_it, said) == getattr(without, said)
+    assert (sorted(with_it.faults), sorted(with_it.nodeless)) == (sorted(without.faults), sorted(without.nodeless))
+    assert [row | {"ingested_at": 0} for row in rows(tmp_path / "w")] == [row | {"ingested_at": 0} for row in rows(tmp_path / "other")]
 
 
 @pytest.mark.parametrize(
@@ -159,12 +264,14 @@ def test_what_is_gone_is_forgotten_and_other_folders_are_not(logs: Path, tmp_pat
 )
 def test_what_is_damaged_or_foreign_counts_as_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(seen, "code", lambda: "code")
-    (tmp_path / "seen").write_bytes(content)
-    assert seen.Seen(tmp_path / "seen").entries == {}
+    of_cluster = seen.Seen(tmp_path / "seen").of("c")
+    of_cluster.file.parent.mkdir()
+    of_cluster.file.write_bytes(content)
+    assert seen.Seen(tmp_path / "seen").of("c").summaries == {}
 
 
 def test_what_changed_a_moment_ago_is_not_kept(tmp_path: Path) -> None:
     """A file that changed a moment ago may change again within the same tick of its clock."""
     put(tmp_path / "logs/server.log", LINE.format(1, 1))
     run(tmp_path / "logs", tmp_path / "w")
-    assert seen.Seen(tmp_path / "w/.dbt/seen").entries == {}
+    assert known(tmp_path / "w") == {}

@@ -304,7 +304,7 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     """What is known after another run, as ingestion writes its rows; less is kept than was written, and says the same."""
     batch, owners = len(past.table) + 1, earlier.second_look(sources, past)
-    found = identify(sources, past.known(owners))
+    found = identify(sources, past.known(owners, {source.cluster_id for source in sources}))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
     rows = [source_row(read, past, batch, NOW) for read in reads]
     new = [*(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)]
@@ -312,7 +312,8 @@ def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     less = earlier.Past(kept.needed(now.table))
     clusters = {source.cluster_id for source in sources}
     assert (less.written, less.captures, less.by_place(clusters)) == (now.written, now.captures, now.by_place(clusters))
-    assert sorted(map(repr, less.known(owners))) == sorted(map(repr, now.known(owners)))
+    assert all(less.last_said(cluster) == now.last_said(cluster) for cluster in clusters)
+    assert sorted(map(repr, less.known(owners, clusters))) == sorted(map(repr, now.known(owners, clusters)))
     return less
 
 

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from dashboards.described import Chart, dbt_models, load
+from dashboards.described import Chart, load
 from dashboards.queries import sql_of
 from ingestion.warehouse import Warehouse
-from tests.duck import connect
+from tests.duck import connect, plain, show_marts
 from tests.lab import Lab
 
 BOARDS = {board.name: board for board in load().dashboards}
-# What Spark calls otherwise than DuckDB.
-MACROS = [
-    "create macro unix_millis(moment) as epoch_ms(moment)",
-    "create macro date_format(moment, form) as strftime(moment, '%Y-%m-%d %H:%M:%S')",
-    "create macro get(items, number) as items[number + 1]",
-]
 
 
 @pytest.fixture(scope="module")
 def marts(lab: Lab) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
     """DuckDB with its own reader of Delta, over the tables' files."""
     session = connect()
-    session.execute("create schema marts; create schema reports")
-    for macro in MACROS:
-        session.execute(macro)
-    for name, (schema, _, _) in dbt_models().items():
-        session.execute(f"create view {schema}.{name} as from delta_scan('{Warehouse.at(lab.warehouse).table(schema, name)}')")
+    show_marts(session, Warehouse.at(lab.warehouse))
     yield lambda query: session.execute(query).fetchall()
     session.close()
 
@@ -69,19 +57,3 @@ def whole(chart: Chart, sql: str, marts: Callable[[str], Any]) -> Any:
 
 def is_empty(rows: list[tuple[Any, ...]]) -> bool:
     return not rows or all(value is None for row in rows for value in row)
-
-
-def plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Values as both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating numbers to nine digits."""
-    return tuple(map(_plain, row))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dt.datetime):
-        text = value.astimezone(dt.UTC).replace(tzinfo=None).isoformat() if value.tzinfo else value.isoformat()
-        return text.removesuffix("T00:00:00")
-    if isinstance(value, dt.date):
-        return value.isoformat()
-    if isinstance(value, list):
-        return json.dumps(value, separators=(",", ":"))
-    return f"{value:.9g}" if isinstance(value, float) else value

@@ -1,0 +1,27 @@
+"""What is said of a file at the end of a run, whether it was opened in it or not."""
+
+from __future__ import annotations
+
+from ingestion import captures
+from ingestion.sources.stages import BINARY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNREADABLE, Identified, Placed
+
+# What of an outcome in `bronze.sources` says that records were taken, to the end of the file or to a fault.
+CUT = "cut"
+READ = (TO_READ, CUT)
+TORN = "ends in the middle of a line, which is loaded as it is"
+
+
+def fault(source: Identified, is_held: bool) -> str | None:
+    """Why a file could not be read as a log, or not to its end; of one of no known layout nothing, for these are only counted.  `is_held`: it may
+    still grow."""
+    if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
+        return f"{source.shown}: {source.outcome}: {source.reason}"
+    if source.outcome == TO_READ and source.ends_torn and not is_held:
+        return f"{source.shown}: cut: {TORN}"
+    return None
+
+
+def is_nodeless(source: Placed) -> bool:
+    """Whether a file is a capture of a single node that nothing identifies."""
+    is_unknown = source.outcome == TO_READ and source.node_id is None
+    return is_unknown and source.capture is not None and captures.is_of_node(source.capture)
