@@ -131,11 +131,11 @@ class Following:
         return [moment.astimezone(dt.UTC) for moment in answer["changed_at"].to_pylist()]
 
     def memory(self) -> int:
-        """Bytes of memory (resident) that this process and its JVM hold."""
+        """Bytes of memory (resident) that this process, its JVM and the workers hold.  What they share counts once: a worker is a fork of another."""
         held = 0
         for process in tree(self.process.pid):
             with suppress(OSError):
-                found = re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+                found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE)
                 held += int(found[1]) * 1024 if found else 0
         return held
 

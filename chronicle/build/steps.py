@@ -91,11 +91,15 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
-    # Arrow would read four files ahead.
-    rest = ds.FileSystemDataset(others, schema, carried.rows.format, carried.rows.filesystem)
-    scanner = rest.scanner(filter=carried.kept, batch_readahead=1, fragment_readahead=1)
-    for some in in_pieces(scanner.to_batches(), FILE):
+    for some in in_pieces(batches_in(others, schema, carried.kept), FILE):
         write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+
+
+def batches_in(files: Iterable[ds.ParquetFileFragment], schema: pa.Schema, kept: pc.Expression) -> Iterator[pa.RecordBatch]:
+    """The rows of files for which something holds, read a group at a time: Arrow's scanner reads on while nobody takes what it has read."""
+    for file in files:
+        for group in file.subset(filter=kept, schema=schema).split_by_row_group():
+            yield from group.to_table(schema=schema, filter=kept).to_batches()
 
 
 def write(rows: pa.Table, file: Path, group: int, order: Sequence[str] = ()) -> None:
