@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ingestion.reading.files import BROKEN, exists, open_bytes, tail_hash
 from ingestion.reading.names import ROTATED, stem
@@ -103,10 +104,20 @@ def identify(sources: Sequence[Placed], known: Sequence[Known] = ()) -> list[Ide
     A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
     run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
     """
-    taken = Taken(known)
-    order = sorted(range(len(sources)), key=lambda n: (-(1 << 62 if (size := sources[n].size) is None else size), sources[n].path))
-    out = {n: taken.take(sources[n], n) if sources[n].outcome == TO_READ else unread(sources[n]) for n in order}
-    return [out[n] for n in range(len(sources))]
+    taken, out = Taken(known), dict[int, Identified]()
+
+    def place(number: int) -> tuple[str, int, str]:
+        """The files of a cluster together, the longest first."""
+        source = sources[number]
+        return source.cluster_id, -(1 << 62 if source.size is None else source.size), source.path
+
+    for _, numbers in groupby(sorted(range(len(sources)), key=place), lambda number: sources[number].cluster_id):
+        # Files of two clusters are never one source.
+        taken.alike = Alike()
+        for number in numbers:
+            source = sources[number]
+            out[number] = taken.take(source, number) if source.outcome == TO_READ else unread(source)
+    return [out[number] for number in range(len(sources))]
 
 
 def unread(source: Placed) -> Identified:

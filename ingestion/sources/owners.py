@@ -298,7 +298,7 @@ class Cluster:
         self.words = {candidate.style: candidate.word for name in names for candidate in candidates(name)}
         self.known = self.known or self._counting_alone()
         self.offsets = self._offsets()
-        self.by_name = lru_cache(maxsize=None)(self._by_name)
+        self.named: dict[str, Owner] = {}
         self.held = self._held()
 
     def _counting_alone(self) -> set[int]:
@@ -385,8 +385,14 @@ class Cluster:
             return Owner(file.path_node, "path")
         return self.by_name(file.name) if file.takes_node else Owner()
 
-    def _by_name(self, name: str) -> Owner:
+    def by_name(self, name: str) -> Owner:
         """The node that a name says: by a host in it, else by a number that is a node's."""
+        # Not `lru_cache` on a method: with the cluster in it, it would be a cycle, and an ingestion does not collect these.
+        if name not in self.named:
+            self.named[name] = self._by_name(name)
+        return self.named[name]
+
+    def _by_name(self, name: str) -> Owner:
         hosts = self._hosts_in(name.lower())
         if hosts:
             return Owner(hosts.pop(), "name") if len(hosts) == 1 else Owner(warnings=(f"its name holds hosts of nodes {sorted(hosts)}",))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -416,3 +418,17 @@ def test_names_of_several_styles_say_together_which_nodes_there_are(
     folder = write(tmp_path / "given", dict.fromkeys(names, SS))
     assert {name: node for name, (node, _) in of(folder, tmp_path).items()} == names
     assert {node for node, _ in of(folder, tmp_path).values() if node is not None} == nodes_of
+
+
+def test_what_files_tell_together_is_let_go_without_a_collection() -> None:
+    """An ingestion looks for no cycles (`ingest.without_collections`), and a fleet has hundreds of thousands of files."""
+    file = owners.File("c", "/logs", "/logs/broker-1", "ss.txt", True, False, (), (), (), None, None, False)
+    gc.disable()
+    try:
+        cluster = owners.clusters([file])["c"]
+        assert cluster.owner(file) == owners.Owner(1, "folder")
+        told = weakref.ref(cluster)
+        del cluster
+        assert told() is None
+    finally:
+        gc.enable()
