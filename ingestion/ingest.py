@@ -129,30 +129,31 @@ def look(
             clusters.setdefault(found.cluster_id, []).append(found)
         as_they_were = {name: files for name, files in clusters.items() if past and seen.pass_by(name, files, options, past)}
     with seconds.of("inspect"):
-        files = [found for name in list(clusters) for found in clusters.pop(name) if name not in as_they_were]
-        sources = inspected(files, options, spool, seen, start)
+        files = [found for name, some in clusters.items() if name not in as_they_were for found in some]
+        clusters.clear()
+        sources = looked_at(files, options, spool, seen, start)
         # Archives have files of other clusters, too.
         for name in sorted(as_they_were.keys() & {source.cluster_id for source in sources}):
             del seen.passed[name]
-            sources += inspected(as_they_were[name], options, spool, seen, start)
+            sources += looked_at(as_they_were[name], options, spool, seen, start)
     with seconds.of("place"):
         before = past.by_place({source.cluster_id for source in sources}) if past else {}
         return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
 
 
-def inspected(files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None) -> list[Inspected]:
+def looked_at(files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None) -> list[Inspected]:
     """What each file is, in order, and what each member of an archive is.  `files` is emptied: of a large fleet they take as much memory as what
     they are."""
     known = [seen.find(found, options.pattern) for found in files]
     unknown = [found for found, source in zip(files, known, strict=True) if source is None]
     files.clear()
-    looked_at = inspect_all(unknown, options.pattern, start)
+    inspected = inspect_all(unknown, options.pattern, start)
     sources: list[Inspected] = []
     for source in known:
         if source is not None:
             sources.append(source)
             continue
-        found, new = next(looked_at)
+        found, new = next(inspected)
         if new is not None:
             sources.append(seen.note(new))
         else:

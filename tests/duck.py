@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,10 @@ def show_marts(session: duckdb.DuckDBPyConnection, place: Warehouse) -> None:
         session.execute(f"create view {schema}.{name} as from delta_scan('{place.table(schema, name)}')")
 
 
-def plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Values as both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating numbers to nine digits."""
-    return tuple(map(_plain, row))
+def comparable(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows in an order of their own, with values as both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating
+    numbers to nine digits."""
+    return sorted((tuple(map(_plain, row)) for row in rows), key=repr)
 
 
 def _plain(value: Any) -> Any:

@@ -60,6 +60,9 @@ KNOWN = (
 Row = dict[str, Any]
 # Cluster and path of a file.
 Place = tuple[str, str]
+PLACE = ("cluster_id", "source_path")
+# What a row says that a file showed.
+SHOWN = (*PLACE, "kind", "layout", "node_id", "node_known_by", "clues")
 # What a row says of a file last: outcome, size on disk, source, up to where it was read, and node.
 LastSaid = tuple[str, int | None, str | None, int | None, int | None]
 
@@ -120,7 +123,7 @@ class Past:
     @cached_property
     def captures(self) -> dict[Place, Row]:
         """The last row of each capture that was read."""
-        last = last_of(self.read, "cluster_id", "source_path")
+        last = last_of(self.read, *PLACE)
         return {(row["cluster_id"], row["source_path"]): row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
     def last_said(self, cluster: str) -> dict[str, LastSaid]:
@@ -152,9 +155,7 @@ class Past:
     def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
         """Each file of some clusters that was read, with everything that it ever showed."""
         out: dict[Place, owners.File] = {}
-        for row in rows_of_table(
-            self._read_of(clusters), "cluster_id", "source_path", "kind", "layout", "node_id", "node_known_by", "clues"
-        ):
+        for row in rows_of_table(self._read_of(clusters), *SHOWN):
             file = file_of_row(row)
             place = (file.cluster, row["source_path"])
             out[place] = together(out.get(place), file)

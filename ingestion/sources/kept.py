@@ -15,16 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from ingestion.sources.earlier import last_of, rows_of_table
+from ingestion.sources.earlier import PLACE, SHOWN, last_of, rows_of_table
 from ingestion.sources.said import READ
 from ingestion.sources.seen import code
 from ingestion.warehouse import opened, put
 
-PLACE = ("cluster_id", "source_path")
 # The file is written again when there are as many new rows, and a quarter of what it holds.
 LEAST = 1_000
-# What a row says that a file showed (`earlier.Past.by_place`).
-SHOWN = (*PLACE, "kind", "layout", "node_id", "node_known_by", "clues")
 ABOUT = b"about"
 
 

@@ -58,10 +58,9 @@ class Summary:
     fault: str | None
     is_nodeless: bool
 
-    def holds(self, found: Found, pattern: str | None, last: LastSaid | None) -> bool:
-        """Whether a file is as it was, and `bronze.sources` says last of it that it was read to its end, or why it was not."""
-        now = mark_of(found, pattern)
-        if last is None or now is None or (now[0], path_mark(found)) != (self.mark, self.path):
+    def holds(self, found: Found, mark: Mark, last: LastSaid | None) -> bool:
+        """Whether a file is as it was, and `bronze.sources` says last of it that it was read to its end, or why it was not.  `mark`: as it is now."""
+        if last is None or (mark, path_mark(found)) != (self.mark, self.path):
             return False
         outcome, disk_size, source_id, end, node_id = last
         if (disk_size, source_id) != (self.disk_size, self.source_id) or (self.is_nodeless and node_id is not None):
@@ -138,7 +137,6 @@ class Seen:
         self.code = code() if folder else ""
         self.passed: dict[str, Passed] = {}
         self._clusters: dict[str, OfCluster] = {}
-        self._used: set[Path] = set()
         # Of files that are looked at: their marks and times, and what they are.
         self._marks: dict[str, tuple[Mark, int]] = {}
         self._found: dict[str, tuple[Mark, int, Inspected]] = {}
@@ -150,43 +148,50 @@ class Seen:
         """What is kept of a cluster."""
         assert self.folder is not None
         if cluster not in self._clusters:
-            file = self.folder / hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-            self._used.add(file)
-            self._clusters[cluster] = OfCluster(file, self.code)
+            self._clusters[cluster] = OfCluster(self.folder / file_name(cluster), self.code)
         return self._clusters[cluster]
 
     def pass_by(self, cluster: str, files: Sequence[Found], options: Options, past: Past) -> bool:
         """Whether all files of a cluster that a run looks at are as they were, and none is gone; then `passed` says what is said of them."""
-        kept = self.of(cluster).summaries if self.folder else {}
-        if sum(name.startswith(within(options.paths)) for name in kept) != len(files):
+        kept, folders = self.of(cluster).summaries if self.folder else {}, within(options.paths)
+        if sum(name.startswith(folders) for name in kept) != len(files):
             return False
         last, passed = past.last_said(cluster), Passed()
         for found in files:
-            summary = kept.get(name_of(found.path))
-            if summary is None or not summary.holds(found, options.pattern, last.get(found.shown)):
+            summary, now = kept.get(name_of(found.path)), self._mark(found, options.pattern)
+            if summary is None or now is None or not summary.holds(found, now[0], last.get(found.shown)):
                 return False
             passed.add(found.shown, summary)
         self.passed[cluster] = passed
         # Of a large fleet they are hundreds of thousands.
         del self._clusters[cluster]
+        for found in files:
+            self._marks.pop(name_of(found.path), None)
         return True
 
     def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
         """What a file was found to be, where it is unchanged.  `pattern`: as it was inspected with."""
-        now = mark_of(found, pattern) if self.folder else None
+        now = self._mark(found, pattern) if self.folder else None
         if now is None:
             return None
         name, kept = name_of(found.path), self.of(found.cluster_id)
         summary = kept.summaries.get(name)
         source = kept.sources.get(name) if summary and summary.mark == now[0] else None
         if source is None:
-            self._marks[name] = now
             return None
+        del self._marks[name]
         # The name may be another one, by a link, or the folder that was given one above.
         source = source if summary and summary.path == path_mark(found) else grown(Inspected, source, **said_of(found))
         # It had settled when it was kept.
         self._found[name] = (now[0], 0, source)
         return source
+
+    def _mark(self, found: Found, pattern: str | None) -> tuple[Mark, int] | None:
+        """The mark of a file and when it was last changed, as of the first time that somebody asks: before it is opened."""
+        name = name_of(found.path)
+        if name not in self._marks and (now := mark_of(found, pattern)):
+            self._marks[name] = now
+        return self._marks.get(name)
 
     def note(self, source: Inspected) -> Inspected:
         """Remember what a file is that `find` did not know."""
@@ -211,8 +216,10 @@ class Seen:
             kept = {name: before.sources[name] for name in summaries if name in before.sources}
             for source in some:
                 name = name_of(source.path)
-                mark, changed, inspected = self._found.get(name, (b"", 0, source))
-                if mark and source.outcome in KEPT and source.path not in held and changed < latest:
+                if name not in self._found or source.outcome not in KEPT or source.path in held:
+                    continue
+                mark, changed, inspected = self._found[name]
+                if changed < latest:
                     summaries[name] = summary_of(source, mark)
                     is_known = inspected.seen_as == source.source_id
                     kept[name] = inspected if is_known else grown(Inspected, inspected, seen_as=source.source_id)
@@ -223,8 +230,9 @@ class Seen:
     def _drop_unused(self) -> None:
         """Forget the clusters that nobody has looked for in a long time."""
         assert self.folder is not None
+        used = {file_name(cluster) for cluster in self.passed.keys() | self._clusters.keys()}
         for file in self.folder.glob("*"):
-            if file in self._used:
+            if file.name in used:
                 os.utime(file)
             elif time.time() - file.stat().st_mtime > UNUSED_SECONDS:
                 file.unlink()
@@ -258,6 +266,11 @@ def summary_of(source: Identified, mark: Mark) -> Summary:
         said.fault(source, is_held=False),
         said.is_nodeless(source),
     )
+
+
+def file_name(cluster: str) -> str:
+    """What the file of a cluster is called, whatever signs its name has."""
+    return hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def within(roots: Iterable[str]) -> tuple[str, ...]:

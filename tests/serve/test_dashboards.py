@@ -10,7 +10,7 @@ import pytest
 from dashboards.described import Chart, load
 from dashboards.queries import sql_of
 from ingestion.warehouse import Warehouse
-from tests.duck import connect, plain, show_marts
+from tests.duck import comparable, connect, show_marts
 from tests.lab import Lab
 
 BOARDS = {board.name: board for board in load().dashboards}
@@ -30,10 +30,9 @@ def test_charts_show_what_the_marts_hold(name: str, ask: Callable[[str], Any], m
     for chart in BOARDS[name].charts:
         # Rows that tie at a limit are anyone's choice: compared is all of them.
         query = sql_of(chart, is_limited=False)
-        shown = [plain(row) for row in ask(query)]
+        shown = comparable(ask(query))
         assert is_empty(shown) == ("empty" in chart.says), (chart.title, "is empty, or is said to be and is not")
-        held = [plain(row) for row in marts(query)]
-        assert sorted(shown, key=repr) == sorted(held, key=repr), chart.title
+        assert shown == comparable(marts(query)), chart.title
 
 
 @pytest.mark.parametrize("name", BOARDS)
