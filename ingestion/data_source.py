@@ -36,7 +36,7 @@ from ingestion.bronze.write import WORD, stored_schema
 from ingestion.reading.files import exists, tail_hash
 from ingestion.reading.objects import is_service
 from ingestion.sources.discover import Options, discover
-from ingestion.sources.identify import identify, may_grow
+from ingestion.sources.identify import identify, is_in_the_making, may_grow
 from ingestion.sources.resolve import place
 from ingestion.sources.stages import FAILED, MISSING, TO_READ, UNREADABLE, Identified, Known
 
@@ -130,7 +130,8 @@ def options_of(given: Mapping[str, str]) -> Options:
 def sources_of(options: Options, known: Sequence[Known] = ()) -> list[Identified]:
     """All files below the paths, as what they are; archives are left out.  `known`: what was read of them before."""
     looked_at = [source for source in inspect_some([*discover(options)], options.pattern) if source is not None]
-    return identify(place(looked_at, timezone=options.timezone), known)
+    in_the_making = {source.path for source in looked_at if is_in_the_making(source, time.time(), options.settled_after)}
+    return identify(place(looked_at, timezone=options.timezone), known, in_the_making)
 
 
 def is_log(source: Identified) -> bool:

@@ -35,7 +35,7 @@ from ingestion.reading.files import exists
 from ingestion.reading.objects import is_service
 from ingestion.sources import earlier, kept, services
 from ingestion.sources.discover import Options, below, discover, located, members
-from ingestion.sources.identify import identify, may_grow, unread
+from ingestion.sources.identify import identify, is_in_the_making, may_grow, unread
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.seen import Passed, Seen
@@ -227,11 +227,12 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
     # A batch that was undone has left no row, but tables do not take its number twice.
     batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
     with loading.seconds.of("identify"):
-        owned = earlier.second_look(found, past)
-        sources = identify(past.kept(found), past.known(owned, {source.cluster_id for source in found}))
-    held = {source.path for source in sources if may_grow(source, time.time(), loading.options.settled_after)}
+        owned, settled_after = earlier.second_look(found, past), loading.options.settled_after
+        in_the_making = {source.path for source in found if is_in_the_making(source, time.time(), settled_after)}
+        sources = identify(past.kept(found), past.known(owned, {source.cluster_id for source in found}), in_the_making)
+    held = {source.path for source in sources if may_grow(source, time.time(), settled_after)}
     outcome = outcome_of(sources, held, past, seen)
-    outcome.owned_now, outcome.seconds = len(owned), loading.seconds
+    outcome.owned_now, outcome.seconds, outcome.waiting = len(owned), loading.seconds, len(found) - len(sources)
     due = [source for source in sources if past.has_more_of(source)]
     not_to_its_end = set(held)
     # Files that are not read are reported with the first portion.

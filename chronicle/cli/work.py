@@ -39,7 +39,7 @@ def read_in(
     if outcome.nodeless:
         tell(nodeless_said(outcome.nodeless))
     if outcome.waiting:
-        tell(f"{outcome.waiting} files changed within the last minute; their last record is held back until the next run (--settled-after)")
+        tell(f"{outcome.waiting} files changed within the last minute; what may be incomplete is left to the next run (--settled-after)")
     return outcome
 
 

@@ -7,7 +7,8 @@ import re
 
 # What says in a name that the file is compressed.
 COMPRESSED = re.compile(r"\.(?:gz|zst)$")
-ROTATED = re.compile(r"\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)$")
+# By log4j's date, by a number, and by the date of logrotate's `dateext`.
+ROTATED = re.compile(r"(?:\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)|-\d{8}(?:\d\d|-\d+)?)$")
 
 
 def stem(path: str) -> str:

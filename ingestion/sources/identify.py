@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from ingestion.reading.files import BROKEN, exists, open_bytes, tail_hash
 from ingestion.reading.names import ROTATED, stem
-from ingestion.sources.stages import COPY, TO_READ, Identified, Inspected, Known, Placed, grown
+from ingestion.sources.stages import COPY, GROWING, TO_READ, Identified, Inspected, Known, Placed, grown
 
 
 def same_bytes(one: str, other: str) -> bool:
@@ -98,26 +98,31 @@ def _name(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
 
 
-def identify(sources: Sequence[Placed], known: Sequence[Known] = ()) -> list[Identified]:
+def identify(sources: Sequence[Placed], known: Sequence[Known] = (), in_the_making: Collection[str] = ()) -> list[Identified]:
     """Give every readable file its id and the byte from which it is new; mark those that repeat another one.
 
     A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
     run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
+    `in_the_making`: paths of copies that may lack their end; one that begins like another source, and goes on like none, is left out.
     """
     taken, out = Taken(known), dict[int, Identified]()
 
     def place(number: int) -> tuple[str, int, str]:
-        """The files of a cluster together, the longest first."""
+        """The files of a cluster together, the longest first.  How long a compressed one is nobody knows; one that may be cut comes last."""
         source = sources[number]
-        return source.cluster_id, -(1 << 62 if source.size is None else source.size), source.path
+        size = (0 if source.path in in_the_making else 1 << 62) if source.size is None else source.size
+        return source.cluster_id, -size, source.path
 
     for _, numbers in groupby(sorted(range(len(sources)), key=place), lambda number: sources[number].cluster_id):
         # Files of two clusters are never one source.
         taken.alike = Alike()
         for number in numbers:
             source = sources[number]
-            out[number] = taken.take(source, number) if source.outcome == TO_READ else unread(source)
-    return [out[number] for number in range(len(sources))]
+            if source.outcome != TO_READ:
+                out[number] = unread(source)
+            elif one := taken.take(source, number, source.path in in_the_making):
+                out[number] = one
+    return [out[number] for number in sorted(out)]
 
 
 def unread(source: Placed) -> Identified:
@@ -169,8 +174,9 @@ class Taken:
         self.used = {entry.source_id for entry in known}
         self.ids: set[str] = set()
 
-    def take(self, source: Placed, number: int) -> Identified:
-        """A file as what it is: another one's copy, a known source further on, or a new one.  `number`: of the file in its run."""
+    def take(self, source: Placed, number: int, may_lack_end: bool) -> Identified | None:
+        """A file as what it is: another one's copy, a known source further on, or a new one; None where it may be the beginning of a copy.
+        `number`: of the file in its run."""
         group = source.fingerprint()
         match = self.known_as(source)
         twin = next((other for other in self.alike.find(group, source) if are_twins(other, source)), None)
@@ -182,6 +188,8 @@ class Taken:
             # A log continues with the node that wrote it last; a capture's node is as it is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
             one = grown(Identified, source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
+        elif may_lack_end and (group in self.alike.groups or any(self.earlier.find(source))):
+            return None
         else:
             one = grown(Identified, unread(source), source_id=self.new_id(source, group, number))
         self.ids.add(one.source_id)
@@ -231,7 +239,22 @@ def continues(source: Placed, entry: Known) -> bool:
 
 
 def may_grow(source: Inspected, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and changed within the last
-    `settled_after` seconds.  A change in the future is a clock that is wrong, and no reason to wait."""
-    is_fresh = 0 <= now - source.modified < settled_after
-    return is_fresh and not source.compressed and not source.is_whole and not ROTATED.search(source.shown)
+    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and fresh."""
+    return is_fresh(source, now, settled_after) and not is_rotated(source)
+
+
+def is_in_the_making(source: Inspected, now: float, settled_after: float) -> bool:
+    """Whether a log or what grows like one may be a copy that lacks its end: nobody logs to it, and it is fresh, for logrotate copies or
+    compresses it just now."""
+    return is_fresh(source, now, settled_after) and is_rotated(source) and (source.capture is None or source.capture in GROWING)
+
+
+def is_fresh(source: Inspected, now: float, settled_after: float) -> bool:
+    """Whether a file was changed within the last `settled_after` seconds and is not out of an archive.  A change in the future is a clock that is
+    wrong, and no reason to wait."""
+    return 0 <= now - source.modified < settled_after and not source.is_whole
+
+
+def is_rotated(source: Inspected) -> bool:
+    """Whether nothing is logged to a file any more."""
+    return source.compressed or bool(ROTATED.search(source.shown))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import time
@@ -105,8 +106,6 @@ def test_a_fault_of_ours_is_named_with_its_place_and_ends_with_1(folder: Path, m
 
 def test_a_file_that_vanishes_after_the_look_at_it_is_left_to_the_next_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = folder / "logs" / "server.log.1.gz"
-    import gzip
-
     gone.write_bytes(gzip.compress(line(5, "packed").encode()))
     state = ingesting.take_in
 
@@ -154,6 +153,53 @@ def test_a_text_in_another_encoding_says_how_to_convert_it(folder: Path, content
     outcome = load(folder)
     assert any(said in fault for fault in outcome.faults)
     assert outcomes(folder)["other.log"][0] == "binary"
+
+
+LONG = "".join(line(n, f"record {n} {'x' * 60}") for n in range(40))
+
+
+def bodies(folder: Path) -> list[str]:
+    return sorted(row["body"] for row in rows(folder, "log_records"))
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "is_known", "is_truncated"),
+    [
+        ("server.log.1.gz", gzip.compress(LONG.encode()), True, False),
+        ("server.log.1.gz", gzip.compress(LONG.encode()), False, False),
+        ("server.log-20261121", LONG.encode(), True, False),
+        # The log had been copied when it was looked at, and is truncated by the time at which its copy is compared with it.
+        ("server.log-20261121", LONG.encode(), True, True),
+    ],
+)
+def test_a_copy_in_the_making_is_not_another_log(folder: Path, name: str, whole: bytes, is_known: bool, is_truncated: bool) -> None:
+    """logrotate compresses, or copies and truncates, while files are looked at."""
+    original, made = folder / "logs" / "long.log", folder / "logs" / name
+    original.write_text(LONG)
+    if is_known:
+        load(folder)
+    made.write_bytes(whole[: len(whole) // 2])
+    if is_truncated:
+        original.write_text(line(50, "goes on"))
+    load(folder, settled_after=60)
+    made.write_bytes(whole)
+    load(folder, settled_after=60)
+    original.unlink()
+    load(folder)
+    assert [text for text in bodies(folder) if text.startswith("record")] == sorted(f"record {n} {'x' * 60}" for n in range(40))
+
+
+def test_a_copy_that_stays_incomplete_is_read(folder: Path) -> None:
+    (folder / "logs" / "server.log.1").write_text(LONG)
+    load(folder)
+    (folder / "logs" / "server.log.1").write_text(line(50, "goes on"))
+    made = folder / "logs" / "server.log-20261121"
+    made.write_text(LONG[: LONG.index("\n", len(LONG) // 2) + 1] + line(51, "differs"))
+    outcome = load(folder, settled_after=60)
+    assert (outcome.records, outcome.waiting, "differs" in bodies(folder)) == (1, 1, False)
+    os.utime(made, (time.time() - 100,) * 2)
+    load(folder, settled_after=60)
+    assert "differs" in bodies(folder)
 
 
 @pytest.mark.long
