@@ -23,6 +23,8 @@ CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*
 INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 SAID = "said.pickle"
+# Queries of tests are many and their rows few: generated code takes longer to compile than the rows do without it.
+WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 # dbt would ask each step, and so all that lies beneath it, once more for its key: four minutes of two cores. tests/flow/test_keys.py writes each
 # step of some clusters once instead, and looks for its keys there.
 STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
@@ -59,6 +61,8 @@ class Lab:
 
         session = start(self.warehouse)
         if session is not self.knowing:
+            for key, value in WITHOUT_CODE.items():
+                session.conf.set(key, value)
             register(session, Warehouse.at(self.warehouse))
             self.knowing = session
         return session

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.dbt_runs import settings_kept
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests.flow.second_engines import Measures, by_delta_rs, by_duckdb, by_polars, by_spark, schema_of, values
-from tests.lab import Lab
+from tests.lab import WITHOUT_CODE, Lab
 
 READ = ("bronze", "marts", "reports")
-# Of so many rows a query is worth the code that Spark generates for it; with fewer, to compile it takes longer than the rows.
+# Of so many rows a query is worth the code that Spark generates for it.
 MANY = 100_000
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 ENGINES: dict[str, Callable[[], Callable[[str], Measures]]] = {"duckdb": by_duckdb, "delta-rs": by_delta_rs, "polars": by_polars}
@@ -38,9 +38,12 @@ def in_spark(lab: Lab, folders: list[str]) -> dict[str, Measures]:
     measure, found = by_spark(spark), {}
     with settings_kept(spark):
         for folder in sorted(folders, key=lambda folder: DeltaTable(folder).count(), reverse=True):
-            if DeltaTable(folder).count() < MANY:
-                for key in ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode"):
-                    spark.conf.set(key, WHILE_BUILDING[key])
+            if DeltaTable(folder).count() >= MANY:
+                for key in WITHOUT_CODE:
+                    spark.conf.unset(key)
+            else:
+                for key, value in WITHOUT_CODE.items():
+                    spark.conf.set(key, value)
             found[folder] = measure(folder)
     return found
 
