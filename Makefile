@@ -6,11 +6,15 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
+.PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
-setup:
+setup: packages
 	@sh .ci/setup
+
+# As far as it is needed to read the code.
+packages:
+	@sh .ci/setup packages
 
 run: setup
 	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
@@ -29,7 +33,7 @@ check-tables: setup
 check-lines: setup
 	$(BIN)/python -m pytest -m 'not long' $(NOT_TABLES)
 
-style: setup
+style: packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -43,7 +47,7 @@ measures: setup
 	$(BIN)/python -m tests.measures
 
 # Two things at a time, the longest first.
-test: setup
+test: packages
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-lines test-tables
 
 # The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
