@@ -111,6 +111,13 @@ class Writer(threading.Thread):
         self.number += 1
         return self.folder / f"server.log.2026-11-{self.number // 24 + 1:02}-{self.number % 24:02}"
 
+    def _in_pieces(self, to: Path, content: bytes) -> None:
+        """A copy as it is made, which can be seen half made."""
+        with to.open("wb", buffering=0) as file:
+            for start in range(0, len(content), 1 << 16):
+                file.write(content[start : start + (1 << 16)])
+                time.sleep(self.random.random() / 100)
+
     def _hourly(self) -> None:
         to = self._named()
         self.log.rename(to)
@@ -130,7 +137,7 @@ class Writer(threading.Thread):
 
     def _copytruncate(self) -> None:
         to = self._named()
-        shutil.copyfile(self.log, to)
+        self._in_pieces(to, self.log.read_bytes())
         os.truncate(self.log, 0)
         self.rotated.append((time.monotonic(), to))
 
@@ -139,11 +146,12 @@ class Writer(threading.Thread):
         plain = next((n for n, (_, path) in enumerate(self.rotated) if path.suffix != ".gz"), None)
         self._hourly()
         if plain is not None:
-            at, path = self.rotated[plain]
+            path = self.rotated[plain][1]
             to = Path(f"{path}.gz")
-            to.write_bytes(gzip.compress(path.read_bytes(), 1))
+            self._in_pieces(to, gzip.compress(path.read_bytes(), 1))
             path.unlink()
-            self.rotated[plain] = (at, to)
+            # It may have been half made when it was looked at last.
+            self.rotated[plain] = (time.monotonic(), to)
 
     def _deleted(self) -> None:
         """The oldest, when it has been read; a new file may get its inode."""

@@ -58,7 +58,7 @@ class Reader:
         return self._rewritten() if self.task.envelope == REWRITTEN.name else self._plain()
 
     def _rewritten(self) -> Iterator[Piece]:
-        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, lambda: self.task.holds_last or self.changed)
+        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, lambda: self.lacks_end)
         readers: dict[str, Reader] = {}
         read = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
@@ -76,6 +76,11 @@ class Reader:
             yield Piece(reader, b"".join(texts), 0, physical)
         self.end, self.failed = streams.end, streams.failed
 
+    @property
+    def lacks_end(self) -> bool:
+        """Whether the rest of the last record comes later: the file became another one, still grows, or, where it is compressed, is not complete."""
+        return self.changed or (self.task.holds_last and bool(self.fault) == self.task.compressed)
+
     def _plain(self) -> Iterator[Piece]:
         """All whole records from the task's start to its end; the last one is held back where the file still grows."""
         read = self._chunks()
@@ -84,7 +89,7 @@ class Reader:
             following = self._next(read) if chunk else b""
             data, is_last, chunk = carry + chunk, not following, following
             keep = len(data)
-            if not is_last or self.changed or (self.task.holds_last and not self.fault):
+            if not is_last or self.lacks_end:
                 keep = last_start(data, self.envelope)
                 if not keep and len(data) >= 4 * LONGEST_RECORD:
                     # One record that is longer than any: cut in pieces, for it must not fill the memory.

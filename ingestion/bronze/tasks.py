@@ -37,6 +37,7 @@ class Task:
     capture: str | None = None
     modified_at: dt.datetime | None = None
     expected: Expected | None = None
+    compressed: bool = False
 
 
 @dataclass(slots=True)
@@ -89,4 +90,5 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
         modified_at=source.changed_at,
         shown=source.shown,
         expected=source.expected,
+        compressed=source.compressed,
     )

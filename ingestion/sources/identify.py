@@ -239,8 +239,11 @@ def continues(source: Placed, entry: Known) -> bool:
 
 
 def may_grow(source: Inspected, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: not rotated, not compressed, not out of an archive, and fresh."""
-    return is_fresh(source, now, settled_after) and not is_rotated(source)
+    """Whether the last record may still lack its end: of a fresh file that is logged to, or that ends within a line, for it may be a copy that is
+    just being made.  Of a compressed log it lacks its end only where the file does."""
+    if not is_fresh(source, now, settled_after):
+        return False
+    return source.capture is None if source.compressed else source.ends_torn or not is_rotated(source)
 
 
 def is_in_the_making(source: Inspected, now: float, settled_after: float) -> bool:

@@ -189,6 +189,22 @@ def test_a_copy_in_the_making_is_not_another_log(folder: Path, name: str, whole:
     assert [text for text in bodies(folder) if text.startswith("record")] == sorted(f"record {n} {'x' * 60}" for n in range(40))
 
 
+@pytest.mark.parametrize(("name", "whole"), [("server.log.1.gz", gzip.compress(LONG.encode(), 0)), ("server.log-20261121", LONG.encode())])
+def test_a_copy_in_the_making_is_read_to_its_last_whole_record(folder: Path, name: str, whole: bytes) -> None:
+    """It holds more than had been read of the log before that was truncated."""
+    original, made = folder / "logs" / "long.log", folder / "logs" / name
+    original.write_text("".join(LONG.splitlines(keepends=True)[:12]))
+    load(folder)
+    original.write_text(line(50, "goes on"))
+    made.write_bytes(whole[: len(whole) // 2])
+    load(folder, settled_after=60)
+    assert 12 < sum(text.startswith("record") for text in bodies(folder)) < 40
+    made.write_bytes(whole)
+    load(folder, settled_after=60)
+    assert [text for text in bodies(folder) if text.startswith("record")] == sorted(f"record {n} {'x' * 60}" for n in range(40))
+    assert {row["outcome"] for row in rows(folder, "log_records")} == {"recognised", "unrecognised"}
+
+
 def test_a_copy_that_stays_incomplete_is_read(folder: Path) -> None:
     (folder / "logs" / "server.log.1").write_text(LONG)
     load(folder)
