@@ -454,7 +454,8 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
         count.failed = count.failed or reader.failed
         if reader.fault:
             count.fault = reader.fault
-            cut.append(reader)
+            if not reader.lacks_end:
+                cut.append(reader)
     if waiting:
         yield from batch(waiting)
     for reader in cut:
