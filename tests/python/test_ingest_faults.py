@@ -205,6 +205,19 @@ def test_a_copy_in_the_making_is_read_to_its_last_whole_record(folder: Path, nam
     assert {row["outcome"] for row in rows(folder, "log_records")} == {"recognised", "unrecognised"}
 
 
+def test_a_gzip_that_stays_cut_is_read_to_its_last_byte(folder: Path) -> None:
+    cut = folder / "logs" / "server.log.1.gz"
+    cut.write_bytes(gzip.compress(LONG.encode(), 0)[:1500])
+    first = load(folder, settled_after=60)
+    assert all(text.endswith("x" * 60) for text in bodies(folder) if text.startswith("record"))
+    assert load(folder, settled_after=60).records == 0
+    os.utime(cut, (time.time() - 100,) * 2)
+    assert load(folder, settled_after=60).records == 1
+    assert [row["outcome"] for row in rows(folder, "log_records")].count("source_cut") == 1
+    assert outcomes(folder)[cut.name][0] == "cut" and first.records > 5
+    assert load(folder, settled_after=60).records == 0
+
+
 def test_a_copy_that_stays_incomplete_is_read(folder: Path) -> None:
     (folder / "logs" / "server.log.1").write_text(LONG)
     load(folder)
