@@ -192,6 +192,10 @@ def test_only_a_fresh_file_that_is_not_rotated_still_grows(tmp_path: Path) -> No
     # It may be a copy that is just being made.
     assert may_grow(replace(rotated, ends_torn=True), now, 60)
     assert not may_grow(replace(rotated, ends_torn=True), now + 61, 60)
+    # Of a compressed log the last record is held back only where the file ends too early; a compressed capture has no such record.
+    assert may_grow(replace(source, compressed=True), now, 60)
+    assert not may_grow(replace(source, compressed=True), now + 61, 60)
+    assert not may_grow(replace(source, compressed=True, capture="gc_log"), now, 60)
 
 
 def test_the_same_capture_at_another_time_is_another_one(tmp_path: Path) -> None:
