@@ -14,7 +14,7 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.seen import Passed, Seen
 from ingestion.sources.spool import Spool
-from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed, grown
+from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
 from ingestion.warehouse import Warehouse, only_writer
 
 if TYPE_CHECKING:
@@ -240,7 +240,6 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
     looked_at = earlier.rows_of(owned, past, batch_id, now)
     for portion in portions(due) if due else [[]]:
         added, reads = loading.read(portion, held, batch_id, now)
-        reads = [incomplete(read) if read.source.path in held and read.source.compressed and read.count.fault else read for read in reads]
         reads += others
         new = (source_row(read, past, batch_id, now) for read in reads)
         rows = in_batches(chain((row for row in new if row), looked_at))
@@ -255,11 +254,6 @@ def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: See
         others, looked_at, batch_id = [], [], batch_id + 1
     seen.keep(loading.options.paths, sources, not_to_its_end)
     return outcome
-
-
-def incomplete(read: Read) -> Read:
-    """A compressed file that may still be written, without its size: so the next run reads on in it, whether it has grown by then or not."""
-    return replace(read, source=grown(Identified, read.source, disk_size=None))
 
 
 def state(at: Warehouse, tell: Callable[[str], None]) -> earlier.Past:

@@ -23,8 +23,8 @@ CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*
 INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 SAID = "said.pickle"
-# Queries of tests are many and their rows few: generated code takes longer to compile than the rows do without it.
-WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# As a build has them. Queries of tests are many and their rows few: generated code takes longer to compile than the rows do without it.
+WITHOUT_CODE = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
 # dbt would ask each step, and so all that lies beneath it, once more for its key: four minutes of two cores. tests/flow/test_keys.py writes each
 # step of some clusters once instead, and looks for its keys there.
 STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
@@ -55,14 +55,15 @@ class Lab:
 
     @property
     def spark(self) -> SparkSession:
+        from chronicle.build.dbt_runs import WHILE_BUILDING
         from chronicle.spark.catalog import register
         from chronicle.spark.session import start
         from ingestion.warehouse import Warehouse
 
         session = start(self.warehouse)
         if session is not self.knowing:
-            for key, value in WITHOUT_CODE.items():
-                session.conf.set(key, value)
+            for key in WITHOUT_CODE:
+                session.conf.set(key, WHILE_BUILDING[key])
             register(session, Warehouse.at(self.warehouse))
             self.knowing = session
         return session

@@ -449,7 +449,7 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
                 yield from batch(waiting)
                 waiting = []
             waiting.append(piece)
-        count.end, count.changed = reader.end, reader.changed
+        count.end, count.changed, count.lacks_end = reader.end, reader.changed, reader.lacks_end
         count.tail_hash = tail_hash(task.path, reader.end, task.expected)
         count.failed = count.failed or reader.failed
         if reader.fault:

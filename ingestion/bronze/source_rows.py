@@ -49,7 +49,7 @@ SOURCE_COLUMNS: Columns = [
     ("fingerprint", pa.string(), "SHA-256 of cluster, node and first bytes"),
     ("fingerprint_length", pa.int32(), "number of these first bytes"),
     ("tail_hash", pa.string(), "SHA-256 of the last bytes read"),
-    ("size_bytes", pa.int64(), "size on disk, bytes"),
+    ("size_bytes", pa.int64(), "size on disk, bytes; NULL where a gzip is not complete yet"),
     ("start_offset", pa.int64(), "first byte that this ingestion read"),
     ("end_offset", pa.int64(), "byte up to which the file has been read"),
     ("records", pa.int64(), "records that this ingestion added"),
@@ -72,8 +72,10 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
         return None
     fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = CUT if fault else source.outcome
+    # Without a size, the next run reads on in it, whether it has grown by then or not.
+    size = None if source.compressed and count.lacks_end else source.disk_size
     unread = source.compressed and is_read and not past.has_more_of(source)
-    is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, source.disk_size))
+    is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, size))
     if is_as_it_was and not (is_read and past.has_other_owner(source)):
         return None
     return {
@@ -92,7 +94,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
         "fingerprint": source.fingerprint() if source.head else None,
         "fingerprint_length": len(source.head),
         "tail_hash": (count.tail_hash or source.tail_hash) if is_read else None,
-        "size_bytes": source.disk_size,
+        "size_bytes": size,
         "start_offset": source.start,
         "end_offset": count.end if is_read else None,
         "records": count.records,

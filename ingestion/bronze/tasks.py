@@ -44,8 +44,8 @@ class Task:
 class Counted:
     """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record and
     what that is known by, the SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
-    records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `doubts`: what is doubtful about
-    its times."""
+    records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `lacks_end`: the rest of its last
+    record comes later; `doubts`: what is doubtful about its times."""
 
     records: int = 0
     recognised: int = 0
@@ -56,6 +56,7 @@ class Counted:
     fault: str | None = None
     failed: str | None = None
     changed: bool = False
+    lacks_end: bool = False
     doubts: set[str] = field(default_factory=set)
 
 

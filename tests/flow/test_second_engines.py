@@ -35,17 +35,14 @@ def folders(lab: Lab) -> list[str]:
 def in_spark(lab: Lab, folders: list[str]) -> dict[str, Measures]:
     """What Spark says of each table."""
     spark = lab.spark
-    measure, found = by_spark(spark), {}
+    measure = by_spark(spark)
+    rows = {folder: DeltaTable(folder).count() for folder in folders}
+    large = [folder for folder in folders if rows[folder] >= MANY]
     with settings_kept(spark):
-        for folder in sorted(folders, key=lambda folder: DeltaTable(folder).count(), reverse=True):
-            if DeltaTable(folder).count() >= MANY:
-                for key in WITHOUT_CODE:
-                    spark.conf.unset(key)
-            else:
-                for key, value in WITHOUT_CODE.items():
-                    spark.conf.set(key, value)
-            found[folder] = measure(folder)
-    return found
+        for key in WITHOUT_CODE:
+            spark.conf.unset(key)
+        found = {folder: measure(folder) for folder in large}
+    return found | {folder: measure(folder) for folder in folders if folder not in found}
 
 
 def test_every_mart_and_report_is_a_delta_table(folders: list[str]) -> None:
