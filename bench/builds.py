@@ -9,6 +9,7 @@ from bench.fleet import Fleet
 from bench.measurements import Row, Stand, measurement
 from bench.plan import BUSY, SMALL
 from chronicle.project import PROJECT
+from chronicle.spark.session import COMMAND_OPTIONS
 
 
 @measurement(quick=((),), full=((),), limit=300)
@@ -23,6 +24,23 @@ def cold_and_warm(stand: Stand) -> Iterator[Row]:
     shutil.copytree(first, second)
     yield stand.build(first, Row("build, cold", of))
     yield stand.build(second, Row("build, warm (second in the process)", of))
+
+
+@measurement(quick=(), full=((),), limit=300)
+def staying(stand: Stand) -> Iterator[Row]:
+    """The logs of `make run` again and again in a process with the options of one that stays, each time in a warehouse of its own: Java's second
+    compiler is through with what builds need after some of them."""
+    of, builds = "examples/orders, in a process that stays", 10
+    first = stand.empty("1")
+    stand.session(first, java=COMMAND_OPTIONS)
+    stand.ingest(first, PROJECT / "examples" / "orders", Row(""), layout=None)
+    others = [stand.empty(str(number)) for number in range(2, builds + 1)]
+    for other in others:
+        shutil.copytree(first, other)
+    for number, warehouse in enumerate((first, *others), 1):
+        row = stand.build(warehouse, Row(f"build {number} of {builds}", of))
+        if number in (1, 2, 6, builds):
+            yield row
 
 
 @measurement(quick=((30,),), full=((1,), (30,), (365,)), cores=(1, 2))

@@ -102,9 +102,10 @@ class Stand:
         self.used.append(place)
         return place
 
-    def session(self, warehouse: Path, paths: Sequence[str] = ()) -> SparkSession:
-        """As a command has it that reads some paths, but that Spark notes more than its last thousand executions, and all of their plans."""
-        return start(str(warehouse), server=Server(NOTES, command_options(str(warehouse), paths)))
+    def session(self, warehouse: Path, paths: Sequence[str] = (), java: tuple[str, ...] | None = None) -> SparkSession:
+        """As a command has it that reads some paths, but that Spark notes more than its last thousand executions, and all of their plans.
+        `java`: Java's options, where they are not those of that command; the first call in a process decides."""
+        return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), paths)))
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
         """Read logs into a warehouse, and fill in what it took."""
