@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.measurements import Row, Stand, measurement
+from bench.measurements import Row, Stand, measurement, memory_held
 from chronicle.ask import without_java
 from chronicle.project import PROJECT
-from chronicle.spark.processes import tree
 from ingestion.warehouse import Warehouse
 
 BROKERS = (1, 2, 3)
@@ -130,15 +127,6 @@ class Following:
             return []
         return [moment.astimezone(dt.UTC) for moment in answer["changed_at"].to_pylist()]
 
-    def memory(self) -> int:
-        """Bytes of memory (resident) that this process, its JVM and the workers hold.  What they share counts once: a worker is a fork of another."""
-        held = 0
-        for process in tree(self.process.pid):
-            with suppress(OSError):
-                found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE)
-                held += int(found[1]) * 1024 if found else 0
-        return held
-
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(30)
@@ -167,7 +155,7 @@ def follow(stand: Stand, seconds: int) -> Iterator[Row]:
                 end, before = time.monotonic() + WARMING_UP.total_seconds() + seconds, set(known)
             if end:
                 waited |= {change: (now - change).total_seconds() for change in known if change not in waited and change not in before}
-                held.append((now, following.memory()))
+                held.append((now, memory_held(following.process.pid)))
                 # Ten minutes are shown when all that was written in them is a fact: an hour that is cut off has measured something.
                 over = held[0][0] + WARMING_UP + (shown + 1) * TEN_MINUTES
                 if now >= over and all(change in waited or change in before for change in [*brokers.changes] if change < over):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +21,7 @@ from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
 from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, noted
 from chronicle.spark.processes import stat, tree
-from chronicle.spark.session import Server, command_options, peak_memory_bytes, start, stop
+from chronicle.spark.session import Server, command_options, start, stop
 from ingestion.ingest import ingest
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
@@ -36,7 +38,8 @@ NOTES = {EXPLAIN_MODE: ALL_PLANS, "spark.ui.retainedStages": "100000", "spark.sq
 
 @dataclass
 class Row:
-    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory until then."""
+    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory
+    that was held at once meanwhile."""
 
     what: str
     of: str = ""
@@ -62,13 +65,48 @@ def cpu_seconds() -> float:
     return total
 
 
+def memory_held(process: int) -> int:
+    """Bytes of memory (resident) that a process and all that live below it hold.  What they share counts once: a worker is a fork of another."""
+    held = 0
+    for one in tree(process):
+        with suppress(OSError):
+            found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{one}/smaps_rollup").read_text(), re.MULTILINE)
+            held += int(found[1]) * 1024 if found else 0
+    return held
+
+
+class MemoryWatch(threading.Thread):
+    """Looks every second how much memory this process and all that live below it hold.  `peak_bytes`: the most that was seen."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.over = threading.Event()
+        self.peak_bytes = 0
+
+    def look(self) -> None:
+        self.peak_bytes = max(self.peak_bytes, memory_held(os.getpid()))
+
+    def run(self) -> None:
+        while not self.over.wait(1):
+            self.look()
+
+    def stop(self) -> int:
+        self.over.set()
+        self.join()
+        self.look()
+        return self.peak_bytes
+
+
 @contextmanager
 def taken(row: Row) -> Iterator[Row]:
     """Fill in the seconds, processor seconds and peak memory of what is done within."""
-    used, began = cpu_seconds(), time.perf_counter()
-    yield row
-    row.seconds, row.cpu_seconds = time.perf_counter() - began, cpu_seconds() - used
-    row.peak_bytes = peak_memory_bytes()
+    watch, used, began = MemoryWatch(), cpu_seconds(), time.perf_counter()
+    watch.start()
+    try:
+        yield row
+        row.seconds, row.cpu_seconds = time.perf_counter() - began, cpu_seconds() - used
+    finally:
+        row.peak_bytes = watch.stop()
 
 
 @dataclass

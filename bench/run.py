@@ -171,9 +171,9 @@ catalogue's forms (`bench/fleet.py`), except where examples are named.
 
 Machine: {machine()}.
 
-*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they have held until then, each at its own peak, summed (of
-`follow`: at once in those minutes, what processes share counted once); *executions*, *rows
-read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of analysed plans.
+*s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they held at once meanwhile, looked at each
+second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
+analysed plans.
 {tables}"""
 
 
