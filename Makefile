@@ -8,19 +8,19 @@ LAB := .cache/lab
 
 .PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
 
-# Set-up steps run once: a stamp holds the hash of the lock file and other inputs. No network if it is current.
+# Set-up steps run once: a stamp holds the hash of the lock file and other inputs. If it is current, no network is needed.
 setup: packages
 	@sh .ci/setup
 
-# As far as it is needed to read the code.
+# Only the packages that are needed to read and check the code.
 packages:
 	@sh .ci/setup packages
 
 run: setup
 	@$(BIN)/chronicle run $(LOGS) $(if $(CLUSTER),--cluster $(CLUSTER))
 
-# The checks that take a minute and no Spark, before each commit: style, types, catalogue, and the pure tests except for the long ones,
-# among them that dbt can read the project.
+# The checks to run before each commit, in a minute and without Spark: style, types, catalogue, and the pure tests except for the long ones;
+# one of them checks that dbt can read the project.
 check: setup
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-tables check-lines style
 
@@ -42,15 +42,15 @@ style: packages
 lint: style
 	$(BIN)/sqlfluff lint --disable-progress-bar models analyses tests/data tests/alerts macros
 
-# The columns of daily reports, from macros/daily_measures.sql.
+# Writes the columns of daily reports, from macros/daily_measures.sql.
 measures: setup
 	$(BIN)/python -m tests.measures
 
-# Two things at a time, the longest first.
+# Two targets at a time, the longest first.
 test: packages
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-lines test-tables
 
-# The tables that the others ask: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
+# The tables that the other tests query: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
 	$(BIN)/python -m tests.lab $(LAB)
 
@@ -60,11 +60,11 @@ test-facts: test-lab
 test-serve: test-lab
 	CHRONICLE_LAB=$(LAB) $(BIN)/python -m pytest tests/serve
 
-# `chronicle run` from an installed wheel: 200 s of CPU, nearly all of them a build like any other, so it is not part of `make test`.
+# `chronicle run` from an installed wheel: 200 s of CPU, nearly all of them an ordinary build, so it is not part of `make test`.
 test-wheel: setup
 	$(BIN)/python -m pytest tests/installed
 
-# These need no tables, and wait, for the lab takes all of the machine.
+# These need no tables, but wait because the lab takes all of the machine.
 test-spark: test-lab
 	$(BIN)/python -m pytest tests/spark
 
@@ -77,34 +77,34 @@ test-lines: test-lab
 
 test-python: test-lines test-tables
 
-# Coverage-guided, over everything that meets foreign bytes; test-python runs the same targets with hypothesis.
+# Coverage-guided, over all code that reads foreign bytes; test-python runs the same targets with hypothesis.
 FUZZ_SECONDS ?= 600
 fuzz: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --require-hashes -r tests/fuzz/requirements.lock
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
-# With real parts: a Spark of a master and two workers, a server of Spark Connect, a bucket, a Kafka broker, and Prometheus where `apt-get install
-# prometheus` was done. Some are killed.
+# With real services: a Spark of a master and two workers, a server of Spark Connect, a bucket, a Kafka broker, and Prometheus if it is installed
+# (`apt-get install prometheus`). Some are killed.
 test-cluster: setup
 	$(BIN)/python -m pytest tests/cluster
 
-# A log of 2 MB/s, rotated in every way, while it is ingested each second.
+# A log of 2 MB/s, rotated in every way and ingested each second.
 ROTATION_SECONDS ?= 600
 rotations: setup
 	$(BIN)/python -m tests.rotations --seconds $(ROTATION_SECONDS)
 
-# Clusters whose logs arrive in pieces and are built after each round, beside one full build; ONLY=case-017 tries one alone.
+# Clusters whose logs arrive in pieces and are built after each round, compared with one full build; ONLY=case-017 runs one alone.
 CASES ?= 200
 SEED ?= 1
 partial: setup
 	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
 
-# The worst time per MB of every pattern that meets foreign text; PATTERNS=captures takes those whose name holds it.
+# The worst time per MB of every pattern for foreign text; PATTERNS=captures takes those with that in their name.
 PATTERNS ?=
 hostile: setup
 	PYTHONPATH=. $(BIN)/python -m tests.hostile_times $(PATTERNS)
 
-# Long files, many files, brackets without end, a long listing of objects: time and memory. The log has LIMIT_MB.
+# Time and memory for long files, many files, endless brackets, a long listing of objects. The log has LIMIT_MB.
 LIMIT_MB ?= 1024
 LIMIT_FILES ?= 100000
 LIMIT_BRACKETS ?= 1000000
@@ -120,11 +120,11 @@ BENCH_FOLDER ?= .cache/bench
 bench: setup
 	PYTHONPATH=. $(BIN)/python -m bench.run $(BENCH) --folder $(BENCH_FOLDER) $(if $(ONLY),--only $(ONLY))
 
-# The queries of all dashboards at `chronicle serve`, on a year of 200 clusters made of WAREHOUSE, or else of the lab's clusters.
+# The queries of all dashboards at `chronicle serve`, on a year of 200 clusters made from WAREHOUSE, by default from the lab's clusters.
 bench-serve: setup
 	PYTHONPATH=. $(BIN)/python tests/bench_serve.py $(WAREHOUSE)
 
-# Superset with the dashboards, beside a running `chronicle serve`; dashboards/serve says which variables it takes.
+# Superset with the dashboards, which needs a running `chronicle serve`; dashboards/serve lists its variables.
 superset:
 	@sh dashboards/serve
 
@@ -138,7 +138,7 @@ docs:
 	@.cache/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
 	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet
 
-# The files of deploy/, each by a tool of its own.
+# Checks the files of deploy/, each kind with its own tool.
 lint-deploy: setup
 	@test -x .cache/deploy/bin/hadolint || python3 -m venv .cache/deploy
 	@.cache/deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/requirements.lock

@@ -1,4 +1,4 @@
-"""What new lines cost on top of a history: they are ingested and built in the process that has built what was there."""
+"""Measures new lines on top of a history: they are ingested and built in the process that has built the history."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
     later.mkdir(parents=True)
     # A quiet cluster has written nothing later.
     for lines in sorted(logs.glob("cluster-*/later")):
-        # Or it would be read at once, as the logs of another cluster.
+        # Moved away, or it would be read at once, as the logs of another cluster.
         shutil.move(lines, later / lines.parent.name)
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))

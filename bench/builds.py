@@ -1,4 +1,4 @@
-"""What builds cost: cold and warm, by history, by clusters, on one and two cores, and how large their plans are."""
+"""Measures builds: cold and warm, by history, by clusters, on one and two cores, and the size of their plans."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def cold_and_warm(stand: Stand) -> Iterator[Row]:
 
 @measurement(quick=(), full=((),), limit=300)
 def staying(stand: Stand) -> Iterator[Row]:
-    """The logs of `make run` again and again in a process with the options of one that stays, each time in a warehouse of its own: Java's second
-    compiler is through with what builds need after some of them."""
+    """The logs of `make run` again and again in a process with the options of a long-lived one, each time in a warehouse of its own: after some
+    builds Java's second compiler has compiled what they need."""
     of, builds = "examples/orders, in a process that stays", 10
     first = stand.empty("1")
     stand.session(first, java=COMMAND_OPTIONS)

@@ -1,4 +1,4 @@
-"""What clusters of both modes have and do: partitions, groups, the load of the day, and a calendar of what goes wrong."""
+"""What clusters of both modes have in common: partitions, groups, the load of the day, and a calendar of incidents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MINUTE_MS = 60_000
 IMBALANCE = 0.1
 LETTERS = string.ascii_letters + string.digits
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR")
-# How many times an hour has the load of the mean hour, from midnight on.
+# Load of each hour relative to the mean hour, from midnight on.
 HOURS = (0.4, 0.3, 0.3, 0.3, 0.4, 0.6, 0.9, 1.2, 1.5, 1.6, 1.6, 1.5, 1.4, 1.5, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.0, 0.9, 0.7, 0.5)
 
 
@@ -81,7 +81,7 @@ class Cluster(ABC):
         self.start = start
         self.journal = journal
         self.plan = plan
-        # Where a node's voice goes: nowhere for nodes whose files are not kept, and for what the release or the level leaves out.
+        # Where the lines of a node go: nowhere for nodes whose files are not kept, and for lines that the release or the level leaves out.
         said = [
             voice for voice in voices.voices.values() if voice.file != "controller" or LEVELS.index(voice.level) >= LEVELS.index(plan.level)
         ]
@@ -95,10 +95,10 @@ class Cluster(ABC):
         self.queue: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self.count = 0
         self.busy_until = 0
-        # By broker, what `misplaced` found; emptied by whatever changes leaders.
+        # What `misplaced` found, by broker; emptied whenever leaders change.
         self.placed: dict[int, tuple[int, list[Partition]]] = {}
 
-    # What is said, and when.
+    # Log lines and their times.
 
     def say(self, node: int, at: int, name: str, **values: Any) -> None:
         """One line of a node, if its files are kept and its release prints such a line."""
@@ -160,7 +160,7 @@ class Cluster(ABC):
         return "".join(self.random.choices(LETTERS, k=22))
 
     def misplaced(self, node: int) -> tuple[int, list[Partition]]:
-        """How many partitions prefer a broker, and those of them that another leads; looked up again where leaders have changed."""
+        """How many partitions prefer a broker, and those of them that another leads; looked up again when leaders have changed."""
         if node not in self.placed:
             preferred = [partition for partition in self.partitions if partition.replicas[0] == node]
             self.placed[node] = len(preferred), [partition for partition in preferred if partition.leader != node]

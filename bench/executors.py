@@ -1,4 +1,4 @@
-"""What ingestion takes with executors of a standalone Spark, and which of it is the driver's alone."""
+"""Measures ingestion with executors of a standalone Spark, and the driver's own part in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cluster.parts import Cluster
 
 @measurement(quick=((25, 1), (25, 2)), full=((120, 1), (120, 2), (480, 1), (480, 2), (480, 4)), limit=180)
 def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
-    """A made cluster of three brokers, read by so many executors of one core each."""
+    """A generated cluster of three brokers, read by so many executors of one core each."""
     logs = stand.logs(Fleet(days=days, rotation="day", has_truth=False))
     size = sum(path.stat().st_size for path in logs.rglob("input/*/**/*") if path.is_file())
     cluster, warehouse = Cluster(stand.empty("cluster"), executors), stand.empty("executors")
@@ -37,7 +37,7 @@ def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
 
 
 def ingested(cluster: Cluster, logs: Path, warehouse: Path) -> str:
-    """What the command says that reads some logs."""
+    """The output of the command that reads some logs."""
     command = [
         sys.executable,
         "-m",

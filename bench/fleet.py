@@ -30,8 +30,8 @@ BIRTH = dt.date(2026, 1, 1)
 
 @dataclass(frozen=True)
 class Fleet:
-    """What is made.  `later_ms`: lines of this long at the end go below `later/` instead of `input/`, in files of the same names; `kept`: nodes whose files are
-    written (None: all); `has_truth`: whether `truth/` is."""
+    """What is generated.  `later_ms`: the lines of so many last milliseconds go below `later/` instead of `input/`, in files of the same names;
+    `kept`: nodes whose files are written (None: all); `has_truth`: whether `truth/` is."""
 
     clusters: int = 1
     days: int = 2
@@ -64,7 +64,7 @@ class Fleet:
 
 @cache
 def voices_of(release: str, is_kraft: bool) -> Voices:
-    """The voices of a release; to read the catalogue takes as long as to write megabytes."""
+    """The voices of a release, cached: reading the catalogue takes as long as writing megabytes."""
     return Voices(release, is_kraft)
 
 

@@ -1,4 +1,4 @@
-"""What `chronicle follow` takes beside brokers that write: how long a line waits until it is a fact, and the memory of that."""
+"""Measures `chronicle follow` while brokers write: how long a line waits until it is a fact, and the memory that this takes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Following:
             self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=stderr, cwd=PROJECT)
 
     def changes(self) -> list[dt.datetime]:
-        """The times of the changes that SQL knows, ascending; asked for again when a build has published, for a query takes of what is measured."""
+        """The times of the changes that SQL knows, ascending; queried again only after a build has published, as queries disturb the measurement."""
         try:
             published = self.place.published.stat().st_mtime_ns
         except FileNotFoundError:
@@ -151,12 +151,12 @@ def follow(stand: Stand, seconds: int) -> Iterator[Row]:
                 raise RuntimeError(following.said.read_text())
             known, now = following.changes(), dt.datetime.now(dt.UTC)
             if known and end is None:
-                # What was written before the first build waited for that.
+                # Lines that were written before the first build waited for it.
                 end, before = time.monotonic() + WARMING_UP.total_seconds() + seconds, set(known)
             if end:
                 waited |= {change: (now - change).total_seconds() for change in known if change not in waited and change not in before}
                 held.append((now, memory_held(following.process.pid)))
-                # Ten minutes are shown when all that was written in them is a fact: an hour that is cut off has measured something.
+                # Ten minutes are shown when all that was written in them is a fact, so that an hour that is cut off has measured something.
                 over = held[0][0] + WARMING_UP + (shown + 1) * TEN_MINUTES
                 if now >= over and all(change in waited or change in before for change in [*brokers.changes] if change < over):
                     facts = {change: waited.pop(change) for change in [*waited] if change < over}

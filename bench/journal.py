@@ -1,4 +1,4 @@
-"""The files of a made cluster: lines by node and log, sorted by time, cut into files as the layout rolls them; and its truth."""
+"""The files of a generated cluster: lines by node and log, sorted by time, cut into files as the layout rolls them; and its truth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
-# How a log is cut into files: the period, and how the ended file's name goes on.
+# How a log is cut into files: the period, and the suffix of the ended file's name.
 ROTATIONS = {"hour": (HOUR_MS, ".%Y-%m-%d-%H"), "day": (DAY_MS, ".%Y-%m-%d")}
 
 
@@ -29,7 +29,7 @@ class Dates(dict[int, str]):
         return text
 
 
-# A line's time is put together from tables: of all that a line costs, formatting its time would be the most.
+# A line's time is put together from tables: formatting it would be the largest cost of a line.
 DATES = Dates()
 SECONDS = [f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}," for second in range(86_400)]
 THOUSANDTHS = [f"{ms:03d}] " for ms in range(1000)]
@@ -41,7 +41,7 @@ def moment(ms: int) -> dt.datetime:
 
 
 class Journal:
-    """Takes records in any order within the time that is still open, and writes what lies before `settle`d times.
+    """Takes records in any order after the last `settle`d time, and writes those before it.
 
     Records from `later` on go below `later/` instead of `input/`; files of the period in which `end` lies keep their plain name.
     """

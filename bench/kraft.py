@@ -253,7 +253,7 @@ class KraftCluster(Cluster):
         return changes
 
     def expire(self, at: int) -> None:
-        """A broker, or else the active controller, is frozen for longer than it is waited for, and comes back."""
+        """A broker, or else the active controller, is frozen for longer than its timeout, and comes back."""
         if self.is_busy(at, 10 * MINUTE_MS):
             return
         if self.random.random() < 0.3:

@@ -1,4 +1,4 @@
-"""The form that all measurements have: a function of a stand and a size that gives rows, run in a process of its own.
+"""The form of all measurements: a function of a stand and a size that yields rows, run in a process of its own.
 
 A stand is where a measurement works: it has the logs of fleets, made once for each size, empty warehouses, and the clock.
 """
@@ -56,7 +56,7 @@ class Row:
 
 
 def cpu_seconds() -> float:
-    """Processor time that this process and all that live below it have used."""
+    """Processor time that this process and its descendants have used."""
     total = 0.0
     for process in tree(os.getpid()):
         with suppress(OSError):
@@ -66,7 +66,7 @@ def cpu_seconds() -> float:
 
 
 def memory_held(process: int) -> int:
-    """Bytes of memory (resident) that a process and all that live below it hold.  What they share counts once: a worker is a fork of another."""
+    """Bytes of memory (resident) that a process and its descendants hold.  What they share counts once: a worker is a fork of another."""
     held = 0
     for one in tree(process):
         with suppress(OSError):
@@ -76,7 +76,7 @@ def memory_held(process: int) -> int:
 
 
 class MemoryWatch(threading.Thread):
-    """Looks every second how much memory this process and all that live below it hold.  `peak_bytes`: the most that was seen."""
+    """Looks every second how much memory this process and its descendants hold.  `peak_bytes`: the most that was seen."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -134,15 +134,15 @@ class Stand:
         return copy
 
     def empty(self, name: str) -> Path:
-        """A folder that does not exist yet, and no longer after the measurement."""
+        """A path where nothing exists yet; it is deleted after the measurement."""
         place = self.folder / "work" / name
         shutil.rmtree(place, ignore_errors=True)
         self.used.append(place)
         return place
 
     def session(self, warehouse: Path, paths: Sequence[str] = (), java: tuple[str, ...] | None = None) -> SparkSession:
-        """As a command has it that reads some paths, but that Spark notes more than its last thousand executions, and all of their plans.
-        `java`: Java's options, where they are not those of that command; the first call in a process decides."""
+        """The session of a command that reads some paths, except that Spark keeps more than its last thousand executions, with all of their plans.
+        `java`: Java's options, if not those of that command; the first call in a process decides."""
         return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), paths)))
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
@@ -203,7 +203,7 @@ MEASUREMENTS: dict[str, Measurement] = {}
 def measurement(
     quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,)
 ) -> Callable[[Measure], Measure]:
-    """Makes a function of a stand and a size one of the measurements, by its own name."""
+    """Makes a function of a stand and a size a measurement under its own name."""
 
     def add(measure: Measure) -> Measure:
         MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores)

@@ -1,4 +1,4 @@
-"""What a made cluster has, and how often what happens to it."""
+"""What a generated cluster has, and how often its incidents happen."""
 
 from __future__ import annotations
 

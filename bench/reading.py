@@ -1,4 +1,4 @@
-"""What ingestion costs beside a bare copy of the same files, beside DuckDB with regular expressions, and beside grep."""
+"""Compares ingestion with a bare copy of the same files, with DuckDB and regular expressions, and with grep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ingestion.sources.identify import identify
 from ingestion.sources.spool import Spool
 
 EXAMPLES = PROJECT / "examples"
-# What somebody writes who needs a few facts today: the frame of a line, and a dozen messages.
+# What somebody would write to get a few facts today: the frame of a line, and a dozen messages.
 FRAME = r"^\[([^\]]+)\] (\w+) (.*) \(([\w.$]+)\)$"
 MESSAGES = (
     r"Leader (\S+) starts at leader epoch (\d+) from offset (\d+)",
@@ -60,7 +60,7 @@ def examples(stand: Stand, megabytes: int) -> Iterator[Row]:
 
 @measurement(quick=((25,),), full=((80,),), limit=120)
 def fleet(stand: Stand, days: int) -> Iterator[Row]:
-    """A made cluster of three brokers."""
+    """A generated cluster of three brokers."""
     yield from beside(stand, stand.logs(Fleet(days=days, rotation="day", has_truth=False)), f"a cluster's {days} days")
 
 
@@ -71,7 +71,7 @@ def beside(stand: Stand, logs: Path, of: str) -> Iterator[Row]:
     of = f"{of}: {size / 1e6:.0f} MB in {len(paths):,} files"
     warehouse = stand.empty("reading")
     spark = stand.session(warehouse)
-    # All sides once on a little, so that none of them pays for a cold JVM.
+    # All sides run once on little data, so that none of them pays for a cold JVM.
     few = stand.empty("few") / "few" / "input" / "node-1"
     few.mkdir(parents=True)
     shutil.copy2(paths[0], few / "a.log")
@@ -104,7 +104,7 @@ def beside(stand: Stand, logs: Path, of: str) -> Iterator[Row]:
 
 
 def on_one_core(logs: Path, of: str) -> Row:
-    """What of ingestion is Python's: from bytes to recognised Arrow, in this process."""
+    """The part of ingestion that is Python: from bytes to recognised Arrow, in this process."""
     options = Options(paths=[str(logs)], layout=LAYOUT, timezone="UTC")
     sources = [source for source in identify(look(options, "/nowhere", Spool(Path("/nowhere"))), []) if source.envelope]
     catalogue()

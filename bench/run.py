@@ -51,10 +51,10 @@ def one(folder: Path, name: str, size: Size, cores: int, out: Path) -> None:
 
 
 def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> list[Row]:
-    """Do one measurement in a process of its own; what it could not do is its last row."""
+    """Do one measurement in a process of its own; if it fails, its last row says so."""
     out = folder / "rows.jsonl"
     out.unlink(missing_ok=True)
-    # What a measurement that was stopped has left.
+    # Left over by a measurement that was stopped.
     shutil.rmtree(folder / "work", ignore_errors=True)
     said = folder / "said.txt"
     words = [sys.executable, "-m", "bench.run", "--folder", str(folder), "--one", name, "--size", json.dumps(size), "--cores", str(cores)]
@@ -89,7 +89,7 @@ class Measured:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Its place on the page: by measurement, size and cores; of what is measured no more, the last."""
+        """Its place on the page: by measurement, size and cores; measurements that no longer exist come last."""
         names = list(MEASUREMENTS)
         if self.name not in names:
             return len(names), 0, self.cores

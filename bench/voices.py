@@ -1,4 +1,4 @@
-"""How the nodes of a made fleet word what they say: the catalogue's forms, chosen by release and made into templates."""
+"""The wording of a generated fleet's lines: the catalogue's forms, chosen by release and made into templates."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ingestion.recognition.forms import ELLIPSIS, MARK, Form, release_order
 VOICES = Path(__file__).with_name("voices.yml")
 KRAFT_VOICES = Path(__file__).with_name("voices_kraft.yml")
 KEYS = {"event", "file", "level", "as", "context", "logger", "has", "lacks", "rest", "of", "place", "since", "until", "__line__"}
-# The ZooKeeper client that a release of Kafka ships, from the release on.
+# Release of Kafka → ZooKeeper client that it ships from then on.
 ZOOKEEPER = {"0.8": "3.3", "0.9": "3.4", "2.4": "3.5", "3.2": "3.6", "3.9": "3.8"}
 
 
 class VoiceError(ValueError):
-    """An entry of voices.yml that no form, or more than one, fits."""
+    """An entry of voices.yml that fits no form, or more than one."""
 
     def __init__(self, name: str, release: str, found: str) -> None:
         super().__init__(f"{VOICES.name}: '{name}' in {release}: {found}")
@@ -53,7 +53,7 @@ class Voice:
 
 
 def is_between(release: str, since: str | None, until: str | None) -> bool:
-    """Whether a release is within two others; an end of '2.8' takes in 2.8.1."""
+    """Whether a release is within two others; an end of '2.8' includes 2.8.1."""
     order = release_order(release)
     last = release_order(until or "")
     return release_order(since or "") <= order and (not last or order[: len(last)] <= last)
@@ -69,7 +69,7 @@ def listed(texts: str | list[str]) -> list[str]:
 
 
 def by_release(value: str | dict[str, str], release: str) -> str:
-    """The value of the last release that is not later; a plain value is that of all."""
+    """The value of the last release that is not later; a plain value holds for all."""
     if isinstance(value, str):
         return value
     fitting = [since for since in value if since != "__line__" and release_order(since) <= release_order(release)]
@@ -79,7 +79,7 @@ def by_release(value: str | dict[str, str], release: str) -> str:
 def template_of(form: Form, rest: list[str], derived: dict[str, Derived]) -> str:
     """The form's line with %(field)s for its marks and the texts of `rest` for its ellipses.
 
-    How the marked value is written says how ours is: partitions in brackets, numbers with blanks between them; such fields are added to `derived`.
+    Our values are written as the marked value is: partitions in brackets, numbers with blanks between them; such fields are added to `derived`.
     """
     parts = MARK.split(form.text)
     plain = [part.replace("%", "%%") for part in parts[::3]]
@@ -98,7 +98,7 @@ def template_of(form: Form, rest: list[str], derived: dict[str, Derived]) -> str
 
 
 def entries(is_kraft: bool) -> dict[str, Any]:
-    """What is said in one mode, by name."""
+    """The entries of one mode, by name."""
     return read_yaml(VOICES) | (read_yaml(KRAFT_VOICES) if is_kraft else {})
 
 

@@ -260,7 +260,7 @@ class ZookeeperCluster(Cluster):
         self.open_session(at + 70, node)
         self.later(at + 150, self.register, node, False)
 
-    # The controller, and what the brokers make of its requests.
+    # The controller, and how the brokers carry out its requests.
 
     def epochs(self) -> str:
         return ", ".join(f"{number} -> {self.brokers[number].epoch}" for number in self.up)
@@ -401,7 +401,7 @@ class ZookeeperCluster(Cluster):
         }
 
     def request(self, at: int, partitions: Iterable[Partition], nodes: list[int]) -> None:
-        """LeaderAndIsr and UpdateMetadata to brokers, and what they make of it."""
+        """LeaderAndIsr and UpdateMetadata to brokers, and how they carry them out."""
         partitions = list(partitions)
         boss = self.controller
         self.correlation += 2

@@ -1,1 +1,1 @@
-"""What people call: a folder per command, around the data that `ingestion` reads."""
+"""The command line tool: a folder per command, on top of the data that `ingestion` reads."""

@@ -1,1 +1,1 @@
-"""Files to bronze, and nothing else: it imports nothing of `chronicle`."""
+"""Reads files into bronze, and nothing else; imports nothing from `chronicle`."""

@@ -1,6 +1,6 @@
 """Files that are made once and used by later commands: jars, compiled classes, the compiled catalogue and dbt project.
 
-The name of what is compiled holds a hash of all it was made from, so it is right or it is not there: `kind-hash.json`.
+A compiled file has a hash of everything it was made from in its name (`kind-hash.json`), so it is either up to date or missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def of_user() -> Path:
 
 
 def read(place: Path) -> bytes | None:
-    """What `keep` has put into a file, which counts as used now; None if there is no such file."""
+    """The content of a file that `keep` has written, which counts as used now; None if there is no such file."""
     try:
         content = place.read_bytes()
     except OSError:
@@ -40,8 +40,8 @@ def read(place: Path) -> bytes | None:
 
 
 def keep(place: Path, text: str, most: int) -> None:
-    """Put a file in its place in one step, and leave `most` others of its kind, those that were used last.  Several processes may do so at once.
-    Raises OSError if that is not possible."""
+    """Write a file atomically, and keep only the `most` others of its kind that were used last.  Several processes may do so at once.
+    Raises OSError if the file cannot be written."""
     kind = place.name.rpartition("-")[0]
     place.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{kind}-", suffix=".part", dir=place.parent)

@@ -1,17 +1,17 @@
-"""Logs of Kafka and ZooKeeper as a data source of Spark, for any notebook: no warehouse, and nothing of ours but the reader.
+"""Logs of Kafka and ZooKeeper as a Spark data source, for any notebook: no warehouse, and nothing of ours but the reader.
 
     spark.read.format("kafka_logs").option("cluster", "orders").load("s3a://bucket/logs/")
 
-`spark.readStream` gives what is written from then on, and first what is there: each record once, through rotation and renaming, whose last line is held
-back until the next record begins or nothing more was written for `settledAfter` seconds.  A compressed file is read once.  The offset of a stream names
-each file by its first bytes, and how far it has been read: some 200 bytes for a file.  Where a file is written on by a node of another id, the records
-before the first that names it count as the other's.
+`spark.readStream` gives first what is there, then what is appended: each record once, through rotation and renaming.  The last record of a file
+is held back until the next record begins or nothing more was written for `settledAfter` seconds.  A compressed file is read once.  A stream's offset
+identifies each file by its first bytes and says how far it has been read: some 200 bytes per file.  If a node with another id continues a file, the
+records before the first that names it are assigned to the node before.
 
-Where the package is not installed but lies on the path: `spark.dataSource.register(KafkaLogs)` first.  Options are those of `chronicle ingest`:
-`cluster`, `node`, `layout`, `timezone`, `pattern`, and `settledAfter` (seconds; 0 for files that nobody writes to any more).  Paths as
-`chronicle ingest` takes them, s3:// and the like among them.  Columns: COLUMNS, one row per log record as in `bronze.log_records`; a file that could
-not be read has one row of no length whose `outcome` is `source_cut` and whose `body` says why.  Captures, metrics and archives have none: load those
-with `chronicle ingest`.
+If the package is on the path but not installed, call `spark.dataSource.register(KafkaLogs)` first.  Options are those of `chronicle ingest`:
+`cluster`, `node`, `layout`, `timezone`, `pattern`, and `settledAfter` (seconds; 0 for files that nobody writes to any more).  Paths are those of
+`chronicle ingest`, s3:// and the like included.  Columns: COLUMNS, one row per log record as in `bronze.log_records`; a file that could not be read
+has one row of length 0 whose `outcome` is `source_cut` and whose `body` says why.  Captures, metrics and archives give no rows: load those with
+`chronicle ingest`.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from ingestion.sources.identify import identify, is_in_the_making, may_grow
 from ingestion.sources.resolve import place
 from ingestion.sources.stages import FAILED, MISSING, TO_READ, UNREADABLE, Identified, Known
 
-# What a batch of a warehouse adds.
+# Columns that only a batch of a warehouse has.
 OF_BATCH = ("batch_id", "ingested_at")
-# name, Arrow type and what it is, of each column.
+# (name, Arrow type, comment) of each column.
 COLUMNS = [column for column in log_records.COLUMNS if column[0] not in OF_BATCH]
 SCHEMA = pa.schema([(field.name, field.type) for field in stored_schema(COLUMNS)])
-# As few tasks as that would be a waste of a cluster; where there are more bytes there are more.
+# At least so many tasks, so that a cluster is not left idle; more bytes give more tasks.
 LEAST_TASKS = 8
 
 
 @dataclass
 class Part(InputPartition):
-    """What one task reads, and rows that say what could not be read."""
+    """The files that one task reads, and (cluster, path, reason) of files that could not be read."""
 
     tasks: list[Task]
     faults: list[tuple[str, str, str]]
@@ -108,7 +108,7 @@ class Reader(DataSourceReader):
 
 
 def options_of(given: Mapping[str, str]) -> Options:
-    """The options of a read.  Raises ValueError for those that cannot be."""
+    """The options of a read.  Raises ValueError for invalid ones."""
     paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
     if not paths:
         raise ValueError("kafka_logs: no path; use load(PATH)")
@@ -128,7 +128,7 @@ def options_of(given: Mapping[str, str]) -> Options:
 
 
 def sources_of(options: Options, known: Sequence[Known] = ()) -> list[Identified]:
-    """All files below the paths, as what they are; archives are left out.  `known`: what was read of them before."""
+    """All files below the paths, identified; archives are left out.  `known`: the sources that were read before."""
     looked_at = [source for source in inspect_some([*discover(options)], options.pattern) if source is not None]
     in_the_making = {source.path for source in looked_at if is_in_the_making(source, time.time(), options.settled_after)}
     return identify(place(looked_at, timezone=options.timezone), known, in_the_making)
@@ -139,14 +139,14 @@ def is_log(source: Identified) -> bool:
     return source.outcome == TO_READ and source.capture is None
 
 
-# What a stream has read of each source, by its id.
+# What a stream has read of each source, by source id.
 Offset = dict[str, dict[str, Any]]
 # A compressed file is read to its end, wherever that is.
 WHOLE = -1
 
 
 class StreamReader(DataSourceStreamReader):
-    """What is written to the files, batch by batch.  An offset says of each source how far it has been read."""
+    """Reads what is appended to the files, batch by batch.  An offset says for each source how far it has been read."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -161,7 +161,7 @@ class StreamReader(DataSourceStreamReader):
         }
 
     def entry(self, source: Identified, start: Offset) -> dict[str, Any] | None:
-        """What an offset says of a source; None where it stays as it was."""
+        """A source's entry in an offset; None if it is unchanged."""
         before = start.get(source.source_id, {"end": 0})["end"]
         end = end_of(source, may_grow(source, time.time(), self.options.settled_after))
         if before == WHOLE or (end != WHOLE and end <= before):
@@ -187,7 +187,7 @@ class StreamReader(DataSourceStreamReader):
 
 
 def end_of(source: Identified, grows: bool) -> int:
-    """Up to where a source has whole records."""
+    """The byte up to which a source has complete records; WHOLE for a compressed one."""
     if source.size is None:
         return WHOLE
     if not grows:
@@ -196,6 +196,6 @@ def end_of(source: Identified, grows: bool) -> int:
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch as Spark takes it: with texts instead of dictionaries."""
+    """A batch with the types that Spark takes: strings instead of dictionaries."""
     columns = [batch.column(name) for name in SCHEMA.names]
     return pa.RecordBatch.from_arrays([column.cast(pa.string()) if column.type == WORD else column for column in columns], schema=SCHEMA)

@@ -1,4 +1,4 @@
-"""Parquet files that are there already, added to a Delta table by delta-rs.
+"""Adds existing Parquet files to a Delta table through delta-rs.
 
 Relies on: `deltalake.transaction.AddAction`, which its documentation shows without the order of its arguments, and
 `DeltaTable.create_write_transaction`; statistics are written as the text that Delta's protocol has.  Read in: deltalake 1.6.6.
@@ -20,15 +20,15 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction
 
-# Of each table, which builds open some sixty times a round of `chronicle follow`: every open reads the commits since the last checkpoint, and
-# delta-rs writes one after a hundred of them unless it is told.
+# Properties of each table.  Builds open tables some sixty times per round of `chronicle follow`, and each time the commits since the last checkpoint
+# are read; by default delta-rs writes a checkpoint only after a hundred commits.
 CONFIGURATION = {"delta.checkpointInterval": "10"}
 
 
 @dataclass(frozen=True)
 class Added:
-    """A Parquet file for a commit, in the table's folder.  `stats`: as Delta's protocol has them; `partition`: its values of the columns by which
-    the table is partitioned."""
+    """A Parquet file in the table's folder, to be committed.  `stats`: statistics as Delta's protocol writes them; `partition`: its values of the
+    partition columns."""
 
     name: str
     size: int
@@ -38,7 +38,7 @@ class Added:
 
     @classmethod
     def moved(cls, file: Path, table: str, folder: str = "", partition: Mapping[str, str | None] | None = None) -> Added:
-        """A file that is moved into a folder of the table."""
+        """Move a file into a folder of the table."""
         count = pq.read_metadata(file).num_rows
         to = Path(table, folder, f"part-{uuid.uuid4()}.parquet")
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def add(
     properties: CommitProperties | None = None,
     only: Sequence[tuple[str, str, list[str]]] | None = None,
 ) -> None:
-    """Commit files, beside what the table holds or in its place.  `only`: in the place of these partitions (column, `in`, values)."""
+    """Commit files, in addition to the table's own or in their place.  `only`: replace only these partitions (column, `in`, values)."""
     actions = [
         AddAction(
             path=file.name,

@@ -1,6 +1,6 @@
 """`chronicle ingest`: raw evidence to bronze, exactly once.
 
-The state is the data: `bronze.sources` says up to where each file has been read, and comes with the records in one batch,
+The data is the state: `bronze.sources` says how far each file has been read and is committed in the same batch as the records,
 so a killed run leaves nothing half done and there is no checkpoint to lose.
 
 A file goes through five stages: found, inspected, placed, identified (`sources.stages`), read (`bronze.tasks`).
@@ -46,7 +46,7 @@ from ingestion.warehouse import Warehouse, only_writer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A log may rotate between the look at it and its reading, and once more before the next.
+# A log may rotate between its inspection and its reading, and once more before the next attempt.
 MOST_LOOKS = 4
 TABLES: dict[str, tuple[Columns, str]] = {
     "log_records": (COLUMNS, "One row per log record, which is a line with all its continuation lines."),
@@ -63,11 +63,11 @@ def ingest(
     tell: Callable[[str], None] = print,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Read what is new below the given paths into `bronze.log_records` and `bronze.sources`.
+    """Read what is new below the given paths into the tables of bronze.
 
-    `start` gives the session, where there is something to read.  A file that turns into another one between the look at it and its reading
-    (logs rotate) is looked at again.  Raises ValueError for options that cannot be, FileNotFoundError if there is nothing to read, Busy
-    where another process writes to the warehouse.
+    `start` gives the session if there is something to read.  A file that becomes another one between its inspection and its reading
+    (logs rotate) is inspected again.  Raises ValueError for invalid options, FileNotFoundError if none of the paths exists, Busy
+    if another process writes to the warehouse.
     """
     options.check()
     must_exist(options.paths)
@@ -92,8 +92,8 @@ def ingest(
 
 @contextlib.contextmanager
 def without_collections() -> Iterator[None]:
-    """Keep Python from looking for cycles: of 260,000 files it holds some millions of objects, none of them in a cycle, and a third of the time
-    goes into looking at them again and again."""
+    """Turn off Python's cyclic garbage collection: for 260,000 files some millions of objects are alive, none of them in a cycle, and scanning them
+    again and again takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -104,7 +104,7 @@ def without_collections() -> Iterator[None]:
 
 
 def must_exist(paths: list[str]) -> None:
-    """Raises FileNotFoundError if none of the paths is there."""
+    """Raises FileNotFoundError if none of the paths exists."""
     if not any(is_service(path) or exists(objects.plain(path)) for path in paths):
         raise FileNotFoundError(f"no such file or folder: {', '.join(paths)}; use the folder that holds the logs")
 
@@ -118,9 +118,9 @@ def look(
     start: Callable[[], SparkSession] | None = None,
     seconds: Seconds | None = None,
 ) -> list[Placed]:
-    """Every file below the given paths, and in archives, with what it is, its node and its time zone; an unchanged one is not opened, and a cluster
-    of which all are unchanged is passed by.  `past`: what earlier runs found; `start` gives the session that looks at many; `seconds`: where it is
-    noted what the parts took."""
+    """Every file below the given paths, and in archives, with its kind, node and time zone; an unchanged file is not opened, and a cluster whose
+    files are all unchanged is skipped.  `past`: what earlier runs found; `start` gives the session that inspects many files; `seconds` collects the
+    time that each part took."""
     seen, seconds = seen or Seen(), Seconds() if seconds is None else seconds
     clusters: dict[str, list[Found]] = {}
     with seconds.of("list"):
@@ -132,7 +132,7 @@ def look(
         files = [found for name, some in clusters.items() if name not in as_they_were for found in some]
         clusters.clear()
         sources = looked_at(files, options, spool, seen, start)
-        # Archives have files of other clusters, too.
+        # An archive may hold files of a skipped cluster, which then is inspected after all.
         for name in sorted(as_they_were.keys() & {source.cluster_id for source in sources}):
             del seen.passed[name]
             sources += looked_at(as_they_were[name], options, spool, seen, start)
@@ -142,8 +142,8 @@ def look(
 
 
 def looked_at(files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None) -> list[Inspected]:
-    """What each file is, in order, and what each member of an archive is.  `files` is emptied: of a large fleet they take as much memory as what
-    they are."""
+    """Each file inspected, in order, an archive replaced by its members.  `files` is emptied: for a large fleet it takes as much memory as the
+    result."""
     known = [seen.find(found, options.pattern) for found in files]
     unknown = [found for found, source in zip(files, known, strict=True) if source is None]
     files.clear()
@@ -162,7 +162,7 @@ def looked_at(files: list[Found], options: Options, spool: Spool, seen: Seen, st
 
 
 def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
-    """What topics and other services have that was not taken yet, as files."""
+    """What topics and other services have that no earlier run has read, as files."""
 
     def whole(found: Found) -> int:
         source = inspect(found, options.pattern)
@@ -177,7 +177,7 @@ def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> 
 
 
 def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past, seen: Seen) -> Outcome:
-    """What can be said of an ingestion before anything was read."""
+    """The outcome of an ingestion as far as it is known before anything was read."""
     passed = Passed(Counter({TO_READ: past.passed.total()}))
     for other in seen.passed.values():
         passed.extend(other)
@@ -191,8 +191,8 @@ def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past, se
 
 @dataclass(frozen=True)
 class Loading:
-    """An ingestion that holds its warehouse.  `must_hold` raises where it does no more; `start` gives the session, where there is something to
-    read; `seconds`: where it is noted what its parts took."""
+    """An ingestion that holds the warehouse's lock.  `must_hold` raises Busy once the lock is lost; `start` gives the session if there is something
+    to read; `seconds` collects the time that each part took."""
 
     warehouse: str
     options: Options
@@ -205,7 +205,7 @@ class Loading:
     def read(
         self, portion: list[Identified], held: Collection[str], batch_id: int, now: dt.datetime
     ) -> tuple[dict[str, list[Added]], list[Read]]:
-        """What was written of some files, by table, and what each gave."""
+        """Read some files: the Parquet files that were written, by table, and what each source gave."""
         if not portion:
             return {}, []
         with self.seconds.of("start Spark"):
@@ -214,17 +214,17 @@ class Loading:
             return read_portion(spark, self.warehouse, portion, held, batch_id, now, self.spool, self.progress)
 
     def commit(self, batch_id: int, files: dict[str, list[Added]], rows: list[pa.RecordBatch]) -> None:
-        """Commit what was written, with rows of `sources` that say so."""
+        """Commit the written files together with their rows of `sources`."""
         self.must_hold()
         with self.seconds.of("commit"):
             write.commit_batch(self.warehouse, batch_id, files | {"sources": [write_sources(self.warehouse, rows)]})
 
 
 def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: Seen) -> Outcome:
-    """Append what is new in the files that were looked at."""
+    """Read and append what is new in the inspected files."""
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
-    # A batch that was undone has left no row, but tables do not take its number twice.
+    # An undone batch has no rows left, but the tables do not take its number a second time.
     batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
     with loading.seconds.of("identify"):
         owned, settled_after = earlier.second_look(found, past), loading.options.settled_after

@@ -1,8 +1,8 @@
-"""The one writer of a warehouse in an object store, among hosts that share nothing but the store.
+"""Lets one host at a time write to a warehouse in an object store; the hosts share nothing but the store.
 
-A lease is an object with a number, in the folder `writing`; the highest number holds.  To take it is to put the next number, which the store does
-for one host alone (a put that fails where the object is there).  The holder puts its object again every few seconds, and when it is done once more,
-as free.  Whoever waits watches it: one that has not changed for a while belongs to a host that is gone.  No clock is compared with another's.
+A lease is a numbered object in the folder `writing`; the highest number holds.  A host takes the lease by putting the next number, which the store
+allows one host only (the put fails if the object exists).  The holder puts its object again every few seconds, and once more, marked as free, when it
+is done.  A waiting host watches the object: if it has not changed for a while, its host is gone.  Clocks of different hosts are never compared.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def put_new(path: Path, content: bytes) -> bool:
 
 
 class Lease:
-    """A lease that is held.  `lost`: another host has taken it, since this one was not seen for so long."""
+    """A lease that this process holds.  `lost`: another host has taken it, because this one did not renew it in time."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.folder, self.number, self.lost = folder, number, False
@@ -51,7 +51,7 @@ class Lease:
         return place_of(self.folder, self.number)
 
     def content(self, *, is_free: bool = False) -> bytes:
-        # Another content each time, so that whoever watches sees that it was put.
+        # The content differs each time, so that waiting hosts see the renewal.
         return json.dumps({"owner": self.owner, "is_free": is_free, "mark": uuid.uuid4().hex}).encode()
 
     def _renew(self) -> None:
@@ -61,11 +61,11 @@ class Lease:
                 if not self.lost:
                     self.path.write_bytes(self.content())
             except OSError:
-                # The store does not answer now; there is another time before the lease counts as gone.
+                # The store does not answer; there is time for another try before the lease counts as gone.
                 continue
 
     def must_hold(self) -> None:
-        """Raises Busy where another host has the lease by now."""
+        """Raises Busy if another host has taken the lease."""
         if self.lost or highest(self.folder) != self.number:
             raise Busy(f"{self.folder}: another host has taken over writing; what was committed is kept, the next run continues from there")
 
@@ -85,7 +85,7 @@ def place_of(folder: Path, number: int) -> Path:
 
 
 def numbers(folder: Path) -> list[int]:
-    """Of all leases that are there, ascending."""
+    """The numbers of all existing leases, ascending."""
     return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdigit()) if folder.exists() else []
 
 
@@ -96,14 +96,14 @@ def highest(folder: Path) -> int:
 
 @contextmanager
 def leased(folder: Path, most_wait: float = MOST_WAIT_SECONDS) -> Iterator[Lease]:
-    """Hold the lease of a folder.  Raises Busy where others hold it for longer than `most_wait` seconds."""
+    """Hold the lease of a folder.  Raises Busy if others hold it for longer than `most_wait` seconds."""
     began, watched, since = time.monotonic(), b"", time.monotonic()
     while True:
         number = highest(folder)
         try:
             content = objects.content(place_of(folder, number)) if number else b'{"is_free": true}'
         except FileNotFoundError:
-            # Others have gone on meanwhile.
+            # Another host has taken the next number meanwhile.
             continue
         now = time.monotonic()
         if content != watched:

@@ -17,7 +17,7 @@ from ingestion.sources.stages import COPY, FAILED, TO_READ, UNKNOWN, Identified,
 
 
 class Seconds(dict[str, float]):
-    """What the parts of an ingestion took, in the order in which they began."""
+    """Seconds that each part of an ingestion took, in order."""
 
     @contextmanager
     def of(self, part: str) -> Iterator[None]:
@@ -28,17 +28,17 @@ class Seconds(dict[str, float]):
             self[part] = self.get(part, 0.0) + time.monotonic() - began
 
     def followed_by(self, later: Seconds) -> Seconds:
-        """Of two ingestions together."""
+        """The sums of two ingestions."""
         return Seconds({part: self.get(part, 0.0) + later.get(part, 0.0) for part in self | later})
 
 
 @dataclass
 class Outcome:
-    """What an ingestion did: what became of each file, bytes and records that are new, and what went wrong where.
+    """What an ingestion did: what became of each file, new bytes and records, and what went wrong where.
 
-    `states`: by path; `seconds`: that its parts took; `changed`: files that turned into others while they were read; `failed`: that met a fault of
-    our own; `nodeless`: captures of nodes that are not known; `owned_now`: earlier captures that have another node now; `passed_by`: by their
-    outcome the files that are as they were, and have no state.
+    `states`: by path; `seconds`: time that each part took; `changed`: files that became others (rotation) while they were read; `failed`: files on
+    which our own code failed; `nodeless`: captures whose node is unknown; `owned_now`: earlier captures that have another node now; `passed_by`:
+    number of skipped, unchanged files by outcome, which have no state.
     """
 
     batch_id: int | None = None
@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def read_seconds(self) -> float:
-        """From the look at the files to the commit of what they gave."""
+        """Seconds from identifying the files to the commit of what they gave."""
         return sum(self.seconds.get(part, 0.0) for part in ("identify", "start Spark", "read", "commit"))
 
     @property
@@ -85,12 +85,12 @@ class Outcome:
             self.failed.append(source.shown)
 
     def followed_by(self, later: Outcome) -> Outcome:
-        """This and another look at the same files as one outcome."""
+        """This outcome and that of another look at the same files, as one."""
         new = {path: states for path, states in self.states.items() if "new" in states and "new" not in later.states.get(path, [])}
         return replace(
             later,
             batch_id=later.batch_id or self.batch_id,
-            # What the first look has read the next one passes by.
+            # A file that the first look has read is unchanged for the next one.
             states=self.states | later.states | new,
             bytes_read=self.bytes_read + later.bytes_read,
             records=self.records + later.records,
@@ -114,7 +114,7 @@ def state_of(outcome: str, records: int) -> str:
 
 def faults(sources: Sequence[Identified], held: set[str], passed: Passed) -> list[str]:
     """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
-    still grow; `passed`: files that were passed by."""
+    still grow; `passed`: files that were skipped."""
     out = [fault for source in sources if (fault := said.fault(source, source.path in held))] + passed.faults
     outcomes = Counter(source.outcome for source in sources) + passed.outcomes
     if unknown := outcomes[UNKNOWN]:
@@ -130,7 +130,7 @@ def nodeless(sources: Sequence[Placed]) -> list[str]:
 
 
 def nodeless_said(paths: list[str]) -> str:
-    """How many captures have no node, one of them, and how to say it."""
+    """A message: how many captures have no node, an example, and the option that gives them one."""
     example = next((path for path in paths if layout_for(os.path.basename(path))), paths[0])
     layout = layout_for(os.path.basename(example))
     count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
-# Where a server of S3 is that is not Amazon's.
+# Variables with the endpoint of an S3 server that is not Amazon's.
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-# Whose folders without a Delta log are Parquet tables that each build makes again.
+# Schemas whose folders without a Delta log are Parquet tables that each build makes again.
 STEPS = ("staging", "intermediate")
 
 
@@ -59,7 +59,7 @@ def rows_of(path: str | Path) -> int:
 
 
 def path_of(place: str) -> Path:
-    """A folder or prefix, and what lies in it by `/`, with the methods of pathlib."""
+    """A folder or prefix as a path, with `/` and the methods of pathlib."""
     if not objects.is_uri(place):
         return Path(place)
     from upath import UPath
@@ -68,7 +68,7 @@ def path_of(place: str) -> Path:
 
 
 def put(file: Path, content: str | bytes) -> None:
-    """Make a file hold this, in one step: who reads it finds what it held before, or all of this."""
+    """Write a file atomically: a reader finds either the old content or all of the new."""
     aside = file.with_suffix(".part")
     aside.write_bytes(content.encode() if isinstance(content, str) else content)
     aside.replace(file)
@@ -85,7 +85,7 @@ class Warehouse:
         """The warehouse of a folder as the user writes it, or of a URI."""
         root = objects.plain(root)
         if any(os.environ.get(name, "").startswith("http://") for name in ENDPOINTS):
-            # Who names a server without TLS means it; delta-rs wants it said.
+            # An endpoint without TLS is meant so; delta-rs has to be told.
             os.environ.setdefault("AWS_ALLOW_HTTP", "true")
         return cls(root if objects.is_uri(root) else str(Path(root).resolve()))
 
@@ -107,7 +107,7 @@ class Warehouse:
         return self.table("bronze", name)
 
     def tables(self, schema: str) -> list[str]:
-        """The names of a schema's Delta tables that are there, in order; of a warehouse in a folder."""
+        """The names of a schema's existing Delta tables, in order; only for a warehouse in a folder."""
         return sorted(log.parent.name for log in Path(self.root, schema).glob("*/_delta_log"))
 
     def must_exist(self) -> None:
@@ -118,7 +118,7 @@ class Warehouse:
             )
 
     def must_have_bronze(self) -> None:
-        """Raises FileNotFoundError if nothing was ever read in: the first run makes all tables of bronze."""
+        """Raises FileNotFoundError if nothing was ever ingested: the first ingestion makes all tables of bronze."""
         from deltalake import DeltaTable
 
         self.must_exist()
@@ -127,39 +127,39 @@ class Warehouse:
 
     @property
     def work(self) -> Path:
-        """Folder for what dbt writes in addition to the tables; for a URI it is local, below the current folder, and has the copy to build in."""
+        """Folder for what dbt writes besides the tables; for a URI it is local, below the current folder, and also has the copy to build in."""
         if self.is_local:
             return Path(self.root, ".dbt")
         return Path(".chronicle", re.sub(r"\W+", "-", self.root))
 
     @property
     def building(self) -> Path:
-        """Folder of the marts of a build that is running, on the warehouse's own file system."""
+        """Folder of a running build's marts, on the warehouse's own file system."""
         return self.work / "building"
 
     @property
     def kept_steps(self) -> Path:
-        """Folder of the steps of the build before, while one of some clusters runs."""
+        """Folder that keeps the steps of the previous build during a partial build."""
         return self.work / "steps"
 
     @property
     def built(self) -> Path:
-        """File that says which state of the project made the marts; gone while they lack something."""
+        """File that says which state of the project made the marts; missing while they are incomplete."""
         return self.work / "built"
 
     @property
     def unfinished(self) -> Path:
-        """File that says what a build of some clusters started from; gone when it has ended (`chronicle/build/unfinished.py`)."""
+        """File that says what a partial build started from; deleted when it has ended (`chronicle/build/unfinished.py`)."""
         return self.work / "unfinished"
 
     @property
     def clusters_built(self) -> Path:
-        """File that names the clusters of the last build (null: all); missing where some models alone were made since."""
+        """File that names the clusters of the last build (null: all); missing if only some models were built since."""
         return self.work / "clusters"
 
     @property
     def incremental(self) -> Path:
-        """File that says which state of the project made the incremental tables, and the days that came later; missing while unknown."""
+        """File that says which state of the project made the incremental tables; missing while unknown."""
         return self.work / "incremental"
 
     @property
@@ -187,10 +187,10 @@ def is_written_to(place: Warehouse) -> bool:
 
 @contextlib.contextmanager
 def only_writer(place: Warehouse) -> Iterator[Callable[[], None]]:
-    """Hold the warehouse for one writing process: rows that arrive while a build runs could miss their day.  Gives what raises Busy where it is held
-    no more.
+    """Lock the warehouse for one writing process: rows that arrive while a build runs could miss their day.  Yields a function that raises Busy once
+    the lock is lost.
 
-    Raises Busy where another process holds it: at once in a folder, where the lock ends with the process, however that ends; after some minutes in
+    Raises Busy if another process holds the lock: at once in a folder, where the lock ends with the process, however that ends; after some minutes in
     an object store (`lease.py`).
     """
     place.work.mkdir(parents=True, exist_ok=True)

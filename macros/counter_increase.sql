@@ -1,4 +1,7 @@
-{#- How much a counter grew since the sample before: a value below it means that the process started over at 0. -#}
+{#-
+Growth of a counter since the previous sample; a lower value means that its process restarted from
+0.
+-#}
 {% macro counter_increase(value, previous) -%}
     case
         when {{ value }} >= {{ previous }} then {{ value }} - {{ previous }}

@@ -1,10 +1,13 @@
 {#-
-    The measures that reports of a day hold, in the order of their columns.  To add one, add its row here and run `make measures`,
-    which writes its columns into the .yml of rpt_cluster_daily, rpt_node_daily and rpt_fleet_daily.
+    The measures that reports of a day hold, in the order of their columns.  To add one, add its row
+    here and run `make measures`, which writes its columns into the .yml of rpt_cluster_daily,
+    rpt_node_daily and rpt_fleet_daily.
 
-    `fact`: the table of its rows, of which `where` takes some.  Of a fact of one day, `day` names it and `value` is what is summed
-    (1 counts rows); a stretch of time from `started_at` to `ended_at` gives each of its days the milliseconds that fall into it.
-    `node`: who it belongs to (node_id); what is of the cluster alone (null) is not in rpt_node_daily.
+    `fact`: the table of its rows, which `where` filters.  If each row counts on one day, `day` is
+    that day and `value` is summed (1 counts rows); a stretch of time from `started_at` to
+    `ended_at` adds to each of its days the milliseconds in that day.
+    `node`: the node it belongs to (node_id); measures of the cluster alone (null) are not in
+    rpt_node_daily.
 -#}
 {% macro daily_measures() -%}
 {{ return([

@@ -1,5 +1,6 @@
 {#-
-The first ten records behind a row, in order of time (`at`), in a grouped select; of those that `condition` holds for.
+The first ten records behind a row, in order of time (`at`), in a grouped select; only records for
+which `condition` is true.
 -#}
 {% macro evidence(condition=none, at='logged_at') -%}
     transform(
@@ -20,7 +21,7 @@ The first ten records behind a row, in order of time (`at`), in a grouped select
 {%- endmacro %}
 
 
-{#- The warnings of a row: the texts whose condition holds. -#}
+{#- The warnings of a row: the texts whose condition is true. -#}
 {% macro warnings(texts) -%}
     filter(
         array(
@@ -33,7 +34,7 @@ The first ten records behind a row, in order of time (`at`), in a grouped select
 {%- endmacro %}
 
 
-{#- The columns that every staged event carries: where it is, when, who wrote it. -#}
+{#- The columns that every staged event has: position, time, writer. -#}
 {% macro event_columns() -%}
     cluster_id,
     node_id,

@@ -1,4 +1,6 @@
-{#- A field of a recognised record, cast; null if the wording has none or where it is not a value of that type. -#}
+{#-
+A field of a recognised record, cast; null if the wording has none or the value is not of that type.
+-#}
 {% macro field(name, type='string') -%}
     {%- if type == 'string' -%}
         fields['{{ name }}']

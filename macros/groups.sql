@@ -40,8 +40,9 @@ Partition of __consumer_offsets that holds a group: the absolute hash modulo the
 
 
 {#-
-Broker behind a number under which a client connects to a coordinator. Clients take 2147483647 less the broker's id, to have
-a connection of its own; the newer consumer (KIP-848) also prints the id itself.
+Broker behind a number under which a client connects to a coordinator. Clients take 2147483647 minus
+the broker's id, to get a separate connection; the newer consumer (KIP-848) also prints the id
+itself.
 -#}
 {% macro coordinator_of_node(number) -%}
     if({{ number }} > 1073741823, 2147483647 - {{ number }}, {{ number }})
@@ -49,8 +50,8 @@ a connection of its own; the newer consumer (KIP-848) also prints the id itself.
 
 
 {#-
-Group of an old consumer, whose id is `<group>_<consumer.id>` or `<group>_<host>-<millis>-<8 hex>`: what is before the
-last underscore, for hosts have none.
+Group of an old consumer, whose id is `<group>_<consumer.id>` or `<group>_<host>-<millis>-<8 hex>`:
+the part before the last underscore, because host names have none.
 -#}
 {% macro group_of_member(member_id) -%}
     left(

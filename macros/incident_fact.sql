@@ -1,7 +1,8 @@
 {#-
-The columns of int_incidents__events for the rows of one fact; what an argument leaves out is null. Arguments are SQL:
-`at` and `until` its times (until null: it still lasts), `nodes` whom it befell, `other` the node it mentions beside them,
-`amount` what the sentence counts, `burst` what else belongs to the same event within `burst_ms`.
+The columns of int_incidents__events for the rows of one fact; omitted arguments are null. Arguments
+are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the affected nodes,
+`other` the other node it mentions, `amount` the number in its sentence, `burst` the text that facts
+of the same event share (within `burst_ms`).
 -#}
 {% macro incident_fact(
     fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',

@@ -1,4 +1,4 @@
-{#- The last row per key, by an order that must be total; the columns of the relation, nothing added. -#}
+{#- The last row per key, by an order that must be total; only the columns of the relation. -#}
 {% macro latest_per(relation, key, order) -%}
     select * except (_place)
     from (

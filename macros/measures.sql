@@ -1,4 +1,4 @@
-{#- Columns with the sums of int_days__measures, null if the day has no evidence: nothing known is not nothing happened. -#}
+{#- Columns with the sums of int_days__measures; null, not 0, if the day has no evidence. -#}
 {% macro measures(rows, known) -%}
     {%- for measure in rows %}
     case
@@ -9,7 +9,7 @@
 {%- endmacro %}
 
 
-{#- The measures of nodes: all but those of the cluster alone. -#}
+{#- The measures of nodes: all except those of the cluster alone. -#}
 {% macro node_measures() -%}
     {{ return(daily_measures() | rejectattr('node', 'equalto', 'null') | list) }}
 {%- endmacro %}

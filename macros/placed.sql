@@ -1,6 +1,6 @@
 {#-
-Rows of a relation with the incarnation of the cluster that held at their time; one without a time belongs to the first.
-Both are names of CTEs; `at` is the column with the time.
+Rows of a relation with the incarnation of the cluster at their time; a row without a time belongs
+to the first. Both are names of CTEs; `at` is the column with the time.
 -#}
 {% macro placed(rows, at='logged_at', incarnations='incarnations') -%}
     select

@@ -1,6 +1,7 @@
 {#-
-The condition that joins the lives of topics to rows that are placed: those that held at their time. Both are names of CTEs; `at` is the
-column with the time. The first life needs no row: without one `life_number` is 1.
+The condition that joins placed rows to the life of their topic at the time of the row. Both are
+names of CTEs; `at` is the column with the time. The first life needs no row: without one
+`life_number` is 1.
 -#}
 {% macro placed_in_life(rows, at='logged_at', lives='lives') -%}
     {{ rows }}.cluster_id = {{ lives }}.cluster_id

@@ -1,4 +1,7 @@
-{#- The folder that says whose a file is: the one that it is in, or the one above it where that is called log or logs. -#}
+{#-
+The folder that identifies the owner of a file: its own, or the one above if its own is called log
+or logs.
+-#}
 {% macro process_folder(path='source_path') -%}
     {%- set folder -%} substring_index(substring_index({{ path }}, '/', -2), '/', 1) {%- endset -%}
     {%- set above -%} substring_index(substring_index({{ path }}, '/', -3), '/', 1) {%- endset -%}
@@ -10,9 +13,10 @@
 
 
 {#-
-The process that wrote a file: its node, else the folder and name of the file, without what rotation and the word for GC
-logs add. ZooKeeper beside a broker is a process of its own. A client's log and its GC log in one folder have the same name
-where the names of the files differ by that word alone, or say nothing else.
+The process that wrote a file: its node, else the folder and name of the file, without suffixes of
+rotation and the word gc. ZooKeeper beside a broker is a process of its own. A client's log and its
+GC log in one folder have the same name if their file names differ only by that word, or are
+generic.
 -#}
 {% macro process_name(path='source_path', node='node_id') -%}
     {%- set file -%} substring_index({{ path }}, '/', -1) {%- endset -%}
@@ -32,8 +36,9 @@ where the names of the files differ by that word alone, or say nothing else.
 
 
 {#-
-Rows with the `owner` of the process that they name: the id of its node, the client id that a client prints, else its folder
-(int_clients__named), and `has_several_clients`. Both are names of CTEs; a row without a time (`at`) takes the last name.
+Rows with the `owner` of their process: the id of its node, the client id that a client prints, else
+its folder (int_clients__named), and `has_several_clients`. Both are names of CTEs; a row without a
+time (`at`) takes the last name.
 -#}
 {% macro with_owner(rows, at='logged_at', clients='clients') -%}
     select

@@ -13,7 +13,10 @@
     {%- if start %}{{ overlaps_period(start, end) }}{% endif %}
 {%- endmacro %}
 
-{# What lasts from `start` to `end` (null: continues), or happens at `start`, lies in the period or at the time that was asked for. #}
+{#
+A row that lasts from `start` to `end` (null: continues), or happens at `start`, overlaps the period
+or the time that was asked for.
+#}
 {% macro overlaps_period(start, end=none) -%}
     {%- if var('since', none) is not none and end %} and ({{ end }} is null or {{ end }} >= {{ time_literal(var('since')) }})
     {%- elif var('since', none) is not none %} and {{ start }} >= {{ time_literal(var('since')) }}
@@ -22,17 +25,23 @@
     {%- if var('at', none) is not none %} and {{ start }} <= {{ time_literal(var('at')) }}{% if end %} and ({{ end }} is null or {{ end }} > {{ time_literal(var('at')) }}){% endif %}{% endif %}
 {%- endmacro %}
 
-{# A text as a literal of SQL; a backslash, which is an escape to Spark and none to delta-rs, stands outside of the quotes. #}
+{#
+A text as an SQL literal; a backslash, which is an escape to Spark but not to delta-rs, is put
+outside the quotes.
+#}
 {% macro text_literal(text) -%}
     {%- set quoted = "'" ~ (text | string | replace("'", "''") | replace('\\', "' || chr(92) || '")) ~ "'" -%}
     {{ '(' ~ quoted ~ ')' if '\\' in text | string else quoted }}
 {%- endmacro %}
 
-{# A time, as ISO 8601 writes it, as a literal of SQL; without a zone it is UTC. #}
+{# A time in ISO 8601 as an SQL literal; without a zone it is UTC. #}
 {% macro time_literal(text) -%}cast({{ text_literal(text) }} as timestamp){%- endmacro %}
 
 
-{#- A value as sentences say it: by the words that dbt_project.yml has for the values of the column, else with blanks for underscores. -#}
+{#-
+A value as sentences write it: the phrase in dbt_project.yml for that value of the column, else with
+blanks for underscores.
+-#}
 {% macro in_words(column, expression=none) -%}
     case {{ expression or column }}
         {#- To a linter every var is a text. #}

@@ -1,4 +1,7 @@
-{#- A release as array<int>, to compare as numbers: '0.10.1.0' is [0, 10, 1, 0]; what is behind a hyphen is cut. -#}
+{#-
+A release as array<int>, to compare as numbers: '0.10.1.0' is [0, 10, 1, 0]; a suffix after a hyphen
+is cut.
+-#}
 {% macro release_numbers(expression) -%}
     transform(
         split(split_part({{ expression }}, '-', 1), '[.]'),

@@ -1,4 +1,7 @@
-{#- A sentence with its places filled in from the columns of int_incidents__members; null if there is no sentence. -#}
+{#-
+A sentence with its placeholders filled in from the columns of int_incidents__members; null if there
+is no sentence.
+-#}
 {% macro fill_sentence(sentence) -%}
     {%- set places = {
         'nodes': "coalesce(nullif(nodes_text, ''), '?')",
@@ -20,7 +23,7 @@
 {%- endmacro %}
 
 
-{#- Milliseconds as people say them: 819 ms, 13.5 s, 12.0 min, 3.1 h, 2.2 d. -#}
+{#- Milliseconds in readable form: 819 ms, 13.5 s, 12.0 min, 3.1 h, 2.2 d. -#}
 {% macro readable_duration(milliseconds) -%}
     case
         when {{ milliseconds }} is null then 'the rest of the logs'

@@ -1,4 +1,7 @@
-{#- The value in force of a setting, as text: given, measured (names with @), that of the setting it follows, Kafka's default. -#}
+{#-
+The effective value of a setting, as text: given, measured (names with @), that of the setting it
+follows, Kafka's default.
+-#}
 {% macro setting_value(name) -%}
     coalesce(
         configured[{{ name }}],

@@ -1,34 +1,44 @@
 {#-
-What lets a build of some clusters make a table only from a time on: that of the first row that differs of what the table reads, less `ahead`
-in its `meta`. The rows before it stay as the build before left them. `chronicle build` fills the time in (`chronicle/build/compiled.py`);
-where a table is made whole, and in dbt run by hand, conditions are `true` and what is only `in_part` is not there.
+Macros that let a partial build make a table only from a start time on: the time of the first
+changed row in what the table reads, minus `ahead` in its `meta`. Earlier rows stay as the previous
+build left them. `chronicle build` fills in the start time (`chronicle/build/compiled.py`); in a
+full build of the table, and in dbt run by hand, conditions are `true` and `in_part` yields nothing.
 -#}
 
-{#- A condition: the row is not before the time from which on the table is made, or `back` before that. -#}
+{#- A condition: the row is not before the start time, or not before `back` before it. -#}
 {% macro since(column, back='0 seconds') -%}
     {{ return(column ~ " >= '/* since " ~ back ~ " */'" if var('compiled', false) else 'true') }}
 {%- endmacro %}
 
 
-{#- A condition: the row is not before the day of that time. Files of bronze say which days they hold, so most of them are not opened. -#}
+{#-
+A condition: the row is not before the day of the start time. Bronze files list the days they hold,
+so most are not opened.
+-#}
 {% macro since_day(column) -%}
     {{ return(column ~ " >= '/* from day */'" if var('compiled', false) else 'true') }}
 {%- endmacro %}
 
 
-{#- SQL that counts only where the table is made in part: `{% call in_part() %} union all … {% endcall %}`. -#}
+{#-
+SQL that is used only if the table is made in part:
+`{% call in_part() %} union all … {% endcall %}`.
+-#}
 {% macro in_part() -%}
     {%- if var('compiled', false) %}/* in part */ {{ caller() }} /* whole */{% endif -%}
 {%- endmacro %}
 
 
-{#- The table's own rows of these clusters, as the build before left them: what is carried over the time from which on it is made. -#}
+{#-
+The table's own rows of these clusters, as the previous build left them, to carry values over the
+start time.
+-#}
 {% macro as_before() -%}
     {{ return('__as_before__') }}
 {%- endmacro %}
 
 
-{#- Roles of events that concern all rows of the table: if such events arrive, it is made whole. -#}
+{#- Roles of events that affect all rows of the table: if such events arrive, it is made whole. -#}
 {% macro whole_for(roles) -%}
     {%- set ids = [] -%}
     {%- for role in roles -%}
@@ -38,7 +48,7 @@ where a table is made whole, and in dbt run by hand, conditions are `true` and w
 {%- endmacro %}
 
 
-{#- Of each `key` the last row of a CTE before the time from which on the table is made; no key has two at one time. -#}
+{#- For each `key` the last row of a CTE before the start time; no key has two rows at one time. -#}
 {% macro last_before(rows, at, key) -%}
     select {{ rows }}.*
     from {{ rows }}

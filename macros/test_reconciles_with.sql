@@ -1,6 +1,7 @@
 {#-
-    Groups in which a model and the source of its rows disagree in what they count.  `by` and `counts` name what is compared, and say
-    how it is reckoned: a text for both sides alike, or `source:` and `model:`.  A group that one side lacks counts as nothing there.
+    Groups in which the counts of a model differ from those of the source of its rows.  `by` and
+    `counts` name the columns and aggregates to compare: one text for both sides, or `source:` and
+    `model:`.  A group that one side lacks counts as 0 there.
 -#}
 {% test reconciles_with(model, source, counts, by=['cluster_id'], source_where=none, model_where=none) -%}
     {%- set sides = {'source': (source, source_where), 'model': (model, model_where)} -%}

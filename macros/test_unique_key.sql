@@ -1,4 +1,7 @@
-{#- Rows of a model that share a key, and how many they are; two nulls are the same value here, unlike in dbt's `unique`. -#}
+{#-
+Keys that several rows of a model share, with the number of rows; two nulls are equal here, unlike
+in dbt's `unique`.
+-#}
 {% test unique_key(model, columns) -%}
     select
         {{ columns | join(', ') }},

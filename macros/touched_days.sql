@@ -1,14 +1,16 @@
 {#-
-The event days that must be built again, as date literals for `event_date in (…)`: those of rows that arrived in later batches
-than the last that the model has seen. They are found once, when the model is compiled; the write takes them from the compiled
-text between the two marks, so that it empties the days that were read and no others.
+The event days that must be built again, as date literals for `event_date in (…)`: those of rows
+that arrived in later batches than the last one the model has seen. They are found once, when the
+model is compiled; the write takes them from between the two marks in the compiled text, so that it
+empties exactly the days that were read.
 
-Batches are numbered one after the other; the time of an arrival comes from a clock, which may be set back.
+Compared by batch, because batches are numbered consecutively; the time of an arrival comes from a
+clock, which may be set back.
 -#}
 {% macro touched_days(relation) -%}
     {%- set days = [] -%}
     {%- if execute and is_incremental() -%}
-        {#- Two queries: only a literal lets Delta leave out the files that are older. -#}
+        {#- Two queries: only with a literal does Delta skip the older files. -#}
         {%- set newest = run_query('select max(batch_id) from ' ~ this).rows[0][0] -%}
         {%- set found = run_query(
             'select distinct cast(event_date as string) from ' ~ relation ~ ' where event_date is not null'
@@ -23,8 +25,8 @@ Batches are numbered one after the other; the time of an arrival comes from a cl
 
 
 {#-
-A condition that is true for the days that an incremental table is to replace: all, when it is made whole. `chronicle build` fills the
-days in itself (`chronicle/build/compiled.py`).
+A condition that is true for the days that an incremental table replaces: all days in a full build.
+`chronicle build` fills in the days itself (`chronicle/build/compiled.py`).
 -#}
 {% macro in_touched_days(relation) -%}
     {%- if var('compiled', false) -%}
@@ -38,8 +40,9 @@ days in itself (`chronicle/build/compiled.py`).
 
 
 {#-
-A condition that is true for the rows that an incremental table has not seen yet, where it adds what is new to what it holds of the days that
-it replaces (`in_part`, `as_before`); for all rows where it is made of whole days, as in dbt run by hand.
+A condition that is true for the rows that an incremental table has not seen yet, if it adds new
+rows to its stored rows of the days that it replaces (`in_part`, `as_before`); for all rows if it is
+made of whole days, as in dbt run by hand.
 -#}
 {% macro in_new_batches() -%}
     {{ return("batch_id > '/* newest batch */'" if var('compiled', false) else 'true') }}

@@ -1,4 +1,4 @@
-"""Where Spark looks for data sources by itself: installed, `spark.read.format("kafka_logs")` needs no registration."""
+"""The package name by which Spark finds data sources: once installed, `spark.read.format("kafka_logs")` needs no registration."""
 
 from ingestion.data_source import KafkaLogs as DefaultSource
 

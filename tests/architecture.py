@@ -13,9 +13,9 @@ from ingestion.warehouse import Warehouse
 
 PAGE = PROJECT / "docs" / "architecture.md"
 BEGIN, END = "<!-- made by python -m tests.architecture -->", "<!-- end -->"
-# A door that so many subjects read is not drawn as an arrow.
+# A door that this many subjects read is not drawn as an arrow.
 EVERYWHERE = 5
-# What these read are marts, which are public, of all subjects.
+# Subjects that read marts, which are public, of all other subjects.
 LATER = ("incidents", "days")
 
 
@@ -24,7 +24,7 @@ def models(manifest: Any) -> list[Any]:
 
 
 def readers(manifest: Any) -> dict[str, set[str]]:
-    """By the name of each step that another subject reads: these subjects. Marts and reports are not steps, but what people read."""
+    """The subjects that read each step of another subject, by the step's name. Marts and reports are for people and not counted as steps."""
     found: dict[str, set[str]] = defaultdict(set)
     for node in models(manifest):
         for key in node.depends_on.nodes:

@@ -1,7 +1,7 @@
 """`make bench-serve`: how long each chart's query takes at `chronicle serve`, on a year of a fleet, for 1, 4 and 16 clients.
 
-The fleet (200 clusters, 10 million records) is made of a warehouse that is built (`tests/fleet.py`).  Prints p50 and p95 by chart; of charts whose p95
-at 4 clients is over the goal, the plan goes to a JSON file with all the rest.
+The fleet (200 clusters, 10 million records) is made from a built warehouse (`tests/fleet.py`).  Prints p50 and p95 by chart; the plans of charts
+whose p95 at 4 clients is over the goal go to a JSON file with all other figures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Key = tuple[str, str]
 
 
 def of_the_lab(warehouse: Path) -> str:
-    """The lab's clusters and the incidents, ingested and built, if they are not."""
+    """The lab's clusters and the incidents, ingested and built unless they already are."""
     if not (warehouse / "reports").exists():
         with tempfile.TemporaryDirectory() as folder:
             lab = filled(Path(folder), str(warehouse))
@@ -63,7 +63,7 @@ def client(port: int, rounds: int, seed: int, seconds: dict[Key, list[float]], f
 
 
 def measured(port: int, clients: int, samples: int) -> dict[Key, list[float]]:
-    """Seconds of every query, at least so many of each, asked by so many clients at the same time."""
+    """Seconds of every query, at least `samples` of each, run by this many clients at the same time."""
     seconds: dict[Key, list[float]] = defaultdict(list)
     faults: list[str] = []
     rounds = math.ceil(samples / clients)
@@ -80,7 +80,7 @@ def measured(port: int, clients: int, samples: int) -> dict[Key, list[float]]:
 
 
 def percentile(values: list[float], part: float) -> float:
-    """The least value that this part of all values does not exceed."""
+    """The least value that at least this part of all values does not exceed."""
     return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
 
 
@@ -96,7 +96,7 @@ def plans(port: int, slow: list[Key]) -> dict[Key, str]:
 
 
 def machine() -> str:
-    """What was measured on: processor, cores, memory."""
+    """The machine that was measured: processor, cores, memory."""
     names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
@@ -145,7 +145,7 @@ def main() -> None:
     about["rows"] = fleet.rows(str(options.fleet))
     with serving(str(options.fleet), memory=options.memory) as served:
         port = served.port
-        # What a JVM compiles, and reads for the first time, belongs to no query; the second compiler takes minutes to do its part.
+        # Warm up first, so that no query pays for compilation and first reads; the second compiler takes minutes to do its part.
         measured(port, 1, 1)
         measured(port, 4, 12)
         results = {n: measured(port, n, options.samples) for n in options.clients}

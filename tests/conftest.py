@@ -15,7 +15,7 @@ from tests.lab import Lab, made
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Every lab cluster, every incident (as `incident-1` …) and the bad input, ingested and built.
 
-    CHRONICLE_LAB names the folder of one that `python -m tests.lab` has made; its warehouse is left as it is, tests have a copy.
+    CHRONICLE_LAB names the folder of a lab made by `python -m tests.lab`; tests work on a copy of its warehouse.
     """
     given = os.environ.get("CHRONICLE_LAB")
     lab = Lab.of(Path(given)).copied(tmp_path_factory.mktemp("copy")) if given else made(tmp_path_factory.mktemp("lab"))

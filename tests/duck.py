@@ -14,7 +14,7 @@ import duckdb_extension_delta
 from dashboards.described import dbt_models
 from ingestion.warehouse import Warehouse
 
-# What Spark calls otherwise than DuckDB.
+# Functions that have another name in Spark than in DuckDB.
 MACROS = [
     "create macro unix_millis(moment) as epoch_ms(moment)",
     "create macro date_format(moment, form) as strftime(moment, '%Y-%m-%d %H:%M:%S')",
@@ -32,7 +32,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 def show_marts(session: duckdb.DuckDBPyConnection, place: Warehouse) -> None:
-    """Make the published tables of a warehouse known, with functions under the names that they have in Spark."""
+    """Create views of the published tables of a warehouse, and functions under the names that they have in Spark."""
     session.execute("create schema marts; create schema reports")
     for macro in MACROS:
         session.execute(macro)
@@ -41,7 +41,7 @@ def show_marts(session: duckdb.DuckDBPyConnection, place: Warehouse) -> None:
 
 
 def comparable(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows in an order of their own, with values as both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating
+    """Sorted rows, with values in a form in which both engines' clients can be compared: times and days in ISO 8601 UTC, lists in JSON, floating
     numbers to nine digits."""
     return sorted((tuple(map(_plain, row)) for row in rows), key=repr)
 

@@ -23,9 +23,9 @@ from chronicle.output.sql_text import literal
 from tests import duck
 
 BRONZE = "bronze"
-# Views and steps: what they hold shows in the tables that are published.
+# Views and steps: their differences show in the published tables.
 NOT_PUBLISHED = {BRONZE, "staging", "intermediate"}
-# Columns, of all tables or of one, that two runs over the same files need not share.
+# Columns, of all tables or of one, that may differ between two runs over the same files.
 RUN_DEPENDENT = {
     "batch_id": "counts the runs of `ingest`",
     "ingested_at": "the clock of the run that read the record",
@@ -34,7 +34,7 @@ RUN_DEPENDENT = {
     "fct_sources.modified_at": "a checkout or a copy sets a file's time of change",
     "fct_sources.source_key": "a hash of the path; the path itself is compared",
 }
-# Paths are compared without what all paths of a cluster begin with: where the files lay when they were read.
+# Paths are compared without the common prefix of their cluster: the folder in which the files were read.
 PATH = "source_path"
 EXAMPLES = 3
 SHOWN_CHARACTERS = 100
@@ -69,7 +69,7 @@ class Renames:
 
 @dataclass
 class Verdict:
-    """What a table's line says: its rows in NEW, and what differs.  `clusters`: those whose rows differ."""
+    """The content of a table's line: its rows in NEW, and the differences.  `clusters`: those whose rows differ."""
 
     table: str
     rows: int = 0
@@ -182,7 +182,7 @@ class Pair:
         return f"cast({value} as varchar)" if as_text else value
 
     def _examples(self, columns: list[str]) -> list[str]:
-        """Rows of one key beside each other, with what changed in them; else rows that only one side has."""
+        """Rows with the same key side by side, with the values that changed; otherwise rows that only one side has."""
         key = columns[0]
         held = {side: self.session.execute(f"select * from {side} order by all limit 1000").fetchall() for side in ("lost", "gained")}
         paired = []

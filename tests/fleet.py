@@ -1,6 +1,6 @@
-"""A year of a fleet, made of a warehouse that is built: its clusters repeated under other names and on other days.
+"""A year of a fleet, made from a built warehouse: its clusters repeated under other names and on other days.
 
-Bronze, marts and reports are multiplied as they are, so that no hours of building are needed.  A repetition renames its cluster (`cluster_id`), moves
+Bronze, marts and reports are copied row by row, which saves hours of building.  A repetition renames its cluster (`cluster_id`), moves
 all times by whole days, and renames keys, ids of sources and batches in the same way in every table, so that rows still find each other.
 """
 
@@ -20,9 +20,9 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.duck import connect
 
-# Tables that are about no cluster stay as they are, except for this one, whose days are sums over those of clusters.
+# Tables without a cluster stay as they are, except for this one, whose days are sums over the clusters' days.
 OF_THE_FLEET = "rpt_fleet_daily"
-# As the model has them; every other column is a sum.
+# The model's expressions; every other column is a sum.
 FLEET_COLUMNS = {
     "event_date": "event_date",
     "clusters": "count(*)",
@@ -38,7 +38,7 @@ DAYS = 365
 
 @dataclass(frozen=True)
 class Repetition:
-    """One cluster's history once more: `name` is what it is called, `days` how far it moves."""
+    """A repetition of one cluster's history: `name` is its new name, `days` how far its times are moved."""
 
     number: int
     original: str
@@ -47,7 +47,7 @@ class Repetition:
 
 
 def repetitions(last_days: dict[str, dt.date], records: dict[str, int], clusters: int, wanted: int) -> list[Repetition]:
-    """As many as make `wanted` records on `clusters` clusters, spread over the year; the same for the same warehouse."""
+    """Enough repetitions for `wanted` records on `clusters` clusters, spread over the year; the same for the same warehouse."""
     dice = random.Random(7)
     originals = sorted(last_days)
     found: list[Repetition] = []
@@ -82,7 +82,7 @@ def moved(column: pa.Field) -> str:
 
 
 def multiplied(session: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, parts: int) -> Iterator[pa.RecordBatchReader]:
-    """A table's rows in all repetitions, ordered by cluster and day, in so many parts."""
+    """A table's rows in all repetitions, ordered by cluster and day, in this many parts."""
     days = [column.name for column in schema if types.is_date(column.type)]
     order = ", ".join(["cluster_id", *days[:1]])
     columns = ", ".join(moved(column) for column in schema)
@@ -94,7 +94,7 @@ def multiplied(session: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema
 
 
 def fleet_days(table: str, schema: pa.Schema) -> str:
-    """Days of the fleet from those of its clusters, which stand beside it, in DuckDB's SQL."""
+    """DuckDB SQL that sums the days of the fleet from `rpt_cluster_daily` in the same folder."""
     columns = ", ".join(f"{FLEET_COLUMNS.get(column.name, f'sum({column.name})')} as {column.name}" for column in schema)
     return f"select {columns} from delta_scan('{Path(table).parent}/rpt_cluster_daily') group by event_date order by event_date"
 
@@ -130,7 +130,7 @@ def repeat(session: duckdb.DuckDBPyConnection, table: str, to: str) -> None:
     elif "cluster_id" not in schema.names:
         readers = iter([session.sql(f"select * from delta_scan('{table}')").to_arrow_reader(100_000)])
     else:
-        # What is read from raw text does not fit into memory at once.
+        # The raw texts do not fit into memory at once.
         readers = multiplied(session, table, schema, parts=24 if Path(table).name == "log_records" else 1)
     for reader in readers:
         write_deltalake(to, reader.cast(schema), mode="append", partition_by=about.partition_columns or None)

@@ -1,8 +1,8 @@
-"""The worst time per MB of every pattern that meets foreign text: `make hostile`.
+"""The worst time per MB of every pattern that is matched against foreign text: `make hostile`.
 
-Each pattern that `tests/python/hostile.py` collects meets all texts that are made from its own parse tree, 4 KB long; the slowest of them meet it again at
-64 KB, and what the slowest takes there, in seconds of processor time per MB, is the pattern's figure.  A pattern of `linear.for_lines` has two: what
-`re` takes for lines of linear.SHORT characters, one after another, and what RE2 takes for longer ones; the worse of the two counts.
+Each pattern that `tests/python/hostile.py` collects is timed on texts of 4 KB made from its own parse tree, and the slowest of them again at 64 KB;
+the worst of these, in seconds of processor time per MB, is the pattern's figure.  A pattern of `linear.for_lines` has two: the time of `re` for lines
+of linear.SHORT characters, one after another, and that of RE2 for longer ones; the worse of the two counts.
 
 Prints the table of `docs/reliability.md` and the ten slowest patterns with the text that slows them down.
 """
@@ -20,7 +20,7 @@ from ingestion.reading import linear
 from tests.python import hostile
 
 SMALL, LARGE = 4_000, 64_000
-# So many of a pattern's slowest texts are taken long, and so many of all patterns are named.
+# How many of a pattern's slowest texts are tried at full length, and how many of all patterns are listed.
 MOST, NAMED = 3, 10
 GROUPS = {
     "form": "forms of the catalogue",
@@ -36,7 +36,7 @@ OTHERS = "names, bundles, nodes, times and the rest"
 
 @dataclass(frozen=True, order=True)
 class Worst:
-    """What the slowest text of a pattern costs it, in seconds per MB, and which text that is."""
+    """The cost of a pattern's slowest text in seconds per MB, and that text."""
 
     seconds_per_megabyte: float
     name: str
@@ -64,7 +64,7 @@ def worst_of(found: hostile.Found) -> Worst:
 
 
 def long_of(found: hostile.Found) -> Any:
-    """The pattern as it meets long texts."""
+    """The pattern that is used for long texts."""
     return found.pattern._long if isinstance(found.pattern, linear.ForLines) else found.pattern
 
 

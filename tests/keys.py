@@ -1,7 +1,7 @@
 """The keys of all steps between bronze and marts (`tests/flow/test_keys.py`).
 
-Most steps are views: a query of one asks all beneath it once more, and a test of each took four minutes of two cores. Here each is written
-once, from what was written of those it reads, and DuckDB looks for keys that are there twice.
+Most steps are views: a query of one runs everything beneath it again, and a test of each took four minutes of two cores. Here each is written
+once, from the stored rows of the steps it reads, and DuckDB looks for duplicate keys.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 
 class Storing(Runner):
-    """Writes each view once, as Parquet, and lets its readers read that.  Every query is asked, those that cannot find rows among them."""
+    """Writes each view once, as Parquet, for its readers.  Every query runs, even those that cannot find rows."""
 
     def __init__(self, spark: SparkSession, place: Warehouse, project: Project, folder: Path) -> None:
         super().__init__(spark, place, project)
@@ -89,7 +89,7 @@ def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, 
 
 
 def storable(rows: DataFrame) -> DataFrame:
-    """Columns without a type, which hold nothing but nulls, as texts: Parquet has no such type."""
+    """Casts columns of the void type, which hold only nulls, to texts: Parquet has no such type."""
     for column in rows.schema.fields:
         if column.dataType.typeName() == "void":
             rows = rows.withColumn(column.name, rows[column.name].cast("string"))

@@ -1,4 +1,4 @@
-"""The one warehouse of the tests that need facts: how it is filled, built and asked, and what goes into it."""
+"""The one warehouse of the tests that need facts: its input, and how it is filled, built and queried."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*
 INCIDENTS = Path(__file__).parent / "incidents"
 SECRET = "correct-horse-battery"
 SAID = "said.pickle"
-# As a build has them. Queries of tests are many and their rows few: generated code takes longer to compile than the rows do without it.
+# Set as in builds. Tests run many queries over few rows, for which compiling generated code takes longer than running without it.
 WITHOUT_CODE = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
-# dbt would ask each step, and so all that lies beneath it, once more for its key: four minutes of two cores. tests/flow/test_keys.py writes each
-# step of some clusters once instead, and looks for its keys there.
+# dbt would query each step, and so everything beneath it, again to test its key: four minutes of two cores. tests/flow/test_keys.py instead writes
+# each step of some clusters once, and checks the keys there.
 STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
 KEYS_OF_STEPS = " ".join(f"test_name:unique_key,path:models/{folder}" for folder in STEPS)
 
 
 @dataclass
 class Lab:
-    """The warehouse, where the clusters' files are, and what was said of each."""
+    """The warehouse, the folder of the clusters' files, and the outcome of each ingestion."""
 
     folder: Path
     warehouse: str
     outcomes: dict[str, ingesting.Outcome] = field(default_factory=dict)
     built: building.Outcome | None = None
-    # The session that knows all tables; none after something was written.
+    # The session in which all tables are registered; None after something was written.
     knowing: SparkSession | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, folder: Path) -> Lab:
-        """The one that `made` has left in a folder."""
+        """The lab that `made` has left in a folder."""
         return pickle.loads((folder / SAID).read_bytes())
 
     def copied(self, folder: Path) -> Lab:
-        """With a warehouse of its own.  What is never written again is not written twice."""
+        """The lab with a copy of its warehouse.  Files that are never written again are linked."""
         to = folder / "warehouse"
         shutil.copytree(self.warehouse, to, copy_function=_linked)
         return replace(self, warehouse=str(to))
@@ -115,7 +115,7 @@ def filled(folder: Path, warehouse: str) -> Lab:
 
 
 def made(folder: Path) -> Lab:
-    """All of it ingested and built, with dbt's tests, in a folder: `files/`, `warehouse/`, and what was said."""
+    """All of it ingested and built, with dbt's tests, in a folder: `files/`, `warehouse/`, and the outcomes."""
     (folder / "files").mkdir(parents=True)
     lab = filled(folder / "files", str(folder / "warehouse"))
     lab.built = lab.build(tests=True, exclude=KEYS_OF_STEPS)
@@ -144,7 +144,7 @@ def bad_input(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    # Under its own name: what is written is read elsewhere.
+    # Imported under its own name, because the pickled objects are read in other modules.
     from tests import lab as named
 
     place = Path(sys.argv[1]).resolve()

@@ -50,7 +50,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a load took: processor time and elapsed time in seconds, most memory of the process and what it had before, bytes."""
+    """The cost of a load: processor time and elapsed time in seconds, peak memory of the process and its memory before, in bytes."""
 
     what: str
     size: int
@@ -70,7 +70,7 @@ class Measured:
 
 
 def brackets(folder: Path, sizes: Sizes) -> None:
-    """Brackets that are opened and never closed: in a log's line, in JSON, in what Java prints of an object, in a document's fence."""
+    """Brackets that are opened and never closed: in a log's line, in JSON, in Java's text of an object, in a document's fence."""
     many = sizes.brackets
     texts = {
         "1/server.log": HEAD * 3 + HEAD.replace("started", "[" * many) + HEAD.replace("started", "Foo(" + "a=[b={" * (many // 6)) + HEAD,
@@ -117,7 +117,7 @@ def many_files(folder: Path, sizes: Sizes) -> None:
 
 
 def known_objects(count: int) -> earlier.Past:
-    """What earlier runs found, where they have read so many objects."""
+    """What earlier runs found, if they have read this many objects."""
     same: dict[str, Any] = {
         "cluster_id": "limits",
         "outcome": TO_READ,
@@ -153,7 +153,7 @@ LISTING = "objects"
 def put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    # Settled, and long enough ago to be known by its times.
+    # Settled, and old enough to be recognised by its times.
     os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
@@ -172,16 +172,16 @@ def peak_bytes() -> int:
 
 
 def run(case: str, sizes: Sizes, scratch: str | None = None) -> list[Measured]:
-    """A case: its first load, and a second look at the same files; of objects their listing."""
+    """A case: its first load, and a second look at the same files; for objects only their listing."""
     if case == LISTING:
         return list_objects(sizes)
-    # Read once by every worker, and not what is measured.
+    # Every worker loads these once; they are not measured.
     catalogue(), modules()
     what, make = CASES[case]
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
         make(folder / "logs", sizes)
-        # Times of the status cannot be set back, and what changed within the last seconds is looked at again.
+        # ctime cannot be set back, and files changed within the last seconds are looked at again.
         time.sleep(COARSEST_SECONDS + 0.1)
         return [load(what, folder), load(f"{what}, second look", folder)]
 

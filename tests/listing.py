@@ -58,13 +58,13 @@ def serve(count: int, address: Any) -> None:
 
 @contextmanager
 def many_objects(count: int) -> Iterator[str]:
-    """Starts it, and says in the environment where it is; gives the URI of the folder."""
+    """Starts it, and puts its address into the environment; gives the URI of the folder."""
     here, there = multiprocessing.get_context("spawn").Pipe()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(count, there), daemon=True)
     process.start()
     said = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
     try:
-        # One that is known knows where another server is.
+        # A cached instance would have the address of another server.
         S3FileSystem.clear_instance_cache()
         with mock.patch.dict(os.environ, {**said, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{here.recv()}"}):
             yield f"s3://{BUCKET}/{FOLDER}"

@@ -1,4 +1,4 @@
-"""Tables that dbt makes by itself, beside those of `chronicle build`."""
+"""Tables that dbt makes by itself, compared with those of `chronicle build`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", 
 
 
 def over_thrift(warehouse: Path, folder: Path, *arguments: str) -> None:
-    """Run dbt in a process without Spark, by a server of the warehouse.  `folder`: for what dbt writes besides."""
+    """Run dbt in a process without Spark, through a server of the warehouse.  `folder`: for dbt's other output."""
     dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--profiles-dir", "dbt_project", "--target", "server"]
     with serving(str(warehouse), "--read-write", memory="2g") as served:
         run([*dbt, "--target-path", str(folder / "target"), "--log-path", str(folder / "logs")], CHRONICLE_PORT=str(served.port))
 
 
 def run(command: list[str], **environment: str) -> None:
-    """Run a command.  Fails with all that it said."""
+    """Run a command.  Fails with its output."""
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=os.environ | environment)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -44,7 +44,7 @@ def content(path: Path, cluster: str | None) -> pa.Table:
 
 
 def differences(wanted: Path, made: Path, cluster: str | None = None, names: Collection[str] = ()) -> list[str]:
-    """Tables of a warehouse that another one has not, or with other rows or comments.  `cluster`: whose rows; `names`: those that are looked at; none: all."""
+    """Tables that another warehouse lacks, or has with other rows or comments.  `cluster`: whose rows; `names`: the tables to compare; none: all."""
     found = []
     place = Warehouse.at(str(wanted))
     for table in (Path(place.table(schema, name)) for schema in ("marts", "reports") for name in place.tables(schema)):
@@ -61,7 +61,7 @@ def differences(wanted: Path, made: Path, cluster: str | None = None, names: Col
 
 
 def columns(table: Path) -> list[tuple[str, str, dict[str, Any]]]:
-    """Name, type and comment of each column.  Whether part of an array or struct can be null is left out: by dbt that comes from the
-    query, by a build it always can."""
+    """Name, type and comment of each column.  Whether part of an array or struct can be null is left out: dbt takes that from the
+    query, while in a build it always can."""
     fields = json.loads(DeltaTable(str(table)).schema().to_json())["fields"]
     return [(field["name"], json.dumps(plain(field["type"])), field["metadata"]) for field in fields]

@@ -11,13 +11,13 @@ import yaml
 from chronicle.project import PROJECT
 
 REPORTS = PROJECT / "models/reports/days"
-# Column before the measures, and how their description continues.
+# The column before the measures, and the end of each measure's description.
 PLACES = {
     "rpt_cluster_daily": ("observed_ms", ". Null if the day is unknown."),
     "rpt_node_daily": ("unclean_shutdowns", ". Null if the day is unknown."),
     "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
 }
-# Words of SQL that measures use.
+# SQL keywords that measures use.
 WORDS = {"and", "as", "cast", "date", "is", "not", "null", "or"}
 
 
@@ -30,7 +30,7 @@ def daily_measures() -> list[dict[str, Any]]:
 
 
 def unknown_names(row: dict[str, Any]) -> set[str]:
-    """What the expressions of a measure name that its fact, by its .yml, does not have."""
+    """Names in the expressions of a measure that are not columns in its fact's .yml."""
     (place,) = (PROJECT / "models").rglob(f"{row['fact']}.yml")
     columns = {column["name"] for column in yaml.safe_load(place.read_text(encoding="utf-8"))["models"][0]["columns"]}
     said = " ".join(str(row[key]) for key in ("day", "started_at", "ended_at", "value", "where", "node") if key in row)
@@ -38,12 +38,12 @@ def unknown_names(row: dict[str, Any]) -> set[str]:
 
 
 def measures_of(report: str) -> list[dict[str, Any]]:
-    """Those that a report holds: a node has none that is of the cluster alone."""
+    """The measures in a report: nodes have none of those that are only about a cluster."""
     return [row for row in daily_measures() if report != "rpt_node_daily" or row.get("node") != "null"]
 
 
 def with_columns(report: str, text: str) -> str:
-    """A report's .yml with the columns of its measures in the place of those it has: all up to the first that is not a bigint."""
+    """A report's .yml with the columns of its measures replaced: all up to the first that is not a bigint."""
     before, goes_on = PLACES[report]
     head, mark, rest = text.partition(f"      - name: {before}\n")
     own, *columns = rest.split("      - name: ")

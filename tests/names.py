@@ -1,4 +1,4 @@
-"""Nasty names (`fixtures/names/names.yml`), and logs in which Kafka's own wordings hold them."""
+"""Nasty names (`fixtures/names/names.yml`), and logs that contain them in Kafka's own wordings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIXTURE = Path(__file__).parent / "fixtures/names/names.yml"
 NAMES: dict[str, str] = {
     one["id"]: one["text"] * one.get("times", 1) for one in yaml.load(FIXTURE.read_text(encoding="ascii"), yaml.CSafeLoader)
 }
-# Where Kafka logs a name: (event, field) of a wording that holds it.
+# Where Kafka logs a name: (event, field) of a wording that contains it.
 HELD = {
     "group": ("group_stabilised", "group_id"),
     "member": ("member_failed", "member_id"),
@@ -28,32 +28,32 @@ STARTED = "[KafkaServer id=1] started", "kafka.server.KafkaServer"
 
 
 def form_of(event: str, field: str) -> Form:
-    """The last wording of an event that has the field, and something behind it: blanks at the end of a record are not its own."""
+    """The last wording of an event that has the field with some text after it, because blanks at the end of a record are dropped."""
     forms = [form for form in catalogue().forms if form.event == event and form.loggers]
     return [form for form in forms if field in form.expected and not form.text.endswith(f"<<{field}={form.expected[field]}>>")][-1]
 
 
 def wording(held: str, name: str) -> tuple[str, str]:
-    """(body, logger) of a record that holds a name, the rest of it as in the catalogue."""
+    """(body, logger) of a record with a name in it, the rest of it as in the catalogue."""
     event, field = HELD[held]
     form = form_of(event, field)
     return MARK.sub(lambda mark: name if mark[1] == field else mark[2], form.text).replace(ELLIPSIS, ""), form.loggers[0]
 
 
 def line(number: int, text: str, logger: str, day: str = DAY) -> str:
-    """A record of its own second of a day."""
+    """A record at this second of a day."""
     hour, rest = divmod(number, 3600)
     return HEAD.format(day=day, hour=hour, minute=rest // 60, second=rest % 60, text=text, logger=logger)
 
 
 def log(held: str, day: str = DAY) -> str:
-    """A log with a record for each name, and after it one that says nothing of names."""
+    """A log with a record for each name, each followed by a record without names."""
     texts = [wording(held, name.replace(DAY, day)) for name in NAMES.values()]
     return "".join(line(2 * n, *text, day) + line(2 * n + 1, *STARTED, day) for n, text in enumerate(texts))
 
 
 def as_read(name: str) -> str:
-    """A name as ingestion gives it back: text has no NUL."""
+    """A name as ingestion returns it: text has no NUL."""
     return name.replace("\0", "?")
 
 

@@ -1,5 +1,5 @@
-"""A server of S3: moto's, which is Python and needs nothing but its package.  In a process of its own, for delta-rs waits for it without letting go
-of Python's lock."""
+"""An S3 server: moto's, which is Python and needs nothing but its package.  It runs in a process of its own, because delta-rs waits for it without
+releasing Python's lock."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bucket:
         return [found["Key"] for page in pages for found in page.get("Contents", [])]
 
     def bring(self, below: str, folder: Path) -> None:
-        """The tables of a warehouse in the bucket, bronze and what builds publish, as files."""
+        """Download the tables of a warehouse in the bucket: bronze and the published ones."""
         for schema in ("bronze", "marts", "reports"):
             for key in self.keys(f"{below}/{schema}/"):
                 file = folder / key.removeprefix(f"{below}/")
@@ -48,7 +48,7 @@ class Bucket:
         self.client.delete_object(Bucket=self.name, Key=key)
 
     def take(self, folder: Path, below: str) -> None:
-        """The files of a folder as objects."""
+        """Upload the files of a folder."""
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 self.put(f"{below}/{path.relative_to(folder)}", path.read_bytes())
@@ -56,7 +56,7 @@ class Bucket:
 
 @contextmanager
 def server() -> Iterator[Any]:
-    """Starts a server, and says in the environment where it is; gives a client of it."""
+    """Starts a server, and puts its address into the environment; gives a client of it."""
     import boto3
 
     port = free_port()

@@ -2,14 +2,14 @@
 
 Each case is a cluster whose logs arrive in pieces (`tests.partial_cases`): files that grow to the middle of a line, rotated pieces in any
 order, days that come late, lines and files that come twice, over minutes or months.  All cases lie in one warehouse: in each round some of
-them get their next pieces, and one build makes what these touch.  In the end a second warehouse gets all files at once and one full build;
-every mart has to be the same, value by value, and so have the rows of bronze.
+them get their next pieces, and one build updates what these touch.  In the end a second warehouse gets all files at once and one full build;
+every mart has to be the same, value by value, and so do the rows of bronze.
 
-What legitimately differs is left out: numbers and clocks of ingestions (`tests.equal`), and which path evidence names where a file was read
-under an earlier name, as the other of two files that begin alike, or as the other of two that hold the same line, of which one was read
-first when it had few bytes.  So no file is renamed here, no two files of a node begin alike, except for whole copies that come after what
-they are copies of, and what shares lines comes with the bytes that it is known by; `tests/flow/test_partial_loads.py` renames and packs
-files.  A file that grows is fresh until it is complete, for its last line waits.
+Some things may legitimately differ: numbers and clocks of ingestions, which are not compared (`tests.equal`), and the path that evidence names, if
+a file was read under an earlier name, or is one of two that begin alike, or one of two that hold the same line and was first read when it had few
+bytes.  So no file is renamed here, no two files of a node begin alike, except for whole copies that come after their originals, and files that
+share lines arrive with all the bytes that identify them; `tests/flow/test_partial_loads.py` renames and packs files.  A file that grows is fresh
+until it is complete, so its last line waits.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from tests.lab import Lab
 from tests.partial_cases import Archive, Case, Scale, archives, made
 from tests.rotations import Here
 
-# A file that is complete was last written to in 2020; another one still is.
+# The time of change of files that are complete (2020); all others count as still being written.
 LONG_AGO = 1_600_000_000
 SETTLED_AFTER = 3600.0
-# What hangs on how much of a file was there when it was read first: its id is made of its first bytes, at most 1024, and its node may have been
+# These depend on how much of a file was there when it was first read: its id is made of its first bytes, at most 1024, and its node may have been
 # known by its folder before a line named it.
 LEFT_OUT = ("source_id", "node_known_by")
 ROWS_OF_A_FILE = 256
@@ -48,7 +48,7 @@ ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 @dataclass
 class Loads:
-    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it.  `built`: what the last build did."""
+    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it.  `built`: the outcome of the last build."""
 
     folder: Path
     cases: Sequence[Case]
@@ -56,7 +56,7 @@ class Loads:
     built: Outcome | None = None
 
     def deliver(self, round_: int) -> list[Case]:
-        """Write what a round brings.  Returns the cases that got something."""
+        """Write the files of a round.  Returns the cases that got something."""
         for case in self.cases:
             for path, content, is_whole in case.arriving(round_):
                 file = self.folder / "files" / case.name / path
@@ -78,7 +78,8 @@ class Loads:
         return records
 
     def build(self, warehouse: str) -> list[str] | None:
-        """Build what is new, in small files, so that some are linked, make few files of bronze and keep none of before.  Returns the clusters that were built; None: all."""
+        """Build what is new, in small files, so that some are linked; compact bronze and delete all replaced files.  Returns the clusters that were
+        built; None: all."""
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
@@ -100,7 +101,7 @@ class Loads:
 
 
 def verdicts(old: Path, new: Path) -> Iterator[Verdict]:
-    """One per table of two warehouses; of bronze, too, value by value, except for what each run notes of each file."""
+    """One verdict per table of two warehouses; bronze is compared value by value too, except for each run's notes about files."""
     pair = Pair(old, new, Renames(), LEFT_OUT)
     for name in ROWS_OF_BRONZE:
         yield pair.compared(name, old / "bronze" / name, new / "bronze" / name)
@@ -153,7 +154,7 @@ def made_cases(count: int, seed: int, found: list[Archive], scale: Scale) -> Ite
 
 
 def tried(folder: Path, cases: list[Case], scale: Scale) -> int:
-    """Run cases and print what came of it.  Returns the exit code."""
+    """Run cases and print the result.  Returns the exit code."""
     stories = {case.name: case.story for case in cases}
     for name, story in stories.items():
         print(f"{name}: {story}")

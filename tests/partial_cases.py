@@ -1,4 +1,4 @@
-"""Histories that arrive piece by piece: what `tests.partial` makes of the logs of real clusters, by seed.
+"""Histories that arrive piece by piece, which `tests.partial` makes from the logs of real clusters, by seed.
 
 A case is a cluster: some nodes of an archive, a part of its history, its clocks stretched over hours, days or months, and cut into pieces
 that arrive in some order.  No Spark and no disk here.
@@ -21,9 +21,9 @@ from tests.lab import ARCHIVES, INCIDENTS
 
 # A line that begins with '[2021-01-01 10:00:00,123] ' as Kafka's logs do, or with '2021-01-01 10:00:00,123 ' as ZooKeeper's.
 STAMP = re.compile(rb"^\[?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})(?=\] | \[myid| - )", re.MULTILINE)
-# Files of settings say no time of their own.
+# Files of settings have no times in them.
 TIMELESS = (".properties", ".cfg")
-# By so many first bytes ingestion knows a file; which one of two that begin alike is the copy hangs on which is met first.
+# Ingestion identifies a file by this many first bytes; of two that begin alike, the one met later is the copy.
 BEGINNING = 1024
 HOUR, DAY = 3_600_000, 86_400_000
 EPOCH = dt.datetime(1970, 1, 1)
@@ -82,7 +82,7 @@ def archives(*more: Path) -> list[Archive]:
 
 @dataclass(frozen=True)
 class Case:
-    """A cluster and how it arrives.  `files`: path → all that is ever in it; `arrivals`: path → (round, bytes that lie there from then on),
+    """A cluster and how it arrives.  `files`: path → its final content; `arrivals`: path → (round, bytes that are there from then on),
     in order; `story`: what it is made of."""
 
     name: str
@@ -91,7 +91,7 @@ class Case:
     arrivals: dict[str, list[tuple[int, int]]]
 
     def arriving(self, round_: int) -> Iterator[tuple[str, bytes, bool]]:
-        """What a round brings: path, content, whether that is all of it."""
+        """The files of a round: path, content, whether that is all of it."""
         for path, steps in self.arrivals.items():
             for number, size in steps:
                 if number == round_:
@@ -99,7 +99,7 @@ class Case:
 
     @property
     def rounds(self) -> list[int]:
-        """Those in which something arrives."""
+        """The rounds in which something arrives."""
         return sorted({number for steps in self.arrivals.values() for number, _ in steps})
 
 
@@ -118,7 +118,7 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Case:
     if is_stretched:
         logs, said = stretched(logs, scale.most_days, draw)
         story += said
-    # At least two, but of two rounds some cases need only one: then there are clusters that a build does not make.
+    # At least two rounds; with two in all, some cases need only one, so that there are clusters that a build leaves out.
     fewest = max(min(2, scale.rounds - 1), 1)
     history = History(scale, draw, sorted(draw.sample(range(scale.rounds), draw.randint(fewest, scale.rounds))))
     for path, content in fitting(others, scale.most_bytes // 2, draw).items():
@@ -170,7 +170,7 @@ def some_of(files: dict[str, bytes], draw: Random) -> tuple[dict[str, list[Recor
 
 
 def within(logs: dict[str, list[Record]], most_bytes: int, draw: Random) -> dict[str, list[Record]]:
-    """The records of all files in one span of time that holds so many bytes; half of the spans begin where the logs do."""
+    """The records of all files in one span of time that holds this many bytes; half of the spans begin where the logs do."""
     times = sorted((at, len(text)) for lines in logs.values() for at, text in lines)
     if sum(size for _, size in times) <= most_bytes:
         return logs
@@ -185,7 +185,7 @@ def within(logs: dict[str, list[Record]], most_bytes: int, draw: Random) -> dict
 
 
 def fitting(files: dict[str, bytes], most_bytes: int, draw: Random) -> dict[str, bytes]:
-    """Some files that have no more bytes together."""
+    """Some files that together have no more bytes than that."""
     found, held = {}, 0
     for path in draw.sample(sorted(files), len(files)):
         if held + len(files[path]) <= most_bytes:
@@ -195,7 +195,7 @@ def fitting(files: dict[str, bytes], most_bytes: int, draw: Random) -> dict[str,
 
 
 def stretched(logs: dict[str, list[Record]], most_days: float, draw: Random) -> tuple[dict[str, list[Record]], str]:
-    """The logs with their clocks rewritten so that they cover hours, days or months, in the same order; and what was done."""
+    """The logs with their clocks rewritten so that they cover hours, days or months, in the same order; and a description of the change."""
     times = [at for lines in logs.values() for at, _ in lines]
     first, span = min(times), max(max(times) - min(times), 1)
     hours = 2 * (most_days * 12) ** draw.random()
@@ -212,7 +212,7 @@ def stretched(logs: dict[str, list[Record]], most_days: float, draw: Random) -> 
 
 
 class History:
-    """The files of a case as they come to be.  `turns`: the rounds in which something arrives."""
+    """The files of a case and their arrivals.  `turns`: the rounds in which something arrives."""
 
     def __init__(self, scale: Scale, draw: Random, turns: list[int]) -> None:
         self.scale, self.draw, self.turns = scale, draw, turns
@@ -222,7 +222,7 @@ class History:
         self.style = draw.choice(["day by day", "mixed", "mixed", "late"])
 
     def arrive(self, logs: dict[str, list[Record]]) -> None:
-        """Cut logs, and say when which piece arrives."""
+        """Cut logs, and decide when each piece arrives."""
         times = [at for lines in logs.values() for at, _ in lines]
         if not times:
             return
@@ -246,23 +246,23 @@ class History:
                 self.again(path)
 
     def whole(self, path: str, content: bytes) -> None:
-        """All of it at once."""
+        """Add a file that arrives at once."""
         self.add(path, content, [self.draw.choice(self.turns)])
 
     def grown(self, path: str, lines: list[Record]) -> None:
-        """In some rounds, to anywhere in it."""
+        """Add a file that grows in some rounds, each time to any byte."""
         turns = sorted(self.draw.sample(self.turns, self.draw.randint(1, len(self.turns))))
         self.add(path, joined(lines), turns, [self.draw.random() for _ in turns[1:]])
 
     def by_clock(self, path: str, lines: list[Record], clocks: list[int]) -> None:
-        """As all files of the cluster: up to one time in one round, and a bit into the next line."""
+        """Add a file that grows to the same time as the cluster's other files in each round, and a bit into the next line."""
         content = joined(lines)
         sizes = [sum(len(text) for at, text in lines if at <= clock) + self.draw.randrange(150) for clock in clocks]
         self.add(path, content, self.turns, [size / len(content) for size in sizes])
 
     def rotated(self, path: str, lines: list[Record], order: str) -> None:
-        """In pieces of so much time each; the last one has the file's own name, and grows.  `order`: 'in order', 'late' (but some of them
-        come last), or 'shuffled'."""
+        """Add a file in rotated pieces of equal time; the last has the file's own name, and grows.  `order`: 'in order', 'late' (in order, but
+        some come last), or 'shuffled'."""
         pieces: list[list[Record]] = []
         for number, record in enumerate(lines):
             if not number or record[0] // self.grain > lines[number - 1][0] // self.grain:
@@ -285,14 +285,14 @@ class History:
             self.add(name, joined(piece), [turn])
 
     def overlap(self, path: str, lines: list[Record]) -> None:
-        """Some of its lines in another file of the same node as well."""
+        """Put some of its lines into another file of the same node as well."""
         if len(lines) > 2:
             first = self.draw.randrange(1, len(lines) - 1)
             last = self.draw.randint(first + 1, len(lines))
             self.whole(posixpath.join(posixpath.dirname(path), f"restored-{posixpath.basename(path)}"), joined(lines[first:last]))
 
     def again(self, path: str) -> None:
-        """The same file once more, after all of it was there: in its place, or under a name that comes after its own."""
+        """Deliver the same file again after all of it was there: in its place, or under a name that sorts after its own."""
         done = self.arrivals[path][-1][0]
         turn = self.draw.choice([other for other in self.turns if other >= done])
         if self.draw.random() < 0.5:
@@ -302,8 +302,8 @@ class History:
             self.arrivals[f"{path}.bak"] = [(turn, len(self.files[path]))]
 
     def begin_whole(self) -> None:
-        """A file that shares lines with another one of its node comes with all the bytes that it is known by: which of two files has an
-        event, and so is its evidence, is decided by what they are known by."""
+        """Deliver a file that shares lines with another of its node with all the bytes that identify it: these decide which of the two files has
+        an event, and so is its evidence."""
         lines = {path: set(content.splitlines()) for path, content in self.files.items()}
         for path, steps in self.arrivals.items():
             node = path.split("/")[0]
@@ -312,7 +312,7 @@ class History:
                 self.arrivals[path] = [(turn, max(size, least)) for turn, size in steps]
 
     def add(self, path: str, content: bytes, turns: list[int], cuts: list[float] | None = None) -> None:
-        """A file that grows to `cuts` of its length, and to all of it in the last turn.  One that begins as another one of its node is left out."""
+        """Add a file that grows to `cuts` of its length, and to all of it in the last turn.  One that begins like another of its node is left out."""
         node = path.split("/")[0]
         known = self.beginnings.setdefault(node, set())
         if any(content.startswith(other[:BEGINNING]) or other.startswith(content[:BEGINNING]) for other in known):

@@ -28,7 +28,7 @@ def listens(port: int) -> bool:
 
 
 def wait_for(port: int, server: subprocess.Popen[Any], said: Callable[[], str], seconds: float = START_SECONDS) -> None:
-    """Until a server takes connections.  Raises RuntimeError with the last that it said where it ends or takes too long."""
+    """Wait until a server takes connections.  Raises RuntimeError with its last output if it ends or takes too long."""
     end = time.monotonic() + seconds
     while not listens(port):
         if server.poll() is not None or time.monotonic() > end:

@@ -30,7 +30,7 @@ BYTES_PER_SECOND = 2_000_000
 
 
 class Here:
-    """A session of Spark as far as ingestion uses it, in this process."""
+    """The parts of a Spark session that ingestion uses, in this process."""
 
     sparkContext = property(lambda self: self)
     defaultParallelism = 2
@@ -58,7 +58,7 @@ class Writer(threading.Thread):
     seconds: float
     every: float
     records: int = 0
-    # What was rotated before that has been read.
+    # Files rotated before this time have been read.
     read_before: float = 0.0
     rotations: Counter[str] = field(default_factory=Counter)
     failed: BaseException | None = None
@@ -112,7 +112,7 @@ class Writer(threading.Thread):
         return self.folder / f"server.log.2026-11-{self.number // 24 + 1:02}-{self.number % 24:02}"
 
     def _in_pieces(self, to: Path, content: bytes) -> None:
-        """A copy as it is made, which can be seen half made."""
+        """Write a copy slowly, so that readers can see it half made."""
         with to.open("wb", buffering=0) as file:
             for start in range(0, len(content), 1 << 16):
                 file.write(content[start : start + (1 << 16)])
@@ -142,7 +142,7 @@ class Writer(threading.Thread):
         self.rotated.append((time.monotonic(), to))
 
     def _compressed(self) -> None:
-        """What logrotate does a rotation later: the oldest that is plain."""
+        """Rotate, and compress the oldest rotated file that is still plain, as logrotate does one rotation later."""
         plain = next((n for n, (_, path) in enumerate(self.rotated) if path.suffix != ".gz"), None)
         self._hourly()
         if plain is not None:
@@ -150,11 +150,11 @@ class Writer(threading.Thread):
             to = Path(f"{path}.gz")
             self._in_pieces(to, gzip.compress(path.read_bytes(), 1))
             path.unlink()
-            # It may have been half made when it was looked at last.
+            # The last run may have seen it half made.
             self.rotated[plain] = (time.monotonic(), to)
 
     def _deleted(self) -> None:
-        """The oldest, when it has been read; a new file may get its inode."""
+        """Delete the oldest rotated file if it has been read, and rotate; a new file may get its inode."""
         if self.rotated and self.rotated[0][0] < self.read_before:
             self.rotated.pop(0)[1].unlink()
         self._hourly()
@@ -170,7 +170,7 @@ class Writer(threading.Thread):
 
 
 def run(folder: Path, seconds: float, seed: int, every: float = 0.7, pause: float = 0.0) -> tuple[Writer, list[int]]:
-    """Write for so long while ingestion continues; returns the writer and the numbers of the records in bronze, ascending."""
+    """Write for this many seconds while ingestion continues; returns the writer and the numbers of the records in bronze, ascending."""
     (folder / "logs").mkdir()
     writer = Writer(folder / "logs", seed, seconds, every)
     warehouse = str(folder / "warehouse")

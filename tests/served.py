@@ -1,4 +1,4 @@
-"""The real `chronicle serve` as a process of its own, and questions to it."""
+"""The real `chronicle serve` in a process of its own, and queries to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START_SECONDS = 300
 
 @dataclass
 class Served:
-    """A server that runs: where, its process, and the file that holds what it says."""
+    """A running server: its place, its process, and the file with its output."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -32,7 +32,7 @@ class Served:
 
     @property
     def said(self) -> str:
-        # Without moving the place where the process writes on.
+        # Reads without moving the position at which the process continues to write.
         return os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0).decode()
 
     def ask(self, query: str, **options: Any) -> list[tuple[Any, ...]]:
@@ -53,7 +53,7 @@ class Served:
 
 
 def launch(warehouse: str, *arguments: str, memory: str = "1g", folder: Path = PROJECT, **environment: str) -> Served:
-    """Start `chronicle serve` in a folder and wait until it says that it serves.  Raises RuntimeError with all that it said where it does not."""
+    """Start `chronicle serve` in a folder and wait until it reports that it serves.  Raises RuntimeError with its output if it does not."""
     port = free_port()
     line = [sys.executable, "-m", "chronicle", "serve", "--port", str(port), "--warehouse", warehouse, "--memory", memory, *arguments]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
@@ -73,7 +73,7 @@ def launch(warehouse: str, *arguments: str, memory: str = "1g", folder: Path = P
 
 @contextmanager
 def serving(warehouse: str, *arguments: str, memory: str = "1g", folder: Path = PROJECT) -> Iterator[Served]:
-    """A server for as long as something is done with it."""
+    """A server for the duration of a `with` block."""
     served = launch(warehouse, *arguments, memory=memory, folder=folder)
     try:
         yield served

@@ -30,7 +30,7 @@ def built(folder: Path) -> Path:
             copy = source / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(PROJECT / name, copy)
-    # What an earlier build has left.
+    # A file left by an earlier build.
     left = source / "build/lib/chronicle/dbt/models/gone.sql"
     left.parent.mkdir(parents=True)
     left.write_text("select 1")

@@ -1,7 +1,7 @@
-"""`chronicle check`: the alerts of tests/alerts, each a dbt test of tag `alert`, asked of delta-rs without a session.
+"""`chronicle check`: the alerts of tests/alerts, each a dbt test of tag `alert`, run by delta-rs without a session.
 
 An alert's SQL gives cluster_id, at (when it happened, UTC), key (of a row of a fact, the same in every build) and sentence.  It is new in a
-period if `at` lies in it: from `since` up to, and not with, `now`.
+period if `at` falls in it: from `since` to before `now`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check(
 ) -> list[dict[str, Any]]:
     """Alerts raised from `since` to `now`, in order of time: alert, severity, cluster_id, at, key, sentence, ask.
 
-    `cluster`: only of this one; `severity`: this and graver.  Raises ValueError for a cluster that is not there, NotBuilt for a table.
+    `cluster`: only of this one; `severity`: this or higher.  Raises ValueError for a cluster that is not there, NotBuilt for a table.
     """
     tables = Tables(place)
     given = {"since": since.isoformat(), "until": now.isoformat()}
@@ -71,5 +71,5 @@ def check(
 
 
 def asked(alert: Alert, row: Mapping[str, str]) -> str:
-    """What to ask next, as a shell takes it: a name is one word, whatever it holds."""
+    """What to ask next, quoted for a shell: a name is one word, whatever it holds."""
     return alert.ask.format(**{name: shlex.quote(text) for name, text in row.items() if name in ("key", "cluster_id", "at")})

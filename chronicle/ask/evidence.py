@@ -16,7 +16,7 @@ from ingestion.warehouse import Warehouse, opened
 
 # (source_path, byte_offset) of a record.
 Place = tuple[str, int]
-# What evidence may lie in, and the column with its time.
+# Tables of bronze that hold evidence, and their column with the time.
 BRONZE = {"log_records": "logged_at", "capture_rows": "captured_at", "metric_samples": "sampled_at"}
 
 
@@ -66,7 +66,7 @@ def lines(place: Warehouse, cluster: str, places: set[Place], days: tuple[dt.dat
 
 
 def rows(path: str, at: str, cluster: str, places: set[Place], days: tuple[dt.date, dt.date] | None) -> Iterable[dict[str, Any]]:
-    """Rows of a bronze table at those places.  Texts are read only of files that hold one of them."""
+    """Rows of a bronze table at those places.  Texts are only read from files that hold one of them."""
     dataset = opened(path).to_pyarrow_dataset()
     there = (
         (pc.field("cluster_id") == cluster)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingestion.warehouse import Warehouse
 
 FOLDER = PROJECT / "analyses"
-# What a question can be asked with, and how it is written.
+# The parameters of questions, and how their values are written in usage texts.
 PARAMETERS = {
     "cluster": "NAME",
     "node": "ID",
@@ -41,7 +41,7 @@ SHAPES = {"node": r"-?\d+", "partition": r"(?s).+-\d+", "key": r"[0-9a-f]{32}"}
 
 
 class WrongParameter(ValueError):
-    """A question is asked with what it does not take, without what it needs, or with what cannot be read."""
+    """A question got a parameter that it does not take or that cannot be read, or lacks one that it needs."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Question:
         return " ".join([self.title, *needed, *options])
 
     def values(self, values: list[str], options: Mapping[str, str | None], now: dt.datetime, must: bool = True) -> dict[str, str]:
-        """What it is asked with: `values` fill what it needs, in order; options by name; `must`: all that it needs.  Raises WrongParameter."""
+        """Its parameters: `values` fill those it needs, in order; options by name; `must`: all that it needs.  Raises WrongParameter."""
         given = {name: text for name, text in options.items() if text is not None}
         open_needs = [name for name in self.needs if name not in given]
         if len(values) > len(open_needs):
@@ -85,7 +85,7 @@ class Question:
 
 
 def spoken(name: str) -> str:
-    """What a value that is needed is called."""
+    """The name of a needed value in usage texts."""
     return name.upper() if name in TIMES else PARAMETERS[name]
 
 
@@ -120,7 +120,7 @@ def questions(folder: Path = FOLDER) -> dict[str, Question]:
 
 
 def question(name: str) -> Question:
-    """The question of a name, with - or _.  Raises WrongParameter with the names that are near."""
+    """The question of a name, with - or _.  Raises WrongParameter with similar names."""
     known = questions()
     if (wanted := name.replace("-", "_")) in known:
         return known[wanted]
@@ -137,7 +137,7 @@ def listed() -> list[str]:
 
 
 def shown(one: Question, given: Mapping[str, Any]) -> str:
-    """The question's SQL with what it is asked with filled in, and before it, as comments, how its answer is read."""
+    """The question's SQL with its parameters filled in, after comments on how its answer is read."""
     sql = render(one.path, given).sql
     about = [one.asks, one.reading, f"chronicle ask {one.usage()}", *(f"{name}: {text}" for name, text in one.columns.items())]
     return "\n".join([*(f"-- {line}" for line in about), "", *(line for line in sql.splitlines() if not line.startswith("-- sqlfluff"))])
@@ -156,7 +156,7 @@ def answer(place: Warehouse, one: Question, given: Mapping[str, Any]) -> pa.Tabl
 
 
 def must_know(tables: Tables, cluster: str) -> None:
-    """Raises ValueError with the names that are there where there is no such cluster."""
+    """Raises ValueError with the known names if there is no such cluster."""
     tables.must_be_built()
     there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
     if cluster not in there:

@@ -1,6 +1,6 @@
-"""SQL of dbt's kind (`ref`, `var`, `config`) made into plain SQL without dbt, in milliseconds.
+"""Renders dbt's SQL (`ref`, `var`, `config`) as plain SQL without dbt, in milliseconds.
 
-Knows what saved questions and alerts use: `ref` of marts and reports, `var` with what is given or stands in dbt_project.yml, `config`, and
+Knows what saved questions and alerts use: `ref` of marts and reports, `var` with given values or those in dbt_project.yml, `config`, and
 the macros of macros/question_filter.sql.
 """
 

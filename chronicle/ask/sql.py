@@ -30,7 +30,7 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
     question = question.strip().rstrip(";")
     try:
         looks = only_asks(spark, question)
-        # A `show` or `describe` may be about all there is; a query names what it reads.
+        # A `show` or `describe` may be about any table; a query names what it reads.
         names = None if looks else question
         register(spark, place, only=None if looks else named_in(question, tables(place)))
         if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE):
@@ -51,7 +51,7 @@ def only_asks(spark: SparkSession, question: str) -> bool:
 
 
 def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
-    """Spark's message on one line, with the position, and with names that are near where one is unknown."""
+    """Spark's message on one line, with the position, and with similar names where one is unknown."""
     text = str(error).split("\nJVM stacktrace")[0]
     position = re.search(r"line (\d+),? pos (\d+)", text)
     said = re.split(r"\n\s*\n|\n== SQL|;\s*line \d+ pos \d+;?|;\n", text)[0]

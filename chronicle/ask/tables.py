@@ -1,4 +1,4 @@
-"""Questions to the tables of a warehouse without a session: delta-rs answers in milliseconds."""
+"""Queries the tables of a warehouse without a session: delta-rs answers in milliseconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chronicle.output.sql_text import literal, moment
 from ingestion.warehouse import Warehouse, is_written_to
 
 Row = dict[str, Any]
-# Texts, which stay as they are, and the names of tables outside of them.
+# String literals, which stay as they are, and the names of tables outside of them.
 NAMES = re.compile(r"'(?:[^']|'')*'|\b(marts|reports)\.(\w+)")
 
 
@@ -72,9 +72,9 @@ class Tables:
 
 
 def common(kind: pa.DataType) -> pa.DataType:
-    """The type that every reader knows in place of DataFusion's own.
+    """A type that every reader knows, in place of DataFusion's own.
 
-    Times finer than a microsecond come out as objects of pandas, whose import takes longer than the question; views of texts are not
+    Times finer than a microsecond would become objects of pandas, whose import takes longer than the query; string views are not
     written to Parquet.
     """
     if pa.types.is_timestamp(kind):
@@ -92,7 +92,7 @@ def common(kind: pa.DataType) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Period:
-    """A cluster, from `since` up to, and not with, `until`."""
+    """A cluster, from `since` to before `until`."""
 
     cluster: str
     since: dt.datetime

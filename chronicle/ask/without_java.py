@@ -1,9 +1,9 @@
-"""`chronicle sql` without a JVM: DataFusion, which comes with delta-rs, answers a query in Spark's place where both give the same answer.
+"""`chronicle sql` without a JVM: DataFusion, which comes with delta-rs, answers a query instead of Spark where both give the same answer.
 
-A query is one of those if it consists of nothing but what `ARGUMENTS` lists, of values of the same kind where they meet.  Left out, so that Spark
-answers, is what engines do differently: arithmetic (overflow, division of integers), averages and other sums of floating point (the order of
-addition shows; NaN and -0.0 compare differently), letters' case, `concat` and null, unions (how types widen), `in (select …)` and null, intervals,
-texts made of times or numbers, arrays and structs other than as they are.
+That holds for queries that consist only of what `ARGUMENTS` lists, with values of one kind where they are compared or combined.  What engines do
+differently is left to Spark: arithmetic (overflow, division of integers), averages and other sums of floating point (the order of addition shows;
+NaN and -0.0 compare differently), upper and lower case, `concat` and null, unions (how types widen), `in (select …)` and null, intervals, times or
+numbers turned into text, arrays and structs, unless they are passed through as they are.
 """
 
 from __future__ import annotations
@@ -89,22 +89,22 @@ ARGUMENTS: dict[type[exp.Expr], str] = {
     exp.DataType: "this nested",
     exp.Var: "this",
 }
-# Where values meet, they have to be of one kind; a moment is compared with its text, too.
+# Values that are compared or combined have to be of one kind; a moment may also be compared with its text.
 COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 MEETING = (*COMPARING, exp.Case, exp.If, exp.Coalesce, exp.Nullif)
 JOINS = ("", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS")
 UNITS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
-# How a day and a moment are written for both to read them alike.
+# How a day and a moment have to be written for both engines to read them alike.
 DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
 
 
-# It warns of what it does not understand; Spark answers that.
+# sqlglot warns of what it does not understand; Spark answers that.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
 class NotAlike(ValueError):
-    """DataFusion is not asked this; the text says what of it is left to Spark."""
+    """The query is left to Spark; the text says which part is the reason."""
 
 
 def answer(place: Warehouse, question: str) -> pa.Table:
@@ -121,14 +121,14 @@ def answer(place: Warehouse, question: str) -> pa.Table:
 
 
 def of_spark(kind: pa.DataType) -> pa.DataType:
-    """Spark's type for a column of DataFusion's.  Decimals are sums of integers, and ranks have no sign."""
+    """Spark's type for a column of DataFusion's.  Decimals are sums of integers, unsigned integers are ranks."""
     if pa.types.is_decimal(kind):
         return pa.int64()
     return pa.int32() if pa.types.is_uint64(kind) else common(kind)
 
 
 def understood(place: Warehouse, question: str) -> tuple[exp.Expr, dict[str, DeltaTable]]:
-    """A query as DataFusion is asked, and its tables by the names they have in it.  Raises NotAlike."""
+    """The query for DataFusion, and its tables by the names they have in it.  Raises NotAlike."""
     if not re.match(r"(?i)\s*(select|with)\b", question):
         raise NotAlike("it is not one select")
     if "\\" in question:
@@ -153,7 +153,7 @@ def understood(place: Warehouse, question: str) -> tuple[exp.Expr, dict[str, Del
 
 
 def must_be_listed(query: exp.Query) -> None:
-    """Raises NotAlike for what `ARGUMENTS` does not have, and where names are Spark's own affair."""
+    """Raises NotAlike for what `ARGUMENTS` does not list, and for names, joins and subqueries that are left to Spark."""
     for part in query.walk():
         allowed = ARGUMENTS.get(type(part))
         if allowed is None or any(value not in (None, False, []) and name not in allowed.split() for name, value in part.args.items()):
@@ -167,7 +167,7 @@ def must_be_listed(query: exp.Query) -> None:
 
 
 def name_as_spark(query: exp.Query) -> None:
-    """Give columns without a name that which Spark gives them: of an aggregate of one column.  Raises NotAlike for others."""
+    """Give unnamed columns the name that Spark gives them, if they are an aggregate of one column.  Raises NotAlike for others."""
     for select in query.find_all(exp.Select):
         for column in select.expressions:
             if isinstance(column, exp.Count | exp.Sum | exp.Min | exp.Max) and isinstance(of := column.this, exp.Column | exp.Star):
@@ -211,7 +211,7 @@ def typed(kind: pa.DataType) -> str:
 
 
 def must_name_once(query: exp.Query, columns: set[str]) -> None:
-    """Raises NotAlike where a clause names what is both a column and a new name: rules differ on which of the two it takes."""
+    """Raises NotAlike where a clause uses a name that is both a column and an alias: engines differ on which of the two they take."""
     for select in query.find_all(exp.Select):
         clauses = (select.args[name] for name in ("group", "having", "order") if select.args.get(name))
         named = {column.name for clause in clauses for column in clause.find_all(exp.Column)}
@@ -222,7 +222,7 @@ def must_name_once(query: exp.Query, columns: set[str]) -> None:
 
 
 def must_be_alike(part: exp.Expr) -> None:
-    """Raises NotAlike where what a part of a query does hangs on the engine."""
+    """Raises NotAlike where the result of a part of a query depends on the engine."""
     if isinstance(part, MEETING):
         kinds = {kind_of(value) for value in met(part)} - {"null"}
         # A text that is compared with times or days, and is written as both engines read them.
@@ -253,7 +253,7 @@ def must_be_alike(part: exp.Expr) -> None:
         if not {kind_of(value) for value in part.iter_expressions()} <= {"truth", "null"}:
             raise NotAlike(f"`{part.sql('spark')[:60]}` of anything but truths")
     elif isinstance(part, exp.Column | exp.Literal) and kind_of(part) == "other":
-        # Shown as it is, it is the same; compared, grouped, ordered or computed with, it need not be.
+        # Selected as it is, the value is the same; compared, grouped, ordered or computed with, the result may differ.
         shown = part.parent if isinstance(part.parent, exp.Alias) else part
         select = shown.parent
         order = select.args.get("order") if select else None
@@ -264,9 +264,9 @@ def must_be_alike(part: exp.Expr) -> None:
 
 
 def met(part: exp.Expr) -> Iterator[exp.Expr]:
-    """The values of a part that have to be of one kind: those that are compared, or that one of is taken."""
+    """The values of a part that have to be of one kind: those that are compared, or of which one is taken."""
     if isinstance(part, exp.If):
-        # A branch of a `case` belongs to that.
+        # Branches of a `case` are values of the `case`.
         yield from [] if isinstance(part.parent, exp.Case) else [value for value in (part.args["true"], part.args.get("false")) if value]
     elif isinstance(part, exp.Case):
         yield from (branch.args["true"] for branch in part.args["ifs"])
@@ -309,7 +309,7 @@ def is_moment(value: exp.Expr, form: re.Pattern[str] = MOMENT) -> bool:
 
 
 def in_words_of_datafusion(query: exp.Expr) -> exp.Expr:
-    """A query with moments written out, and with sums that cannot overflow unseen."""
+    """A query with moments written in full, and with sums that cannot overflow silently."""
 
     def written(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Sum):

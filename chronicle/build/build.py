@@ -1,7 +1,7 @@
-"""`chronicle build`: bronze to marts, from the models that dbt has compiled, on the session that is running.
+"""`chronicle build`: builds the marts from bronze, with the models that dbt has compiled, in the running session.
 
-A build is a plan, which changes nothing, and five steps: the tables are made ready, the models are run, dbt tests what they made, it is
-published, and what the next build and other sessions need is kept.
+A build makes a plan, which changes nothing, and takes five steps: it prepares the tables, runs the models, lets dbt test the result,
+publishes the marts, and keeps what the next build and other sessions need.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outcome:
-    """What a build did: seconds by model, in order; rows by mart; days by model that have become others than
-    they were (None: all); the clusters that were built (None: all); what became of each stored model; tests that passed; names of what warned."""
+    """What a build did.  `models`: seconds by model, in order; `rows`: by mart; `days`: how many days changed, by model (None: all);
+    `clusters`: those that were built (None: all); `results`: one per stored model; `tests`: how many passed; `warnings`: a line for each."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
@@ -51,8 +51,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a build was asked for.  `select`, `exclude`: dbt's selection syntax, several separated by blanks; `tests`: also data and unit
-    tests."""
+    """What a build was asked for.  `select`, `exclude`: dbt's selection syntax, several separated by blanks; `tests`: also run data and
+    unit tests."""
 
     select: str | None = None
     exclude: str | None = None
@@ -61,20 +61,21 @@ class Wanted:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing was asked for but what is new."""
+        """Whether nothing was asked for but to build what is new."""
         return not (self.select or self.exclude or self.full_refresh or self.tests)
 
     @property
     def selection(self) -> list[str]:
-        """As options of dbt."""
+        """The selection as options of dbt."""
         selected = ["--select", *self.select.split()] if self.select else []
         return selected + (["--exclude", *self.exclude.split()] if self.exclude else [])
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build makes.  `project`: the models; `taken`: names of those that are made; `arrived`: what they are made of (None: of all);
-    `is_anew`: tables by day are made again whole; `state`: what the marts are made from; `manifest`: dbt's, where dbt has something to do."""
+    """What a build will do.  `project`: the models; `taken`: names of those to build; `arrived`: the new rows that a partial build is for
+    (None: full build); `is_anew`: incremental tables are rebuilt whole; `state`: what the marts are built from, as `built_from` returns it;
+    `manifest`: dbt's, where dbt has something to do."""
 
     wanted: Wanted
     project: Project
@@ -86,7 +87,7 @@ class Plan:
 
     @property
     def clusters(self) -> list[str] | None:
-        """Those that are built; None: all."""
+        """The clusters that are built; None: all."""
         return self.arrived.clusters if self.arrived else None
 
     @property
@@ -111,10 +112,10 @@ def build(
     ahead: Future[Project] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Make seeds and models, with `tests` also run data and unit tests, and keep the views for other sessions.
+    """Build seeds and models, with `tests` also run data and unit tests, and save the views for other sessions.
 
-    `select`, `exclude`, `full_refresh`, `tests`: as `Wanted` has them; `is_profiled`: results say what their jobs took and read;
-    `ahead`: what `compiled_ahead` gave;
+    `select`, `exclude`, `full_refresh`, `tests`: as in `Wanted`; `is_profiled`: results say how long jobs took and how much they read;
+    `ahead`: the future that `compiled_ahead` returned;
     `progress(number, all, what)` is called when a model or test starts.
     Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
     """
@@ -143,7 +144,7 @@ def build(
 
 
 def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
-    """What is to be built."""
+    """Decide what to build."""
     state = built_from(place, project.folder)
     manifest = parse(place, project.folder) if wanted.tests or wanted.select or wanted.exclude else None
     arrived = arrivals(place, state) if wanted.is_all else None
@@ -159,7 +160,7 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
 
 
 def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
-    """Clear away what is made again, and make known to the catalog what is read."""
+    """Delete the tables that will be rebuilt, and register those that will be read."""
     for key, value in WHILE_BUILDING.items():
         spark.conf.set(key, value)
     forget_earlier(spark, place)
@@ -168,10 +169,10 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
     shutil.rmtree(place.building, ignore_errors=True)
     place.clusters_built.unlink(missing_ok=True)
     if plan.wanted.select:
-        # What is not selected is not made this time, but may be read.
+        # Models that are not selected are not built this time, but may be read.
         register(spark, place)
         return
-    # From here on the tables are nothing that the next build can continue from, until this one is done or taken back.
+    # From here on the next build cannot continue from these tables, until this build is done or rolled back.
     if plan.clusters is not None:
         unfinished.note(place, [(model.schema, model.alias) for model in plan.project.of_kind("incremental") + plan.marts])
     place.built.unlink(missing_ok=True)
@@ -184,7 +185,7 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
 def run(
     spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False
 ) -> tuple[Outcome, list[str]]:
-    """Make the models.  Returns what was done, and what failed."""
+    """Run the models.  Returns the outcome, and a line for each failure."""
     unchanged = Unchanged(spark, place, plan.project, plan.arrived) if plan.arrived else None
     runner = Runner(
         spark,
@@ -203,18 +204,18 @@ def run(
             outcome.models[result.model.name] = result.seconds
             if result.model.is_incremental:
                 outcome.days[result.model.name] = result.days
-    # A view that cannot be made fails for each of its readers.
+    # A view that cannot be created fails once for each model that reads it.
     return outcome, list(dict.fromkeys(failure(result) for result in results if result.failure))
 
 
 def failure(result: Result) -> str:
-    """What is told of a model that could not be made."""
+    """The line that reports a model that failed."""
     kind = "seed" if result.model.kind == "seed" else "model"
     return f"{kind} {result.model.name}: {result.failure} ({result.model.path})"
 
 
 def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, progress: Progress | None) -> list[str]:
-    """Let dbt test the data that were made, and run its unit tests.  Returns what failed."""
+    """Let dbt run its data tests on the new tables, and its unit tests.  Returns a line for each failure."""
     from dbt.cli.main import dbtRunner
 
     register_views(spark, place)
@@ -236,7 +237,7 @@ def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, pr
 
 
 def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, *, is_whole: bool) -> list[str]:
-    """Commit the marts that were made, if all were (`is_whole`).  Returns what is not as its contract says."""
+    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts."""
     made = [model for model in plan.marts if model.name in outcome.models]
     if not is_whole:
         forget(spark, made)
@@ -255,7 +256,7 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
 
 
 def keep(place: Warehouse, plan: Plan) -> None:
-    """Keep what the tables were made from, if all models were built."""
+    """Note what the tables were built from, if all models were built."""
     if not plan.wanted.select:
         place.incremental.write_text(project_hash(plan.project.folder))
         place.clusters_built.write_text(json.dumps(plan.clusters))

@@ -21,14 +21,14 @@ from ingestion.warehouse import Damaged, Warehouse, opened
 if TYPE_CHECKING:
     from chronicle.build.compiled import Project
 
-# What says when a row of bronze was written.
+# Columns of bronze that say when a record was written.
 TIMES = ("event_date", "logged_at")
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What has arrived in bronze since the last build of all models: the clusters, and the tables that have new rows.  `begins`: by table the
-    time of the first of its new rows; a table whose rows have no day is missing; `is_same`: the build before was of the same clusters."""
+    """New rows in bronze since the last build of all models: their clusters, and the tables that have them.  `begins`: the time of a table's
+    earliest new row, without tables whose rows have no day; `is_same`: the previous build was of the same clusters."""
 
     clusters: list[str]
     tables: frozenset[str]
@@ -37,10 +37,10 @@ class Arrivals:
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
-    """What has arrived in bronze since the last build of all models; None if all must be built.
+    """New rows in bronze since the last build of all models; None if a full build is needed.
 
-    All: before the first build, after a change of the project, and where bronze lost files (its history is another then).
-    `state`: what `built_from` says now.
+    That is before the first build, after a change of the project, and where bronze lost files (then its history has changed).
+    `state`: what `built_from` returns now.
     """
     if not place.built.exists():
         return None
@@ -74,7 +74,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
 
 
 def has_lost_rows(place: Warehouse) -> bool:
-    """Whether bronze lost files since the last build of all models: then days that were made hold rows that are gone."""
+    """Whether bronze lost files since the last build of all models: then days built before hold rows that are gone."""
     if not place.built.exists():
         return False
     for name, version in json.loads(place.built.read_text())["bronze"].items():
@@ -86,8 +86,8 @@ def has_lost_rows(place: Warehouse) -> bool:
 
 
 def changed_files(path: str, version: int | None) -> tuple[set[str], set[str]] | None:
-    """The files that a table of bronze has got since a version (None: all), and those that it has lost; None where its log no longer tells that
-    version.  Where files that were there have been made one (`maintenance.py`), it has got and lost nothing."""
+    """The files that a table of bronze has gained since a version (None: all its files), and those that it has lost; None where its log no
+    longer reaches back to that version.  Files that were only compacted (`maintenance.py`) count as neither."""
     table = opened(path)
     held = set(table.file_uris())
     if version is None:
@@ -106,7 +106,7 @@ def changed_files(path: str, version: int | None) -> tuple[set[str], set[str]] |
 
 
 def first_time(rows: pa.Table) -> dt.datetime | None:
-    """The time of the first of some rows of bronze, as they say it (`logged_at`) or as their day begins; None where no row has a day."""
+    """The earliest time of rows of bronze: `logged_at`, or the beginning of the day where a row has none; None where no row has a day."""
     times = rows["event_date"].cast(pa.timestamp("us")).cast(pa.timestamp("us", "UTC"))
     if "logged_at" in rows.column_names:
         times = pc.coalesce(rows["logged_at"].cast(times.type), times)
@@ -115,26 +115,26 @@ def first_time(rows: pa.Table) -> dt.datetime | None:
 
 
 def loses_others(place: Warehouse, project: Project) -> bool:
-    """Whether a build of some clusters would have nothing of the others: a table is missing, or is not as its contract says."""
+    """Whether a partial build could not keep the rows of other clusters: a table is missing, or breaks its contract."""
     return any(not fits(mart, place.table(mart.schema, mart.alias)) for mart in project.of_kind("stable_table")) or any(
         not Path(place.table(step.schema, step.alias)).is_dir() for step in project.of_kind("table")
     )
 
 
 def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
-    """Whether all days of the incremental tables were made by the project as it is: else new days would be mixed with old ones that
-    were made by other rules, or with other columns.
+    """Whether all days of the incremental tables were built by the project as it is: otherwise new days would be mixed with old ones that
+    follow other rules or have other columns.
     """
     return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
 
 
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
-    """What the marts are made from, as text: the project's files and the versions of bronze's tables."""
+    """What the marts are built from, as text: the project's files and the versions of bronze's tables."""
     versions = {name: opened(place.bronze(name)).version() for name in place.tables("bronze")}
     return json.dumps({"project": project_hash(project), "bronze": versions})
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether the last build of all models was made from the project and from bronze as they are."""
+    """Whether the last build of all models used the project and bronze as they are now."""
     place = Warehouse.at(warehouse)
     return place.built.exists() and place.built.read_text() == built_from(place, project)

@@ -1,7 +1,7 @@
-"""Which columns of the tables beneath a model its rows hang on, from the text of its query and of the views that it reads.
+"""Column lineage: which columns of upstream tables a model's rows depend on, from the text of its query and of the views that it reads.
 
-A build of some clusters asks this: a model is not made again where what it reads differs in other columns alone.  sqlglot finds the columns; where it
-cannot, as with a table whose columns nobody names, a query reads all.
+A partial build skips a model whose upstream tables differ only in columns that it does not read.  sqlglot finds the columns; where it cannot,
+for example because a table's columns are not known, the query counts as reading all.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from chronicle.build.needs import dotted
 # By table the columns that a query reads; None: all.
 Columns = dict[str, frozenset[str] | None]
 DIALECT = "spark"
-# Types do not decide what is read.
+# Which columns are read does not depend on their types.
 ANY = "string"
 
 
 @dataclass(frozen=True)
 class Reads:
-    """Finds columns.  `tables`: by name in SQL the model or table of bronze that it is of; `columns`: of stored tables, where they are known;
-    `views`: the query of each view.
+    """Finds the columns that queries read.  `tables`: the model or table of bronze by its name in SQL; `columns`: those of stored tables, where
+    they are known; `views`: the query of each view.
 
-    Views have to come after those that they read.
+    Views have to come after the views that they read.
     """
 
     tables: Mapping[str, str]
@@ -49,7 +49,7 @@ class Reads:
             self._know(name, self._given(self._trees[name]))
 
     def beneath(self, sql: str) -> Columns:
-        """The columns of stored tables and tables of bronze that the rows of a query hang on, be it by way of views."""
+        """The columns of stored tables and tables of bronze that a query's rows depend on, directly or through views."""
         return self._through(self._direct(self._tree(sql)))
 
     def _know(self, name: str, columns: Iterable[str]) -> None:
@@ -57,7 +57,7 @@ class Reads:
             self._schema.add_table(exp.to_table(quoted(name), dialect=DIALECT), known, dialect=DIALECT)
 
     def _tree(self, sql: str) -> exp.Query:
-        """A query that calls what it reads by the names of models."""
+        """A parsed query, with its tables renamed to models."""
         tree = parse_one(sql, dialect=DIALECT)
         assert isinstance(tree, exp.Query)
         for table in tree.find_all(exp.Table):
@@ -67,24 +67,24 @@ class Reads:
         return tree
 
     def _given(self, tree: exp.Query) -> list[str]:
-        """The columns of a query's rows; none if they are not known."""
+        """The output columns of a query; none if they are not known."""
         with suppress(SqlglotError):
             tree = self._qualified(tree)
         return [] if tree.is_star else tree.named_selects
 
     def _qualified(self, tree: exp.Query) -> exp.Query:
-        """A query in which every column says of which table it is."""
+        """A query in which every column is qualified with its table."""
         found = qualify(tree.copy(), dialect=DIALECT, schema=self._schema, quote_identifiers=False, identify=False)
         assert isinstance(found, exp.Query)
         return found
 
     def _direct(self, tree: exp.Query) -> Columns:
-        """The columns of tables and views that a query names."""
+        """The columns of tables and views that a query reads directly."""
         try:
             tree = self._qualified(tree)
             for join in tree.find_all(exp.Join):
                 if join.kind in ("SEMI", "ANTI"):
-                    # Of what these join sqlglot keeps all columns; those that the condition names are read.
+                    # sqlglot would keep all columns of the joined side; only those in the condition are read.
                     join.set("kind", None)
             tree = pushdown_projections(tree)
         except SqlglotError:
@@ -98,22 +98,22 @@ class Reads:
         return {name: frozenset(columns) for name, columns in found.items()}
 
     def _named(self, tree: exp.Query) -> set[str]:
-        """The tables and views of ours that a query names."""
+        """The tables and views of the project that a query names."""
         return {table.name for table in tree.find_all(exp.Table)}.intersection(self.tables.values())
 
     def _through(self, direct: Columns) -> Columns:
-        """Columns of tables in the place of those of views."""
+        """Replace the columns of views by the columns of the tables beneath."""
         found: Columns = {}
         for name, columns in direct.items():
             add(found, self._of_view(name, columns) if name in self._trees else {name: columns})
         return found
 
     def _of_view(self, name: str, columns: frozenset[str] | None) -> Columns:
-        """What some columns of a view's rows hang on."""
+        """The columns of tables that some columns of a view depend on (None: all of its columns)."""
         if (name, columns) not in self._found:
             tree = self._trees[name]
             if columns is not None:
-                # What is asked of no column is how many rows there are.
+                # A query that reads no column depends on how many rows there are.
                 asked: list[exp.Expr] = [exp.column(column) for column in sorted(columns)]
                 asked = asked or [exp.Literal.number(1)]
                 tree = exp.select(*asked).from_(tree.subquery(f"rows_of_{name}"))
@@ -122,12 +122,12 @@ class Reads:
 
 
 def add(found: Columns, more: Columns) -> None:
-    """Add what is read to what is."""
+    """Merge more columns into those found."""
     for name, columns in more.items():
         before = found.get(name, frozenset())
         found[name] = None if before is None or columns is None else before | columns
 
 
 def quoted(name: str) -> str:
-    """A name without parts, though there may be a dot in it."""
+    """A name as one identifier, though it may contain a dot."""
     return f"`{name}`"

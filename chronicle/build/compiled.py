@@ -1,8 +1,8 @@
-"""The dbt project as the SQL of its models.  dbt compiles it once; what it gives is kept until the project changes, and builds read that.
+"""The dbt project as the SQL of its models.  dbt compiles it once; the result is cached until the project changes, and builds read that.
 
-Reading and compiling the project takes dbt more than ten seconds of CPU, and its text does not depend on the data.  Marks stand for
-what does: the clusters that a build makes, the days that an incremental table replaces, the rows of other clusters, and the time from which on
-a table is made again.
+Reading and compiling the project takes dbt more than ten seconds of CPU, and the SQL does not depend on the data.  Marks are placeholders
+for what does: the clusters of a build, the days that an incremental table replaces, the rows of other clusters, and the time from which on a
+table is rebuilt.
 
 `python -m chronicle.build.compiled` compiles ahead (`make setup`).
 """
@@ -36,9 +36,9 @@ from ingestion import cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-# How a model names a view that it reads: as dbt names a model that is compiled into its readers. In a build it is a view of the session.
+# Prefix of a view's name in the SQL of its readers: dbt's own for the CTE of an ephemeral model. In a build it is a view of the session.
 VIEW = EPHEMERAL
-# What macros write for what a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `since_day`,
+# Marks that macros write and a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `since_day`,
 # `in_part`, `as_before`).
 CLUSTERS = "cluster_id in ('/* built clusters */')"
 SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
@@ -59,11 +59,11 @@ MARKS = re.compile(
     + "|"
     + re.escape(NEW_BATCHES)
 )
-# Types of events that concern all rows of a table (`whole_for`).
+# Types of events after which a table is rebuilt whole (`whole_for`).
 WHOLE_FOR = re.compile(r"/\* whole for ([\w,]+) \*/")
-# Text that counts only where a table is made in part.
+# SQL that applies only where a table is rebuilt in part.
 IN_PART = re.compile(r"/\* in part \*/(.*?)/\* whole \*/", re.DOTALL)
-# Compiled projects that are kept: those of other branches and of tests.
+# Compiled projects kept in the cache, among them those of other branches and of tests.
 KEPT = 24
 # Types of seeds' columns.
 TYPES = {
@@ -78,12 +78,13 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Model:
-    """A model or seed.  `kind`: how it is made (dbt's materialization, or `seed`); `sql`: its query, with marks (a seed has none); `parents`:
-    names of the models and seeds it reads; `sources`: tables of bronze that it reads; `columns`: type and description of each, in order; `before`, `after`: statements around its own;
-    `known`: the column of which a build notes what values it has; `at`: the column with the time of its rows; `ahead`: how long before what it
-    reads its own rows may differ; `unit`: what `at` is cut to (`minute`, `hour`; None: it is a moment or a day); `needs`: what has to have rows so that it can have any; `reads`: of which values it reads
-    rows of tables with known ones (`chronicle/build/needs.py`); `columns_read`: of a stored model by table beneath, be it by way of views, the columns that its
-    rows hang on (None: all; `chronicle/build/columns.py`); `types`: of a seed's columns that are no texts; `path`: its file."""
+    """A model or seed.  `kind`: its materialization in dbt, or `seed`; `sql`: its query, with marks (a seed has none); `parents`: names of the
+    models and seeds it reads; `sources`: tables of bronze that it reads; `path`: its file; `columns`: type and description of each, in order;
+    `before`, `after`: statements to run before and after its own; `known`: the column whose values a build notes; `at`: the column with the
+    time of its rows; `ahead`: how long before a change in its input its own rows may change; `unit`: the unit to which `at` is truncated
+    (`minute`, `hour`; None: it is a moment or a day); `needs`: what must have rows so that it can have any; `reads`: by table with known
+    values, those whose rows it reads (`chronicle/build/needs.py`); `columns_read`: of a stored model, by upstream table, the columns that its
+    rows depend on, directly or through views (None: all; `chronicle/build/columns.py`); `types`: of a seed's columns that are not text."""
 
     name: str
     schema: str
@@ -115,7 +116,7 @@ class Model:
 
     @property
     def columns_in_sql(self) -> str:
-        """The columns of its contract, as SQL defines them."""
+        """The columns of its contract, as in `create table`."""
         return ", ".join(f"`{name}` {kind}" for name, (kind, _) in self.columns.items())
 
     @property
@@ -129,29 +130,29 @@ class Model:
 
     @property
     def is_step(self) -> bool:
-        """Whether it is a Parquet table between staging and marts, made again in each build."""
+        """Whether it is a Parquet table between staging and marts, rebuilt by each build."""
         return self.kind == "table"
 
     @property
     def is_incremental(self) -> bool:
-        """Whether builds replace the days of it that arrivals touch."""
+        """Whether builds replace only the days that new rows fall on."""
         return self.kind == "incremental"
 
     @property
     def is_made_in_part(self) -> bool:
-        """Whether a build of some clusters may make only its rows from a time on."""
+        """Whether a partial build may rebuild only its rows from a time on."""
         return self.at is not None and any(mark["at"] for mark in MARKS.finditer(self.sql))
 
     @property
     def whole_for(self) -> set[str]:
-        """Types of events that concern all of its rows."""
+        """Types of events after which all of its rows are rebuilt."""
         return {name for names in WHOLE_FOR.findall(self.sql) for name in names.split(",")}
 
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a table that is made again: rows from a time on, `since`; `before`: a query of all rows as the build before left them;
-    `newest`: the last batch that is in them, of a table by days."""
+    """The part of a table that is rebuilt: its rows from `since` on.  `before`: a query of all rows as the previous build left them;
+    `newest`: of an incremental table, the last batch in those rows."""
 
     since: dt.datetime
     before: str
@@ -170,11 +171,11 @@ class Project:
     folder: Path
 
     def of_kind(self, kind: str) -> list[Model]:
-        """The models that are made in one way."""
+        """The models of a kind."""
         return [model for model in self.models.values() if model.kind == kind]
 
     def with_views(self, names: Iterable[str]) -> set[str]:
-        """Models, and the views that they read by way of nothing but views."""
+        """Models, and the views that they read directly or through other views."""
         found: set[str] = set()
         due = list(names)
         while due:
@@ -188,7 +189,7 @@ class Project:
         return {name for model in self.models.values() for name in model.sources}
 
     def fed(self) -> set[str]:
-        """Models that bronze feeds, by whatever way; the others are the same in every warehouse."""
+        """Models downstream of bronze; the others are the same in every warehouse."""
         found: set[str] = set()
         for model in self.models.values():
             if model.sources or found.intersection(model.parents):
@@ -196,7 +197,7 @@ class Project:
         return found
 
     def columns_asked(self) -> dict[str, list[list[str]]]:
-        """By table that stored models read, be it by way of views, the columns that readers ask for where they do not ask for all."""
+        """By table that stored models read, directly or through views: the sets of columns that readers use, where they do not use all."""
         found: dict[str, list[list[str]]] = {}
         for model in self.models.values():
             for name, read in model.columns_read.items():
@@ -206,7 +207,7 @@ class Project:
         return found
 
     def values_read(self, model: Model) -> needs.Reads:
-        """By table with known values those of which a model reads rows, be it by way of views (None: all)."""
+        """By table with known values: those whose rows a model reads, directly or through views (None: all)."""
         found: needs.Reads = {}
         for name in self.with_views([model.name]):
             for table, values in self.models[name].reads.items():
@@ -216,7 +217,7 @@ class Project:
         return found
 
     def readers_beneath(self) -> dict[str, int]:
-        """By model the longest way down to one that nothing reads, in models: what is high holds up most."""
+        """By model, the length of the longest chain of models downstream of it: the longer, the more it holds up."""
         found = dict.fromkeys(self.models, 0)
         for model in reversed(self.models.values()):
             for parent in model.parents:
@@ -224,7 +225,7 @@ class Project:
         return found
 
     def views(self) -> list[tuple[str, str, str]]:
-        """(schema, name, SQL) of each view by itself, after those it reads: of all clusters, reading the others by their full names."""
+        """(schema, name, SQL) of each view, after those it reads: for all clusters, with the full names of other views."""
         return [(model.schema, model.alias, self.whole(model.sql)) for model in self.models.values() if model.is_view]
 
     def whole(self, sql: str) -> str:
@@ -234,8 +235,8 @@ class Project:
 
 
 def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], part: Part | None = None) -> str:
-    """A query with conditions for its clusters and days in the place of their marks; `of_all`: by name of a mart its rows of all clusters;
-    `part`: what is made of its table (None: all).  All in one go: a name of a cluster may look like a mark."""
+    """A query with its marks replaced; `clusters`, `days`: conditions; `of_all`: gives the rows of all clusters of a mart, by its name;
+    `part`: what is rebuilt of its table (None: all).  All marks are replaced at once, because a cluster's name may look like a mark."""
 
     def text(mark: re.Match[str]) -> str:
         if mark["at"]:
@@ -265,7 +266,7 @@ def query(
 
 
 def source_of_days(model: Model) -> str:
-    """The name of the table of bronze whose arrivals say which days of an incremental model are replaced."""
+    """The name of the table of bronze whose new rows decide which days of an incremental model are replaced."""
     return next(mark["source"] for mark in MARKS.finditer(model.sql) if mark["source"]).split(".")[-1]
 
 
@@ -281,7 +282,7 @@ def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
 
 
 def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything besides the data that the marts are made from."""
+    """SHA-256 of everything that the marts are built from, except the data."""
     digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):
@@ -291,7 +292,7 @@ def project_hash(project: Path = PROJECT) -> str:
 
 
 def compiled(project: Path = PROJECT) -> Project:
-    """The project as it stands, compiled now if it was not before.  Raises BuildFailed with what dbt says about it."""
+    """The project as it stands, compiled now unless the cache has it.  Raises BuildFailed with dbt's message."""
     code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__)]
     made_for = [project_hash(project), *map(metadata.version, ("dbt-core", "dbt-spark", "sqlglot")), *code]
     kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
@@ -322,7 +323,7 @@ def compile_by_dbt(project: Path) -> Project:
     from dbt.cli.main import dbtRunner
 
     with tempfile.TemporaryDirectory() as folder:
-        # Without the queries of others in it: a model reads views by their names.
+        # Ephemeral models are not inlined: a model reads views by their names.
         wanted = [
             "--select",
             "resource_type:model",
@@ -343,15 +344,15 @@ def compile_by_dbt(project: Path) -> Project:
 
 
 def names_in_sql(models: Collection[Model]) -> dict[str, str]:
-    """By name in the text of queries the model, or table of bronze, that is read by it."""
+    """The model, or table of bronze, behind each name in the text of queries."""
     names = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
     return names | {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
 
 
 def with_needs(models: Sequence[Model]) -> list[Model]:
-    """Models that know what they need to have rows, and which rows they read."""
+    """The models with `needs` and `reads` filled in."""
     found = needs.Needs(names_in_sql(models), {model.name: model.known for model in models if model.known})
-    # What is only in a part is the rest of the same table.
+    # SQL for a part only reads the rest of the same table.
     return [
         model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql)), reads=found.reads(model.sql))
         for model in models
@@ -359,7 +360,7 @@ def with_needs(models: Sequence[Model]) -> list[Model]:
 
 
 def with_columns(project: Project) -> Project:
-    """A project whose stored models know which columns of the tables beneath them they read."""
+    """The project with `columns_read` of its stored models filled in."""
     models = project.models
     names = names_in_sql(models.values()) | {OF_ALL + name: name for name in models}
     held = {name: list(model.columns) for name, model in models.items() if model.has_contract and not model.is_view}

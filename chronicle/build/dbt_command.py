@@ -1,6 +1,6 @@
-"""`chronicle dbt`: dbt as it is, with a session that knows this warehouse's tables.
+"""`chronicle dbt`: plain dbt, with a session that knows this warehouse's tables.
 
-A session that dbt starts for itself has neither Delta nor a catalog, and what is on disk would be new to it.
+A session that dbt starts for itself has neither Delta nor a catalog, and would not know the tables on disk.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
 
-# What asks no database at all, and what writes to it; everything else reads.
+# Commands that need no database, and commands that write to it; all others read.
 AT_REST = {"", "parse", "list", "ls", "clean", "deps", "init", "docs", "docs serve", "source"}
 WRITES = {"build", "run", "seed", "snapshot", "retry", "clone", "run-operation"}
 # Options that leave out a part of what a command would make.
 SELECTING = {"select", "selector", "exclude", "resource_types", "exclude_resource_types"}
-# What dbt answers itself, whatever the command.
+# Options that dbt answers itself, whatever the command.
 ANSWERED = {"help", "version"}
 
 
@@ -77,7 +77,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
             place.must_exist()
             if wanted.writes:
                 held.enter_context(only_writer(place))
-                # What is made by hand need not be what a build would make.
+                # What a user builds by hand may differ from what a build would make.
                 place.built.unlink(missing_ok=True)
                 unfinished.forget(place)
                 if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
@@ -90,7 +90,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
 
 
 def told(exception: BaseException | None) -> int:
-    """1.  Raises what kept dbt from running; dbt has already printed what failed in a run."""
+    """Exit code 1.  Raises ValueError where dbt could not run; failures within a run dbt has already printed."""
     if exception is not None:
         raise ValueError(f"dbt: {' '.join(str(exception).split())}")
     return 1
@@ -111,7 +111,7 @@ def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
 
 
 def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -> None:
-    """The session that dbt will find, with what the command may read in its catalog."""
+    """Start the session that dbt will find, and register what the command may read."""
     from chronicle.spark.session import start_to_build
 
     spark = start_to_build(place.root, memory=memory)
@@ -122,7 +122,7 @@ def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -
     if wanted.writes and not SELECTING & set(wanted.given):
         register(spark, place)
     else:
-        # What is not built this time may be read.
+        # Models that are not built this time may be read.
         register_views(spark, place)
     for key, value in WHILE_BUILDING.items():
         spark.conf.set(key, value)

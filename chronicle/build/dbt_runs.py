@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 CHANGED_BY_DBT = ("spark.sql.ansi.enabled", "spark.sql.shuffle.partitions", "spark.sql.sources.partitionOverwriteMode")
 
 
-# Rows that are skipped or read together where a query chooses some of a table.
+# Parquet row group size in rows: the unit in which a filtered read skips rows.
 ROW_GROUP = 65_536
-# Rows of a file of a table that does not lie by cluster, for readers open each one; and rows that are held in memory at once.
+# Rows per file of a table that is not laid out by cluster, as readers open every file; and rows that are held in memory at once.
 FILE = 8 * ROW_GROUP
-# Of a table whose readers choose by a column, so small a share of the rows is read together, and no fewer rows than these.
+# A table whose readers filter by a column is divided into about so many row groups, of no fewer rows than these.
 GROUPS_CHOSEN_FROM, SMALLEST_GROUP = 64, 1024
-# As many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
+# Models built at once, as many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
 THREADS = 2
 
-# What reads at most so many bytes is run in one task (`chronicle/spark/jvm/OneTask.scala`).
+# Setting: plans that read at most so many bytes run in one task (`chronicle/spark/jvm/OneTask.scala`).
 ONE_TASK = "chronicle.one_task_bytes"
 
 WHILE_BUILDING = {
@@ -44,16 +44,16 @@ WHILE_BUILDING = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     ONE_TASK: str(64 << 20),
-    # What is hashed for a join has to fit into memory, and a file of ours has many times its bytes there: with Spark's 10 MB a year of 135
-    # clusters failed. Larger sides are sorted, which may use the disk.
+    # The hashed side of a broadcast join has to fit into memory, where our files take many times their size: with Spark's 10 MB a year of 135
+    # clusters failed. Larger sides are sorted, which may spill to disk.
     "spark.sql.autoBroadcastJoinThreshold": "2m",
-    # A year of 135 clusters in one group is read whole for one cluster: 3.4 GB of memory for a file of 43 MB.
+    # A year of 135 clusters in one row group is read whole for one cluster: 3.4 GB of memory for a file of 43 MB.
     "parquet.block.row.count.limit": str(ROW_GROUP),
-    # Files of which no row is made again are linked into the next table (`chronicle/build/steps.py`).
+    # Files with no rebuilt row are hard-linked into the next table (`chronicle/build/steps.py`).
     "spark.sql.files.maxRecordsPerFile": str(ROW_GROUP),
-    # Beyond ten clusters Spark would ask for all between the first and the last, and leave out no group.
+    # Beyond ten clusters Spark would filter by the range from the first to the last, and skip no row group.
     "spark.sql.parquet.pushdown.inFilterThreshold": "10000",
-    # Its first step leaves out rows before they are sent to other partitions. There is one.
+    # Its first step drops rows before a shuffle to other partitions. There is only one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     **settings.WHILE_BUILDING,
 }
@@ -82,7 +82,7 @@ def options(place: Warehouse, project: Path) -> list[str]:
 def given(project: Path, target: Path, logs: Path, **variables: object) -> list[str]:
     """Options of dbt, with the folders that it writes to and values of `var`."""
     return [
-        # dbt reads YAML, to which JSON's two halves of a sign beyond U+FFFF are two signs.
+        # dbt reads YAML, to which JSON's surrogate pair for a character beyond U+FFFF is two characters.
         *("--vars", yaml.safe_dump(variables, default_flow_style=True, width=1 << 30)),
         *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
         *("--target-path", str(target), "--log-path", str(logs)),
@@ -110,7 +110,7 @@ def prepare() -> None:
 
 @contextlib.contextmanager
 def settings_kept(spark: SparkSession) -> Iterator[None]:
-    """Give the session back with the settings that dbt changes as they were."""
+    """Restore the settings that dbt and builds change at the end."""
     before = {key: spark.conf.get(key, None) for key in (*CHANGED_BY_DBT, *WHILE_BUILDING)}
     try:
         yield
@@ -140,7 +140,7 @@ def teller(progress: Callable[[int, int, str], None]) -> Callable[[Any], None]:
 
 
 def results_of(done: dbtRunnerResult) -> list[Any]:
-    """What became of each node of a command.  Raises BuildFailed where dbt stopped before it did anything."""
+    """The result of each node of a command.  Raises BuildFailed where dbt stopped before it did anything."""
     results = getattr(done.result, "results", None)
     if results is None:
         raise BuildFailed(f"dbt: {one_line(str(done.exception) if done.exception else 'stopped without saying why')}")

@@ -1,7 +1,7 @@
 """Delta tables as a build reads them: by a list of their files, as plain Parquet.
 
-Delta-rs says in milliseconds which files a table has. Spark's Delta asks its log by queries of its own, for each scan of each plan, and its first
-one takes seconds in a session that is new.  `chronicle/spark/jvm/FileList.scala` reads the lists.
+delta-rs lists the files of a table in milliseconds.  Spark's Delta queries the table's log for each scan of each plan, and its first query takes
+seconds in a new session.  `chronicle/spark/jvm/FileList.scala` reads the lists.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from ingestion.warehouse import Warehouse, put
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Settings that say where the list of a table is.
+# Prefix of the settings that say where the list of a table is.
 LIST = "chronicle.files."
 DAY = "event_date"
 TIME = "logged_at"
-# Columns by which models choose rows of a time or of new batches.
+# Columns by which models filter for a time or for new batches.
 BOUNDED = (DAY, TIME, "batch_id")
-# Tables beyond it may have deletion vectors or other names of columns in their files.
+# Tables with a higher reader version may have deletion vectors or mapped column names.
 PLAIN_READER = 1
 
 
 class FileLists:
-    """Makes tables known to a session, until `forget`."""
+    """Registers tables with a session, until `forget`."""
 
     def __init__(self, spark: SparkSession, place: Warehouse) -> None:
         self.spark, self.place, self._plans = spark, place, KeptPlans(spark)
         self._reads_lists = own_classes.are_in(spark)
-        # By schema and name how the table is defined.
+        # Definitions of the registered tables, by schema and name.
         self._shown: dict[tuple[str, str], str] = {}
         self._defining = Lock()
         self._folder = place.work / "files"
 
     def show(self, schema: str, name: str, known_as: str | None = None) -> str:
-        """Make the newest version of a Delta table known.  `known_as`: by another name in its schema.  Returns its name in SQL."""
+        """Register the newest version of a Delta table.  `known_as`: under another name in its schema.  Returns its name in SQL."""
         path, known = self.place.table(schema, name), known_as or name
         sql_name, table = f"{schema}.`{known}`", DeltaTable(path)
         if not (self._reads_lists and is_plain(table)):
@@ -56,7 +56,7 @@ class FileLists:
         file = self._folder / f"{schema}.{name}.{table.metadata().id}.{table.version()}"
         put(file, "\n".join(lines(table, path)))
         self.spark.conf.set(f"{LIST}{schema}.{known}", str(file))
-        # Its place is an empty folder: Spark lists what is in a table's place, and of a Delta table that is more than its files.
+        # Its location is an empty folder: Spark lists a table's location, and that of a Delta table holds more than its current files.
         empty = self._folder / "nothing"
         empty.mkdir(exist_ok=True)
         parts = f"partitioned by ({', '.join(table.metadata().partition_columns)})" if table.metadata().partition_columns else ""
@@ -64,7 +64,7 @@ class FileLists:
         return sql_name
 
     def show_folder(self, schema: str, known: str, folder: Path, columns: str) -> str:
-        """Make a folder of Parquet files known as a table.  `columns`: as SQL defines them; empty: Spark looks.  Returns its name in SQL."""
+        """Register a folder of Parquet files as a table.  `columns`: as in `create table`; empty: Spark infers them.  Returns its name in SQL."""
         self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(str(folder))}")
         return f"{schema}.`{known}`"
 
@@ -76,7 +76,7 @@ class FileLists:
                 self._shown[schema, known] = definition
 
     def forget(self) -> None:
-        """Take the tables out of the session."""
+        """Drop the tables from the session."""
         for schema, known in self._shown:
             self.spark.conf.unset(f"{LIST}{schema}.{known}")
             self._plans.forget(schema, known)
@@ -85,12 +85,12 @@ class FileLists:
 
 
 def is_plain(table: DeltaTable) -> bool:
-    """Whether the files of a table are all that it takes to read it."""
+    """Whether a table can be read as plain Parquet files."""
     return table.protocol().min_reader_version <= PLAIN_READER and table.metadata().partition_columns in ([], [DAY])
 
 
 def columns_in_sql(table: DeltaTable) -> str:
-    """The columns of a table and their types, as SQL defines them."""
+    """The columns of a table and their types, as in `create table`."""
     from pyspark.sql.types import StructType
 
     found = StructType.fromJson(json.loads(table.schema().to_json()))
@@ -109,17 +109,17 @@ def lines(table: DeltaTable, path: str) -> Iterator[str]:
 
 
 def bounds_of(files: pa.Table, column: str) -> list[str | None]:
-    """The first and the last value that each file has in a column, as far as they are known."""
+    """The smallest and the largest value of a column in each file, as far as they are known."""
     if f"min.{column}" not in files.schema.names:
         return [None] * files.num_rows
-    # Statistics of a time leave out what is below a millisecond.
+    # Statistics of times are truncated to milliseconds.
     below = 999 if column == TIME else 0
     ends = zip(numbers(files[f"min.{column}"]), numbers(files[f"max.{column}"]), strict=True)
     return [None if first is None or last is None else f"{column}={first}:{last + below}" for first, last in ends]
 
 
 def numbers(column: pa.ChunkedArray) -> list[int | None]:
-    """Days since 1970, or microseconds, or the numbers themselves."""
+    """Dates as days since 1970, times as microseconds, numbers as they are."""
     days, times = pa.types.is_date32(column.type), pa.types.is_timestamp(column.type)
     found: list[int | None] = (
         column.cast(pa.int32() if days else pa.timestamp("us", "UTC") if times else pa.int64()).cast(pa.int64()).to_pylist()

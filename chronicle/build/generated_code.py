@@ -1,4 +1,4 @@
-"""Spark compiles code for what reads many rows, and for nothing else: a compiler for each of a hundred small plans costs more than the rows do."""
+"""Spark generates code only for statements that read many rows: compiling each of a hundred small plans costs more than their rows do."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A statement that reads more rows than these is worth a compiler. Bytes would not do: 330,000 hours of partitions that nobody writes to are 700 KB.
+# A statement that reads more rows than these is worth compiling. Bytes would not tell: 330,000 hours of partitions that nobody writes to are 700 KB.
 MANY_ROWS = 50_000
 CODE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
-    # Of a hundred thousand groups each gets objects of its own, which cost more than to sort the rows: 15 s and 8.5 s.
+    # With a hundred thousand groups the objects that each of them gets cost more than sorting the rows: 15 s and 8.5 s.
     "spark.sql.execution.useObjectHashAggregateExec": "false",
 }
 
 
 class GeneratedCode:
-    """Switches code generation in a session whose statements run side by side.  While one runs that reads much, those that
-    are planned beside it are compiled, too; their rows are the same."""
+    """Switches code generation on and off in a session that runs statements concurrently.  While one runs that reads many rows,
+    others planned meanwhile are compiled, too; their rows are the same."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark, self._lock, self._running = spark, Lock(), 0
@@ -30,7 +30,7 @@ class GeneratedCode:
 
     @contextmanager
     def where_worth_it(self, rows_read: int) -> Iterator[None]:
-        """Around a statement that reads so many rows."""
+        """Generate code for a statement that reads so many rows, if they are many."""
         if rows_read <= MANY_ROWS:
             yield
             return

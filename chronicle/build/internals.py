@@ -2,8 +2,8 @@
 
 Relies on: attributes of compiled nodes, as `fields_of` lists them; `SparkCredentials.__post_init__`, which turns ANSI mode off; dbt's
 command line as a click group; the class name of its errors of usage; and the names of the CTEs into which it compiles ephemeral models.
-Read in: dbt-core 1.11.16, dbt-spark 1.11.0.  What is overridden of its macros lies in `macros/internals`.
-Breaks: each function says it.  Canaries: `tests/python/test_internals.py`.
+Read in: dbt-core 1.11.16, dbt-spark 1.11.0.  Overrides of its macros are in `macros/internals`.
+Breaks: each function says what.  Canaries: `tests/python/test_internals.py`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest as Manifest
 
-# How dbt names the CTE of an ephemeral model where its reader is compiled.
+# Prefix of the CTE into which dbt compiles an ephemeral model, in the SQL of its readers.
 EPHEMERAL = "__dbt__cte__"
 
 
 def fields_of(node: Any) -> dict[str, Any]:
-    """What `compiled.Model` holds of a compiled model or seed.  Breaks: nothing can be built."""
+    """The fields of `compiled.Model` for a compiled model or seed.  Breaks: nothing can be built."""
     config, is_seed = node.config, str(node.resource_type) == "seed"
     parents = [key.split(".")[-1] for key in getattr(node.depends_on, "nodes", []) if key.startswith(("model.", "seed."))]
     return {
@@ -49,7 +49,7 @@ def fields_of(node: Any) -> dict[str, Any]:
 def keep_ansi() -> None:
     """Leave ANSI mode on in the sessions of dbt-spark, which turns it off for sessions and not for servers.
 
-    Breaks: an overflow becomes a wrong number without a word, where a server raises an error.
+    Breaks: an overflow silently becomes a wrong number, where a server raises an error.
     """
     from dbt.adapters.spark.connections import SparkCredentials
 

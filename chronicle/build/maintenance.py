@@ -1,8 +1,8 @@
-"""Maintenance of a warehouse's tables, after builds: small files of bronze are made few, and what no version needs any more is deleted.
+"""Maintenance of a warehouse's tables, after builds: compacts small files of bronze, and deletes files that only old versions need.
 
-Each ingestion adds a file or more to each table, and whoever reads a table opens all of them: after an hour of `chronicle follow` that took a
-third of a round.  Each build that changes a table leaves the files that it replaced, and a commit in the table's log.  Rows stay as they are, so a
-build has nothing to do for any of it (`changes.changed_files`).
+Each ingestion adds one or more files to each table, and every reader of a table opens all of them: after an hour of `chronicle follow` that took
+a third of a round.  Each build that changes a table leaves behind the files that it replaced, and a commit in the table's log.  Maintenance does
+not change rows, so it gives the next build nothing to do (`changes.changed_files`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from chronicle.build.versions import Record
 from ingestion.lease import Busy
 from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
 
-# Files below this are made into files of about this, where there are so many.
+# A compaction writes files of about this size; it is due where so many files are below half of it.
 SMALL_BYTES, MANY = 32 << 20, 30
-# As many files may stay that no version needs: to delete them takes two commits.
+# So many files that the table no longer needs may stay: deleting them takes two commits.
 MOST_LEFT = 50
-# Delta keeps files of versions before for a week, and the commits themselves for thirty days.  A process that stays commits every ten seconds: who
-# reads a version before has an hour to end.
+# Delta keeps the files of old versions for a week, and the commits themselves for thirty days.  A process that stays commits every ten seconds:
+# readers of an old version have an hour to finish.
 HOURS_OF_ONE_THAT_STAYS = 1
 
 
 def maintain(place: Warehouse, *, of_copy: bool = False) -> None:
-    """Do what is due, unless another process is at work.  `of_copy`: bronze is that of a warehouse in a bucket (`working_copy.py`), where it stays
-    as it is."""
+    """Do what is due, unless another process is at work.  `of_copy`: bronze is a copy from a bucket (`working_copy.py`), and is left as it
+    is."""
     with suppress(Busy, CommitFailedError), only_writer(place):
         for _ in maintained(place, of_copy=of_copy):
             pass
@@ -46,8 +46,8 @@ def maintain_one(place: Warehouse) -> None:
 
 
 def maintained(place: Warehouse, *, is_staying: bool = False, of_copy: bool = False) -> Iterator[str]:
-    """The tables for which something was due, each when it is done."""
-    # What was not built yet would be new no more.
+    """Do what is due.  Yields each table for which something was, when it is done."""
+    # Rows that are not built yet would no longer count as new.
     if not of_copy and is_current(place.root):
         for path in (place.bronze(name) for name in place.tables("bronze")):
             if compact(path, MANY // 2 if is_staying else MANY):
@@ -59,7 +59,7 @@ def maintained(place: Warehouse, *, is_staying: bool = False, of_copy: bool = Fa
     record = Record.of(place)
     for schema, name in record.tables(place):
         path = place.table(schema, name)
-        # Of a build that was killed while it published, versions before are what is read.
+        # After a build that was killed while it published, readers still use earlier versions.
         is_newest = is_due(path, is_staying) and (known := record.table(place, schema, name)) and known.version() == opened(path).version()
         if is_newest and tidy(path, is_staying):
             yield path
@@ -69,7 +69,7 @@ def maintained(place: Warehouse, *, is_staying: bool = False, of_copy: bool = Fa
 
 
 def compact(path: str, many: int) -> bool:
-    """Make the small files of a table few, where there are so many.  Returns whether there were."""
+    """Compact the small files of a table, if there are at least `many`.  Returns whether there were."""
     table = opened(path)
     if sum(size < SMALL_BYTES // 2 for size in pa.table(table.get_add_actions())["size_bytes"].to_pylist()) < many:
         return False
@@ -78,18 +78,18 @@ def compact(path: str, many: int) -> bool:
 
 
 def data_files(path: str) -> list[Path]:
-    """The files of rows in a table's folder, of all versions: in it, and in folders of its partitions."""
+    """The data files of all versions of a table: in its folder, and in folders of its partitions."""
     return [file for pattern in ("*.parquet", "*=*/*.parquet") for file in Path(path).glob(pattern)]
 
 
 def is_due(path: str, is_staying: bool) -> bool:
-    """Whether a table has to be opened for `tidy`: most have fewer files than may be left, or none that are old enough to go."""
+    """Whether a table has to be opened for `tidy`: most have too few files, or none that are old enough to delete."""
     since = time.time() - HOURS_OF_ONE_THAT_STAYS * 3600 if is_staying else math.inf
     return sum(file.stat().st_mtime <= since for file in data_files(path)) > MOST_LEFT
 
 
 def tidy(path: str, is_staying: bool) -> bool:
-    """Delete files that only versions before need, or none, where there are many.  Returns whether that made a commit."""
+    """Delete files that only old versions need, or none, if there are many.  Returns whether that made a commit."""
     table = opened(path)
     version = table.version()
     if is_staying and not (wanted := kept_by_one_that_stays()).items() <= table.metadata().configuration.items():
@@ -100,7 +100,7 @@ def tidy(path: str, is_staying: bool) -> bool:
 
 
 def kept_by_one_that_stays() -> dict[str, str]:
-    """Delta's settings for how long what is replaced is kept."""
+    """Delta's retention settings for a process that stays."""
     return {
         "delta.deletedFileRetentionDuration": f"interval {HOURS_OF_ONE_THAT_STAYS} hours",
         "delta.logRetentionDuration": "interval 1 days",

@@ -1,4 +1,4 @@
-"""Statements that run side by side share Spark's memory.  One that does not get what it needs is run again while nothing else runs."""
+"""Concurrent statements share Spark's memory.  One that runs short of it is retried while nothing else runs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from chronicle.build.dbt_runs import ONE_TASK
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark's class of errors, in the text of whatever one is wrapped in.
+# Spark's error class, which appears in the text of any error that wraps it.
 NOT_ENOUGH = "SparkOutOfMemoryError"
 
 
 def is_short(error: Exception) -> bool:
-    """Whether a statement failed because it did not get the memory that it needed."""
+    """Whether a statement failed for lack of memory."""
     return NOT_ENOUGH in str(error)
 
 
 @contextmanager
 def step_by_step(spark: SparkSession) -> Iterator[None]:
-    """Each step of a statement is a task of its own, which gives its memory back before the next one begins."""
+    """Run each step of a statement as a task of its own, which frees its memory before the next one begins."""
     before = spark.conf.get(ONE_TASK, "0")
     spark.conf.set(ONE_TASK, "0")
     try:
@@ -42,7 +42,7 @@ class Turns:
 
     @contextmanager
     def beside_others(self) -> Iterator[None]:
-        """Around a statement beside which others may run; waits for one that runs alone."""
+        """For a statement that may run beside others; waits for one that runs alone."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_alone)
             self._running += 1
@@ -55,7 +55,7 @@ class Turns:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Around a statement that runs alone; waits until those that run have ended."""
+        """For a statement that runs alone; waits until all others have ended."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_alone)
             self._is_alone = True

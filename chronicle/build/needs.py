@@ -1,13 +1,13 @@
-"""What must have rows so that a query can have rows, and which rows of a table it chooses, from its text alone.
+"""Which tables must have rows so that a query can have rows, and which of their rows it reads, from its text alone.
 
-A build asks this before it makes a model: what cannot have rows is written empty as its contract says, and neither the model nor the views that
-it reads are shown to Spark.  Where the text does not decide it, a query may have rows.
+A build asks this before it runs a model: one that cannot have rows is written empty, with the columns of its contract, and Spark sees neither
+the model nor the views that it reads.  Where the text does not tell, a query may have rows.
 
 A need is JSON: true (may have rows whatever it reads), false (has none), the name of a model or of a table of bronze, `[name, [value, …]]` (it
 must have a row with one of these values in the column that its `known_values` name), `["and", …]` or `["or", …]` of needs.
 
-Of a table with `known_values` a query may read the rows of some values alone.  A build of some clusters asks this, too: where only rows of other
-values differ, the query's answer does not.  Where the text does not decide it, a query reads all.
+A query may filter a table with `known_values` for some of the values.  A partial build uses this, too: where only rows with other values differ,
+the query's result does not.  Where the text does not tell, a query reads all.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sqlglot import exp, parse_one
 
 # bool | str | list: mypy has no JSON.
 Need = Any
-# By table with `known_values` the values of which a query reads rows; None: all.
+# By table with `known_values`, the values whose rows a query reads; None: all.
 Reads = dict[str, list[str] | None]
-# Whether a model or a table of bronze has rows; of these values, where values are given.
+# Whether a model or a table of bronze has rows; where values are given, whether it has rows with one of them.
 HasRows = Callable[[str, list[str] | None], bool]
 
 
@@ -42,8 +42,8 @@ def is_met(need: Need, has_rows: HasRows) -> bool:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a query reads, or gives: its need, and the column that still is the one whose values are known; `is_read`: whether it was noted
-    that its rows are read, which is left to those that may choose fewer of them."""
+    """The input or output of a query: its need; `known`: the column with known values, if it is passed through as it is; `is_read`: whether its
+    rows are noted as read, which is left to the queries around it as long as they may filter them."""
 
     need: Need
     known: str | None = None
@@ -61,17 +61,17 @@ class Relation:
 
 @dataclass(frozen=True)
 class Needs:
-    """Finds needs.  `tables`: by name in SQL the model or table of bronze that it stands for; `known`: by model its column with known values."""
+    """Finds needs.  `tables`: the model or table of bronze by its name in SQL; `known`: the column with known values, by model."""
 
     tables: Mapping[str, str]
     known: Mapping[str, str]
 
     def of(self, sql: str) -> Need:
-        """What a query of Spark SQL needs.  Raises sqlglot.errors.SqlglotError where it is none."""
+        """What a query of Spark SQL needs.  Raises sqlglot.errors.SqlglotError where it cannot be parsed."""
         return Text(self.tables, self.known).query(parse_one(sql, dialect="spark"), {}).need
 
     def reads(self, sql: str) -> Reads:
-        """Which rows a query of Spark SQL reads of tables with known values.  Raises sqlglot.errors.SqlglotError where it is none."""
+        """Which rows a query of Spark SQL reads of tables with known values.  Raises sqlglot.errors.SqlglotError where it cannot be parsed."""
         text, tree = Text(self.tables, self.known), parse_one(sql, dialect="spark")
         text.read(text.query(tree, {}))
         for table in tree.find_all(exp.Table):
@@ -83,7 +83,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Text:
-    """A query's text, while it is gone through.  `seen`: the tables that were met; `found`: the values of which rows are read (None: all)."""
+    """Walks through a query.  `seen`: the tables that were met; `found`: by table the values whose rows are read (None: all)."""
 
     tables: Mapping[str, str]
     known: Mapping[str, str]
@@ -91,7 +91,7 @@ class Text:
     found: dict[str, set[str] | None] = field(default_factory=dict)
 
     def read(self, relation: Relation) -> Need:
-        """Note that rows of a relation are read, whichever are left of it.  Returns its need."""
+        """Note that the remaining rows of a relation are read.  Returns its need."""
         if relation.known and not relation.is_read:
             name, values = (relation.need, None) if isinstance(relation.need, str) else (relation.need[0], set(relation.need[1]))
             before = self.found.get(name, set())
@@ -104,7 +104,7 @@ class Text:
             for cte in given.expressions:
                 rows = cte.this
                 while given.args.get("recursive") and isinstance(rows, exp.SetOperation):
-                    # What it adds to its first rows needs those.
+                    # A recursive query only adds to its first rows, and needs those.
                     rows = rows.this
                 found = self.query(rows, names)
                 names[cte.alias] = found if rows is cte.this else Relation(self.read(found))
@@ -120,7 +120,7 @@ class Text:
         return Relation(True)
 
     def _relation(self, node: exp.Expr, names: Mapping[str, Relation]) -> Relation:
-        """What stands in a FROM."""
+        """A table or subquery in a FROM or JOIN."""
         if node.args.get("pivots") or node.args.get("joins"):
             return Relation(True)
         if isinstance(node, exp.Subquery):
@@ -163,7 +163,7 @@ class Text:
         return Relation(need)
 
     def _asked(self, condition: exp.Expr, names: Mapping[str, Relation]) -> Need:
-        """What a condition needs besides the rows that it is about."""
+        """What a condition needs besides the rows that it filters."""
         if isinstance(condition, exp.Boolean):
             return bool(condition.this)
         if isinstance(condition, exp.Exists):
@@ -174,12 +174,12 @@ class Text:
 
 
 def both(*needs: Need) -> Need:
-    """All of some needs."""
+    """Needs that must all be met."""
     return _combined("and", needs, nothing=True, all_else=False)
 
 
 def either(*needs: Need) -> Need:
-    """One of some needs."""
+    """Needs of which one must be met."""
     return _combined("or", needs, nothing=False, all_else=True)
 
 
@@ -207,7 +207,7 @@ def joined(left: Need, join: exp.Join, right: Relation) -> Need:
 
 
 def joined_by(right: Relation, join: exp.Join) -> Relation:
-    """The rows of what is joined that may find a partner."""
+    """The rows of the right side of a join that can match."""
     if join.side.upper() in ("", "LEFT"):
         for condition in conjuncts(join.args["on"]) if join.args.get("on") else ():
             right = chosen(right, condition, join.this.alias_or_name, is_alone=False)
@@ -220,7 +220,7 @@ def dotted(table: exp.Table) -> str:
 
 
 def does_more(node: exp.Select) -> bool:
-    """Whether a query's rows hang on more of what it reads than each on one row of it."""
+    """Whether a row of the query's result may depend on more than one row that it reads."""
     if any(node.args.get(name) for name in ("distinct", "limit", "offset", "qualify", "having", "sample")):
         return True
     return any(one.find(exp.Window, exp.Query) for one in node.expressions)
@@ -233,7 +233,7 @@ def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
 
 
 def chosen(relation: Relation, condition: exp.Expr, name: str, *, is_alone: bool) -> Relation:
-    """The rows of a relation for which a condition can hold.  `is_alone`: columns without a name in front are its own."""
+    """The rows of a relation for which a condition can hold.  `is_alone`: unqualified columns are its own."""
     if relation.known is None:
         return relation
     values = values_of(condition, relation.known, {name, ""} if is_alone else {name})
@@ -241,7 +241,7 @@ def chosen(relation: Relation, condition: exp.Expr, name: str, *, is_alone: bool
 
 
 def values_of(condition: exp.Expr, column: str, names: set[str]) -> set[str] | None:
-    """The texts that a column must have one of where a condition holds; None if that is not known."""
+    """The texts one of which a column must have for a condition to hold; None if they are not known."""
 
     def is_it(node: exp.Expr) -> bool:
         return isinstance(node, exp.Column) and node.name == column and node.table in names
@@ -261,20 +261,20 @@ def values_of(condition: exp.Expr, column: str, names: set[str]) -> set[str] | N
 
 
 def is_summed_up(node: exp.Select) -> bool:
-    """Whether a query may have a row without having read one, as `count(*)` does.  One that gives a column outside of functions cannot,
-    unless it is grouped in several ways."""
+    """Whether a query may return a row without having read one, as `count(*)` does.  One that selects a column outside of functions cannot,
+    unless it has grouping sets."""
     if (group := node.args.get("group")) and group.expressions:
         return bool(group.find(exp.Rollup, exp.Cube, exp.GroupingSets))
     named = {one.alias for one in node.expressions if isinstance(one, exp.Alias)}
     parts = [part for one in node.expressions for part in one.walk(prune=lambda part: isinstance(part, exp.Func | exp.Query))]
     if any(one.is_star for one in node.expressions) or not any(isinstance(part, exp.Func | exp.Query) for part in parts):
         return False
-    # A name without a table may be that of a sum beside it.
+    # An unqualified name may be that of an aggregate beside it.
     return not any(isinstance(part, exp.Column) and (part.table or part.name not in named) for part in parts)
 
 
 def passes_on(node: exp.Select, column: str | None) -> bool:
-    """Whether a query of one relation gives its rows with a column as it is."""
+    """Whether a query of one relation passes a column through as it is."""
     if column is None or node.args.get("group") or node.args.get("laterals"):
         return False
     given = [one for one in node.expressions if one.alias_or_name == column]

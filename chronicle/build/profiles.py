@@ -1,4 +1,4 @@
-"""What a build says of its models, as tables: `chronicle build --explain`, `--profile`."""
+"""What a build reports about its models, as tables: `chronicle build --explain`, `--profile`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from chronicle.build.runner import Result
 
 
 def explained(results: Sequence[Result]) -> pa.Table:
-    """Per stored model: model, made (whether it was), since (the time from which on its rows were made; null: all of them), because (what it
-    reads that has changed)."""
+    """Per stored model: model, made (whether it was built), since (the time from which on its rows were built; null: all of them), because
+    (what has changed of what it reads)."""
 
     def because(result: Result) -> str:
         if result.because is None:
@@ -29,9 +29,9 @@ def explained(results: Sequence[Result]) -> pa.Table:
 
 
 def profiled(results: Sequence[Result]) -> pa.Table:
-    """Per model that was made, the slowest first: model; seconds, and those of them for views that it was the first to read (views), for the
-    analysis of its statement, for optimising and planning it, and in which its jobs read and wrote rows (execution); rows, rows_read, mb_read
-    (megabytes of files).  What is left of the seconds is files that are listed, compared and carried over."""
+    """Per model that was built, the slowest first: model; seconds, and of these for views that it was the first to read (views), for analysing
+    its statement (analysis), for optimising and planning it (planning), and for its jobs, which read and write rows (execution); rows,
+    rows_read, mb_read (megabytes of files).  The rest of the seconds goes into listing, comparing and carrying over files."""
     made = sorted((result for result in results if result.is_made), key=lambda result: -result.seconds)
     took = [result.took for result in made]
 

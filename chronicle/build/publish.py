@@ -1,9 +1,9 @@
-"""Marts to Delta: what a build wrote aside as Parquet becomes the tables that people read, when all of it is there.
+"""Publishes marts: commits the Parquet files that a build wrote aside to the Delta tables that people read, once all are there.
 
 Spark writes plain Parquet files, delta-rs commits them.  A commit by Spark takes 1.5 s of CPU however small; here it takes
-20 ms.  Nothing is published of a build that failed.  The commits follow each other, and a record of the versions that belong
-together comes last (`chronicle/build/versions.py`): who reads by it never sees a mixture of two builds.  What is unchanged is not
-written again: a table is compared with what it held, month by month, and only months that differ are replaced.
+20 ms.  A build that failed publishes nothing.  Tables are committed one after the other, and a record of the versions that belong
+together comes last (`chronicle/build/versions.py`): readers that go by it never see a mixture of two builds.  Unchanged rows are not
+written again: a table is compared with its current content, month by month, and only months that differ are replaced.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
     from chronicle.build.compiled import Model
 
-# How Spark's folders call a partition without a value.
+# Spark's name for a null in the names of partition folders.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-# Each month is a commit; beyond these a table is replaced at once.
+# Each month is a commit of its own; if more months differ, they are replaced in one commit.
 MOST_MONTHS = 3
 
 
 class BrokenContract(ValueError):
-    """A table is not as its contract says; the text names columns, what was found and what is wanted."""
+    """A table breaks its contract; the text names columns, what was found and what is wanted."""
 
 
 @dataclass(frozen=True)
 class Mart:
-    """A table that a build has left aside: rows as Parquet files in a folder.  `clusters`: those that were built, whose rows alone are
-    replaced (None: all); `since`: the first day whose rows were made again (None: all were)."""
+    """A table that a build has written aside, as Parquet files in a folder.  `clusters`: those that were built; only their rows are
+    replaced (None: all); `since`: the first day that was rebuilt (None: all days were)."""
 
     schema: str
     name: str
@@ -68,8 +68,8 @@ class Mart:
 
 @dataclass(frozen=True)
 class Change:
-    """What is to be written of a mart: the first days of its months (None: of rows without a day), or `months` None: all of it; and the
-    rows that were built with the days among them that differ (None: it has no days)."""
+    """What has to be written of a mart.  `months`: the first days of the months that differ (None among them: rows without a day), or None:
+    all of it; `rows`: how many were built; `days`: how many days differ (None: it has no days)."""
 
     months: list[dt.date | None] | None
     rows: int
@@ -78,7 +78,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Published:
-    """What became of a mart: rows that were built, days among them whose rows are others than before (None: it has no days)."""
+    """What was published of a mart: rows that were built, days whose rows have changed (None: it has no days)."""
 
     rows: int
     days: int | None
@@ -91,11 +91,11 @@ def publish(
     clusters: Sequence[str] | None = None,
     since: Mapping[str, dt.date] | None = None,
 ) -> dict[str, Published]:
-    """Commit the tables of models that lie in the building folder.  `clusters`: the build took only these; the rows of others stay; `since`:
-    by name of a model the first day that was made again; the rows of days before it stay, too.
+    """Commit the tables of models that are in the building folder.  `clusters`: only these were built; the rows of others stay; `since`: the
+    first day that was rebuilt, by name of the model; the rows of earlier days stay, too.
 
-    The catalog forgets the tables: `register` makes them known again as what they are now.
-    Raises BrokenContract, and publishes nothing, where a table is not as its contract says.
+    The tables are dropped from the catalog: `register` adds them again as they are now.
+    Raises BrokenContract, and publishes nothing, where a table breaks its contract.
     """
     found = {model.name: spark.table(f"{model.schema}.`{model.alias}`").schema for model in models}
     broken = [f"{model.name}.{fault}" for model in models for fault in faults(model, found[model.name])]
@@ -120,7 +120,7 @@ def publish(
 
 
 def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
-    """Make what lies aside the content of the tables: first all is compared, then all is committed, and last the record says so.
+    """Publish what was written aside: compare all marts, then commit all, and write the record last.
 
     Raises BrokenContract, and commits nothing, where rows of other clusters would be lost.
     """
@@ -138,7 +138,7 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
 
 
 def faults(model: Model, schema: StructType) -> Iterator[str]:
-    """Where a table's or view's columns are not as the model's contract says: column, type found, type wanted."""
+    """Where a table's or view's columns break the model's contract: column, type found, type wanted."""
     if not model.has_contract:
         return
     found = {field.name: field.dataType.simpleString() for field in schema.fields}
@@ -150,7 +150,7 @@ def faults(model: Model, schema: StructType) -> Iterator[str]:
 
 
 def fits(model: Model, table: str) -> bool:
-    """Whether a table is there with the columns that the model's contract says, as `described`."""
+    """Whether a table exists with the columns of the model's contract, as `described`."""
     from pyspark.sql.types import StructType
 
     if not DeltaTable.is_deltatable(table):
@@ -163,7 +163,7 @@ def fits(model: Model, table: str) -> bool:
 
 
 def forget(spark: SparkSession, models: list[Model]) -> None:
-    """Take models' tables out of the catalog; their files stay."""
+    """Drop models' tables from the catalog; their files stay."""
     plans = KeptPlans(spark)
     for model in models:
         plans.forget(model.schema, model.alias)
@@ -176,8 +176,8 @@ def described(schema: dict[str, Any], comments: dict[str, str]) -> str:
 
 
 def plain(kind: Any) -> Any:
-    """A type as Spark and Delta's log state it, without what differs from one query of the same columns to the next: whether something can be
-    null, and comments that come from the columns of other tables."""
+    """A type as Spark and Delta's log state it, without what differs from one query of the same columns to the next: nullability, and comments
+    that come from the columns of other tables."""
     if not isinstance(kind, dict):
         return kind
     inner = {name: plain(kind[name]) for name in ("type", "elementType", "keyType", "valueType") if name in kind}
@@ -190,13 +190,13 @@ def plain(kind: Any) -> Any:
 def columns_of(model: Model, found: StructType) -> Schema:
     """The columns of a model's table, in the order and with the comments that the model gives them."""
     schema, order = json.loads(found.json()), list(model.columns)
-    # A partitioned Parquet table has the column by which it is partitioned at its end.
+    # The partition column of a Parquet table comes last.
     schema["fields"].sort(key=lambda field: order.index(field["name"]) if field["name"] in order else len(order))
     return Schema.from_json(described(schema, {name: description for name, (_, description) in model.columns.items()}))
 
 
 def compared(mart: Mart) -> Change:
-    """What has changed in a mart."""
+    """Compare a mart with its current content."""
     built, held = ds.dataset(mart.folder, format="parquet"), mart.held()
     rows, day = built.count_rows(), _day_of(built)
     if held is None:
@@ -233,7 +233,7 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
 
 
 def replace_all(mart: Mart, build: str) -> None:
-    """Make the Parquet files of a folder, as they are, all that a Delta table holds; it need not be there."""
+    """Replace the content of a Delta table, which need not exist yet, by the Parquet files of a folder, as they are."""
     properties = versions.of_build(build)
     held = DeltaTable(mart.table) if DeltaTable.is_deltatable(mart.table) else None
     if held is None:
@@ -253,7 +253,7 @@ def replace_all(mart: Mart, build: str) -> None:
 
 
 def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: Sequence[str] | None) -> None:
-    """Make Parquet files of a folder, which is partitioned by day, what a Delta table holds of some days (None: all that it holds)."""
+    """Replace some days of a Delta table (None: all of it) by the Parquet files of a folder that is partitioned by day."""
     if days is None:
         is_there = DeltaTable.is_deltatable(table)
         if not is_there:
@@ -278,7 +278,7 @@ def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: 
 
 
 def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
-    """Rows in an order that only their values decide; `first`: the column that decides first."""
+    """Rows sorted by their values, so that equal rows come in the same order; `first`: the column to sort by first."""
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
     return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)]) if plain else rows
 
@@ -297,7 +297,7 @@ def _scope(mart: Mart) -> pc.Expression | None:
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:
-    """First days of the months that two tables mention, None for rows without a day; None alone where the tables have no days."""
+    """First days of the months that occur in two tables, None for rows without a day; None alone where the tables have no days."""
     if day is None:
         return [None]
     found: set[dt.date | None] = set()
@@ -326,7 +326,7 @@ def _next(month: dt.date) -> dt.date:
 
 
 def both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:
-    """A condition of two, either of which may be missing."""
+    """Two conditions joined by and; either may be missing."""
     if one is None or other is None:
         return one if other is None else other
     return one & other

@@ -1,12 +1,13 @@
-"""Makes the models of a compiled project in a session, each when all that it reads is made, two at a time.
+"""Builds the models of a compiled project in a session, each when all that it reads is built, two at a time.
 
-A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`;
-of an incremental table the days are replaced that arrivals touch, the first from the time on of its first arrival if rows have one.  A build of some clusters makes of some tables only the rows from the time on
-from which what they read differs (`macros/since.sql`), and adds those that the build before left of the time before.  Where a table has no rows, or a column only some values, Spark is told
-so, and the plans of what reads it leave out what cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have none at
-all (`chronicle/build/needs.py`) is written empty, as its contract says, without a query.
+A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`.
+An incremental table replaces the days that new rows fall on, the first of them only from its first new row on, if rows have a time.  A partial
+build rebuilds some tables only from the time on from which their input differs (`macros/since.sql`), and carries over the rows of the previous
+build from before that time.  Where a table has no rows, or a column only some values, Spark is told, and drops the parts of downstream plans
+that cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have no rows at all (`chronicle/build/needs.py`) is written
+empty, with the columns of its contract, without a query.
 
-A door that is not as its contract says fails as a model that cannot be made: nothing reads it.  Marts are held to theirs by `publish`.
+A door that breaks its contract counts as a failed model: nothing reads it.  `publish` checks the contracts of marts.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 
-# A column with more values than these is not noted.
+# Spark is not told the values of a column that has more than these.
 MOST_VALUES = 5000
 
 
 @dataclass(frozen=True)
 class Took:
-    """What a model's statement took: seconds to analyse it, to optimise and plan it; what its jobs took and read."""
+    """What a model's statement took: seconds to analyse it, seconds to optimise and plan it, and its jobs."""
 
     analysis: float
     planning: float
@@ -68,9 +69,10 @@ class Took:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a model: seconds it took, and of these for the views that it was the first to read; rows it has (None: days were replaced);
-    days that were replaced of an incremental table (None: all); why it could not be made; what it reads that is not as it was (None: everything
-    is made); from which time on its rows were made (None: all were); what its statement took (None: nobody asked)."""
+    """What became of a model.  `seconds`: in all; `view_seconds`: of these for views that it was the first to read; `rows`: those it has (None:
+    days were replaced); `days`: how many of an incremental table were replaced (None: all); `failure`: why it could not be built; `because`:
+    what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were); `took`:
+    what its statement took (None: not profiled)."""
 
     model: Model
     seconds: float = 0.0
@@ -88,7 +90,7 @@ class Result:
 
 
 class ViewFailed(RuntimeError):
-    """A view that a model reads cannot be made; the text says why."""
+    """A view that a model reads cannot be created; the text says why."""
 
     def __init__(self, model: Model, why: str) -> None:
         super().__init__(why)
@@ -96,9 +98,9 @@ class ViewFailed(RuntimeError):
 
 
 class Runner:
-    """Makes models.  `clusters`: of these alone (None: of all); `unchanged`: what the build before left of them (None: all is made);
-    `is_anew`: incremental tables are made whole; `is_profiled`: results say what statements took; `progress(number, all, what)` is called when one
-    that is stored is begun."""
+    """Builds models.  `clusters`: only of these (None: of all); `unchanged`: what the previous build left of them (None: everything is built);
+    `is_anew`: incremental tables are rebuilt whole; `is_profiled`: results say what statements took; `progress(number, all, what)` is called
+    when a stored model is started."""
 
     def __init__(
         self,
@@ -115,22 +117,22 @@ class Runner:
         self.spark, self.place, self.project = spark, place, project
         self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
         self.is_profiled = is_profiled
-        # While models are profiled: what Spark plans, and the seconds of analysis by model.
+        # Where models are profiled: the times of Spark's planning, and the seconds of analysis by model.
         self._planning: Planning | None = None
         self._analysis: dict[str, float] = {}
         self._numbers, self._stored = count(1), 0
-        # Tables that stay as they were; and what the session knows of them and of views, for these are made when something reads them.
+        # Models whose tables stay as they were; and those of them, and views, that are registered: they are when something first reads them.
         self._left: set[str] = set()
         self._at_hand: set[str] = set()
         self._rows: dict[str, int] = {}
-        # Of tables whose readers choose by a column, the values in it.
+        # Values of the known column of tables that have one.
         self._values: dict[str, set[str]] = {}
-        # Of all tables that a model reads, those that were left and those of bronze among them, by their folders.
+        # Rows by folder of all tables that a model reads, including those that were left and those of bronze.
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
         self._plans = KeptPlans(spark)
         self._turns = Turns()
-        # What a plan hangs on besides its own text: by name the key of a view, what is known of the rows of a table, and the text of what was left.
+        # What a plan depends on besides its own text, by name: the key of a view, what is known of a table's rows, the query of a table left.
         self._texts: dict[str, str] = {}
         self.lists = FileLists(spark, place)
         if unchanged:
@@ -138,8 +140,8 @@ class Runner:
         self._locks = {name: Lock() for name in project.models}
 
     def run(self, wanted: set[str]) -> list[Result]:
-        """Make the models of these names.  What reads one that failed is not tried.  One result per stored model that was looked at, in the
-        order of the project; where a view cannot be made, the result is the view's."""
+        """Build the models of these names.  Those downstream of a failed one are not tried.  One result per stored model that was looked at,
+        in the order of the project; where a view cannot be created, the result is the view's."""
         due = self.project.with_views(wanted)
         self._numbers, self._stored = count(1), sum(not self.project.models[name].is_view for name in due)
         schedule = Schedule(
@@ -171,8 +173,8 @@ class Runner:
         return [results[name] for name in self.project.models if name in results]
 
     def _show_tables(self) -> None:
-        """Make known what the build before left, and what arrived; and which tables of bronze have no rows: most clusters have neither captures
-        nor metrics."""
+        """Register bronze and the incremental tables, and tell Spark which tables of bronze are empty: most clusters have neither captures nor
+        metrics."""
         for name in self.project.sources():
             self.lists.show("bronze", name)
             if not rows_of(self.place.table("bronze", name)):
@@ -182,7 +184,7 @@ class Runner:
                 self.lists.show(model.schema, model.alias)
 
     def _forget(self) -> None:
-        """Take out of the session what is of no use after the build."""
+        """Remove from the session what is of no use after the build."""
         if self._planning:
             self._planning.stop()
         for name in self.project.sources():
@@ -197,12 +199,12 @@ class Runner:
         self.lists.forget()
 
     def _result(self, model: Model) -> Result:
-        """Make a model, if need be."""
+        """Build a model, if it has to be."""
         began = viewed = time.monotonic()
         days, failure, because, took, group = None, None, None, None, None
         part: Part | None = None
         try:
-            # Seeds are files of the project, and a build of some clusters follows one of the same project. Nobody keeps their tables.
+            # A partial build follows one of the same project, so seeds cannot differ; they are built because their tables are not kept.
             if self.unchanged and not model.is_view and model.kind != "seed":
                 because = self.unchanged.reasons(model)
                 self.unchanged.differs[model.name] = bool(because)
@@ -218,7 +220,7 @@ class Runner:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
                 if self.is_profiled:
-                    # A session that stays has made the model before, and Spark forgets what those jobs took.
+                    # A session that stays has built the model before, and Spark forgets what those jobs took.
                     group = f"{model.name} {uuid4()}"
                     self.spark.sparkContext.setJobGroup(group, model.table)
                 part = self.unchanged.part(model, because) if self.unchanged and because else None
@@ -236,11 +238,11 @@ class Runner:
         return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, took)
 
     def can_be_written_empty(self, model: Model) -> bool:
-        """Whether a stored model has no rows in this build, whatever its query says."""
+        """Whether a stored model cannot have rows in this build, so that its query need not run."""
         return (model.is_step or model.is_published) and model.has_contract and not is_met(model.needs, self._may_have_rows)
 
     def _may_have_rows(self, name: str, values: list[str] | None = None) -> bool:
-        """Whether a model or a table of bronze may have rows in this build, of these values in its column where they are given."""
+        """Whether a model or a table of bronze may have rows in this build, with one of these values in its known column if any are given."""
         if name.startswith("bronze."):
             return rows_of(self.place.table("bronze", name.removeprefix("bronze."))) > 0
         model = self.project.models[name]
@@ -254,7 +256,7 @@ class Runner:
         return self._rows.get(name) != 0
 
     def _bring(self, model: Model) -> None:
-        """Make known to the session what a model that is made reads: a view, after those it reads, or a table that the build before left."""
+        """Register what a model reads: a view, after those it reads, or a table that the previous build left."""
         if not model.is_view and model.name not in self._left:
             return
         for parent in model.parents if model.is_view else ():
@@ -277,7 +279,7 @@ class Runner:
             self._at_hand.add(model.name)
 
     def _rows_read(self, model: Model) -> int:
-        """Rows of the tables that a model reads, be it by way of views."""
+        """Rows of the tables that a model reads, directly or through views."""
         readers = [self.project.models[name] for name in self.project.with_views([model.name])]
         parents = [self.project.models[name] for reader in readers for name in reader.parents]
         folders = {self._folder(parent) for parent in parents if not parent.is_view and parent.kind != "seed"}
@@ -287,7 +289,7 @@ class Runner:
         return sum(self._rows_in[folder] for folder in folders)
 
     def _folder(self, model: Model) -> str:
-        """Where the table lies that this build reads."""
+        """Folder of the table that this build reads."""
         if model.is_published and model.name not in self._left:
             return str(self.place.building / model.schema / model.alias)
         if model.is_step and model.name in self._left:
@@ -295,11 +297,11 @@ class Runner:
         return self.place.table(model.schema, model.alias)
 
     def _written(self, model: Model) -> Path:
-        """Where Spark writes what is made of a model."""
+        """Folder into which Spark writes a model."""
         return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
 
     def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
-        """Make a table of the rows of a query, in the place where the model's are written."""
+        """Create a table from a query, in the folder into which the model is written."""
         files = ""
         if model.known:
             group = group_chosen_from(self._rows_read(model))
@@ -310,18 +312,18 @@ class Runner:
             self._analysis[model.name] = analysis_of(made)
 
     def make_view(self, model: Model) -> None:
-        """Make a view known to the session."""
+        """Create a view of the session."""
         rows = self.asked(model)
         self._texts[model.name] = self._key(model, rows)
         self._plans.view(self._texts[model.name], VIEW + model.name, rows)
 
     def _key(self, model: Model, rows: str) -> str:
-        """What an analysed plan of a model is kept by; `rows`: what is asked."""
+        """The key by which an analysed plan of a model is kept; `rows`: its query."""
         tables = (*model.parents, *(f"bronze.{name}" for name in model.sources))
         return hashlib.sha256(repr((model.name, rows, [(name, self._known(model, name)) for name in tables])).encode()).hexdigest()
 
     def _known(self, model: Model, name: str) -> str | list[str] | None:
-        """What is known of a table or view that a model reads; of the values in a column, which of those that the model chooses are there."""
+        """What is known of a table or view that a model reads; of a known column only which of the values that the model filters for exist."""
         chosen = model.reads.get(name)
         if name in self._values and chosen is not None:
             return sorted(self._values[name].intersection(chosen))
@@ -333,7 +335,7 @@ class Runner:
         self._texts[name] = known
 
     def _make_in_turn(self, model: Model, part: Part | None) -> int | None:
-        """Make a stored model beside others; again and alone, if there was not enough memory for both."""
+        """Build a stored model beside others; retry it alone, if there was not enough memory for both."""
         try:
             with self._turns.beside_others():
                 return self._make(model, part)
@@ -344,7 +346,7 @@ class Runner:
             return self._make(model, part)
 
     def _make(self, model: Model, part: Part | None) -> int | None:
-        """Make a stored model, or a part of it.  Returns the days that were replaced of an incremental table (None: all)."""
+        """Build a stored model, or a part of it.  Returns how many days of an incremental table were replaced (None: all)."""
         for statement in model.before:
             self.spark.sql(statement)
         try:
@@ -361,7 +363,7 @@ class Runner:
         return None
 
     def _hold_to_contract(self, model: Model) -> None:
-        """Raises BrokenContract where a view or step is not as its contract says."""
+        """Raises BrokenContract where a view or step breaks its contract."""
         if model.has_contract and not model.is_published:
             made = self.spark.table(f"{VIEW}{model.name}" if model.is_view else model.table)
             broken = [f"{model.name}.{fault}" for fault in faults(model, made.schema)]
@@ -369,11 +371,11 @@ class Runner:
                 raise BrokenContract("; ".join(broken))
 
     def asked(self, model: Model, days: Sequence[str] | None = None, part: Part | None = None) -> str:
-        """What a model asks in this build."""
+        """A model's query in this build."""
         return query(model, self.clusters, days, self._of_all_clusters, part)
 
     def _of_all_clusters(self, name: str) -> str:
-        """A mart's rows of all clusters: those that are built, and those that were published before of the others."""
+        """A mart's rows of all clusters: new ones of the clusters that are built, published ones of the others."""
         mart = self.project.models[name]
         if self.clusters is None:
             return mart.table
@@ -382,7 +384,7 @@ class Runner:
         return f"(select * from {mart.table} union all select * from {held} where {others})"
 
     def _write(self, model: Model, part: Part | None) -> None:
-        """A Parquet table: a mart aside, a step in its place."""
+        """Write a Parquet table: a mart aside, a step in its place."""
         folder = Path(self._folder(model))
         rows = self.asked(model, part=part)
         if model.has_contract:
@@ -397,7 +399,7 @@ class Runner:
             self.unchanged.compare(model, folder, part)
 
     def _write_empty(self, model: Model) -> None:
-        """A table without a row, with the columns of its contract."""
+        """Write an empty table, with the columns of its contract."""
         folder = Path(self._folder(model))
         self._clear(model, folder)
         folder.mkdir(parents=True)
@@ -409,7 +411,7 @@ class Runner:
             self.unchanged.compare(model, folder)
 
     def _seed(self, model: Model) -> None:
-        """The rows of a file, as a Parquet table in its place."""
+        """Write the rows of a seed's file, as a Parquet table in its place."""
         folder = Path(self.place.table(model.schema, model.alias))
         self._clear(model, folder)
         folder.mkdir(parents=True)
@@ -437,7 +439,7 @@ class Runner:
                 self._tell(f"{model.schema}.{model.alias}", model.name, f"{model.known}={','.join(sorted(texts))}")
 
     def _replace_days(self, model: Model) -> int | None:
-        """The days of an incremental table that arrivals touch, or all of it."""
+        """Rebuild the days of an incremental table that new rows fall on, or all of it.  Returns how many days (None: all)."""
         table = self.place.table(model.schema, model.alias)
         is_whole = self.is_anew or not DeltaTable.is_deltatable(table)
         days, part = (None, None) if is_whole else self._touched(model)
@@ -456,8 +458,8 @@ class Runner:
         return None if days is None else len(days)
 
     def _touched(self, model: Model) -> tuple[list[str], Part | None]:
-        """Event days of rows that arrived in later batches than the last that the table has seen, and the part of them that is made: the
-        clock of an arrival may be set back."""
+        """Event days of rows in later batches than the table has seen, and the part of them that is rebuilt: the clock of a new row may have
+        been set back."""
         seen = DeltaTable(self.place.table(model.schema, model.alias)).to_pyarrow_dataset()
         newest = largest(seen, "batch_id")
         later = pc.field("event_date").is_valid()
@@ -471,9 +473,9 @@ class Runner:
 
 
 def cancel_all(spark: SparkSession) -> None:
-    """Break off what a session runs."""
+    """Cancel all that a session runs."""
     if has_java(spark):
-        # `interruptAll` knows jobs of statements only.
+        # `interruptAll` only knows jobs of statements.
         spark.sparkContext.cancelAllJobs()
     else:
         spark.interruptAll()

@@ -1,4 +1,4 @@
-"""In which order models are made: each after those it reads, and of those that could be made the one first that most hangs on."""
+"""The order in which models are built: each after those it reads, and of those that are ready the most urgent first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 
 
 class Schedule:
-    """`parents`: by model those it reads; `urgency`: by model how much hangs on it; `views`: models that take no time, for their readers make them."""
+    """`parents`: by model those it reads; `urgency`: by model how much waits for it; `views`: models that take no time: readers create them."""
 
     def __init__(self, parents: Mapping[str, Collection[str]], urgency: Mapping[str, int], views: Collection[str]) -> None:
         self._parents, self._urgency, self._views = parents, urgency, views
@@ -18,11 +18,11 @@ class Schedule:
 
     @property
     def is_active(self) -> bool:
-        """Whether there is anything left to be made or waited for."""
+        """Whether there is anything left to be built or waited for."""
         return self._order.is_active()
 
     def next(self) -> str | None:
-        """The most urgent model that can be made now.  Who takes it only when there is time for it leaves none behind that becomes ready later."""
+        """The most urgent model that can be built now.  Ask only when one can be started: a more urgent one may become ready before that."""
         while names := self._order.get_ready():
             for name in names:
                 if self._lost.intersection(self._parents[name]):
@@ -35,7 +35,7 @@ class Schedule:
         return self._ready.pop() if self._ready else None
 
     def done(self, name: str, *, failed: bool = False) -> None:
-        """A model was made; what reads one that failed is not tried."""
+        """Note that a model is done; those downstream of a failed one are not tried."""
         if failed:
             self._lost.add(name)
         self._order.done(name)

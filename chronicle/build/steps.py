@@ -1,5 +1,5 @@
-"""The rows that a build takes over from the one before it: those of clusters that it does not make, and those of before the time from which
-on it makes a table."""
+"""The rows that a partial build carries over from the previous build: those of other clusters, and those from before the time from which on it
+rebuilds a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) -> None:
-    """Put the tables of steps aside, for what they hold of the clusters that are not built."""
+    """Move the tables of steps aside, because they hold the rows of clusters that are not built."""
     shutil.rmtree(place.kept_steps, ignore_errors=True)
     plans = KeptPlans(spark)
     for step in steps:
@@ -40,18 +40,18 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) ->
 
 
 def kept_step(place: Warehouse, step: Model) -> Path:
-    """Where a step is put aside."""
+    """Folder to which a step is moved aside."""
     return place.kept_steps / step.schema / step.alias
 
 
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
-    """Add to the Parquet steps of a build of some clusters what the build before it held of all others; and put back what was not made again."""
+    """Add to the steps of a partial build the previous build's rows of all other clusters; and move back the steps that were not rebuilt."""
     made = pc.field("cluster_id").isin(list(clusters))
 
     def complete(step: Model) -> None:
         kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
         if kept.is_dir() and not folder.exists():
-            # Not made again, for nothing that it reads has changed.
+            # Not rebuilt, because nothing that it reads has changed.
             kept.rename(folder)
         elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
@@ -65,8 +65,8 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
 
 @dataclass(frozen=True)
 class Carried:
-    """Rows of Parquet files that are taken over: `rows` of the files in a folder, those for which `kept` holds.  `dropped`: what holds of the
-    others, for a file's statistics are asked by it."""
+    """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `dropped`: the condition
+    for the others, with which a file's statistics are checked."""
 
     rows: ds.Dataset
     folder: Path
@@ -75,9 +75,9 @@ class Carried:
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
-    """Take rows over into a folder.  A file is linked if its statistics say that all of its rows are kept; what is left of the others, and of
-    files of few rows, is written anew.  `order`: the columns by which readers choose where rows do not lie by cluster; what is written anew
-    is in their order, and files that fill one are made one, for readers open each."""
+    """Carry rows over into a folder.  A file is hard-linked if its statistics say that all of its rows are kept; the kept rows of other files,
+    and of small ones, are written again.  `order`: the columns by which readers filter where rows are not laid out by cluster; rows that are
+    written again are sorted by them, and small files that together fill one are merged, because readers open every file."""
     numbers = count()
     linked: list[ds.Fragment] = []
     others: list[ds.Fragment] = []
@@ -96,14 +96,14 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
 
 
 def batches_in(files: Iterable[ds.ParquetFileFragment], schema: pa.Schema, kept: pc.Expression) -> Iterator[pa.RecordBatch]:
-    """The rows of files for which something holds, read a group at a time: Arrow's scanner reads on while nobody takes what it has read."""
+    """The rows of files for which a condition holds, read one row group at a time: Arrow's scanner reads ahead faster than rows are taken."""
     for file in files:
         for group in file.subset(filter=kept, schema=schema).split_by_row_group():
             yield from group.to_table(schema=schema, filter=kept).to_batches()
 
 
 def write(rows: pa.Table, file: Path, group: int, order: Sequence[str] = ()) -> None:
-    """Write rows into a Parquet file, in groups of so many, in the order of these columns.  In memory are the rows and a group of them in order."""
+    """Write rows into a Parquet file, in row groups of so many, sorted by these columns.  In memory are the rows and a sorted slice of them."""
     places = pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in order]) if order else None
     with pq.ParquetWriter(file, rows.schema, compression="zstd") as writer:
         for start in range(0, rows.num_rows, ROW_GROUP):
@@ -112,19 +112,19 @@ def write(rows: pa.Table, file: Path, group: int, order: Sequence[str] = ()) -> 
 
 
 def group_chosen_from(rows: int) -> int:
-    """Rows of a group in a table of so many rows, whose readers choose by a column: a group says which values it has."""
+    """Row group size for a table of so many rows whose readers filter by a column: a row group says which values it has."""
     return min(ROW_GROUP, max(SMALLEST_GROUP, rows // GROUPS_CHOSEN_FROM))
 
 
 def filling(files: Sequence[ds.Fragment]) -> list[ds.Fragment]:
-    """Of files that are less than half full as many as fill one; none if they do not."""
+    """As many of the files that are less than half full as fill one; none if all of them do not."""
     small = [file for file in files if file.metadata.num_rows < FILE // 2]
     rows = list(accumulate(file.metadata.num_rows for file in small))
     return small[: bisect_left(rows, FILE) + 1] if rows and rows[-1] >= FILE else []
 
 
 def link(file: Path, other: Path) -> None:
-    """Make another name for a file that is never written again; a copy, where the file system has no such names."""
+    """Hard-link a file that is never written again; copy it where the file system has no hard links."""
     try:
         other.hardlink_to(file)
     except OSError:
@@ -143,9 +143,9 @@ def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table
         yield pa.Table.from_batches(held)
 
 
-# What tells a file from another of the same name: its device, number, size and last change.
+# Tells a file from another of the same name: device, inode, size and last change.
 Identity = tuple[int, int, int, int]
-# By folder and column the values in each file, in a process that stays: a build links what is kept, so only new files are read.
+# Cache, for a process that stays: by folder and column the values in each file. Kept files are hard links, so only new ones are read.
 _values: dict[tuple[Path, str], dict[Identity, frozenset[str | None]]] = {}
 
 
@@ -161,13 +161,13 @@ def values_in(folder: Path, column: str) -> set[str | None]:
 
 
 def values_of(file: Path, column: str) -> list[str | None]:
-    """The values of a column in a Parquet file, which are few: its dictionary names them."""
+    """The values of a column in a Parquet file, which are few: read from its dictionary."""
     found: list[str | None] = pc.unique(pq.ParquetFile(file, read_dictionary=[column]).read([column])[column]).to_pylist()
     return found
 
 
 def largest(rows: ds.Dataset, column: str) -> Any:
-    """The largest value of a column of Parquet files, by their statistics where they have them; None if there is none."""
+    """The largest value of a column of Parquet files, from their statistics where they have them; None if there is none."""
     found = []
     for file in rows.get_fragments():
         if all(column in group.statistics for group in file.row_groups):

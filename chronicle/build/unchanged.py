@@ -1,12 +1,12 @@
-"""Which models a build of some clusters can leave as the build before left them.
+"""Decides which models a partial build can skip because nothing they read has changed.
 
-A model is made again if something that it reads is not as it was: rows of bronze that arrived, or a table whose rows of these clusters
-were made again and differ.  Views are looked through.  A table may name the column by which others choose their rows from it (`known_values` in its `meta`: the type
-of an event, the kind of a captured row, the metric); then a reader is made again only if it chooses a value whose rows differ, as the text of
-its query says (`chronicle/build/needs.py`).  Of all other tables it is made again only if they differ in columns that it reads (`chronicle/build/columns.py`).
+A model is rebuilt if something that it reads has changed: new rows in bronze, or a table whose rows of these clusters were rebuilt and differ.
+Views are looked through.  A table may name the column by which others filter it (`known_values` in its `meta`: the type of an event, the kind of
+a captured row, the metric); then a reader is rebuilt only if it reads a value whose rows differ, as the text of its query says
+(`chronicle/build/needs.py`).  For other tables it is rebuilt only if they differ in columns that it reads (`chronicle/build/columns.py`).
 
 A table may also name the column with the time of its rows (`at` in its `meta`).  Then it is known from which time on its rows differ, and a
-reader that can be made in part (`macros/since.sql`) is made from that time on.
+reader that can be rebuilt in part (`macros/since.sql`) is rebuilt from that time on.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from ingestion.warehouse import Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Settings that `KnownRows` reads: what is known of a table.
+# Prefix of the settings that tell `KnownRows` what is known of a table.
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
-# Tables of more rows are not compared by the columns that readers ask for.
+# Tables of more rows are not compared by the sets of columns that readers use.
 MOST_COMPARED = 65_536
-# What of a time is below a unit.
+# The fields of a timestamp that are zeroed when it is truncated to a unit.
 BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
 
 
 @dataclass
 class Unchanged:
-    """What the build before left, and what of it differs now.  `arrived`: the clusters that are built, and tables of bronze with new rows;
-    `differs`: by stored model that was looked at whether its rows differ, or the values of its column of which rows differ; `alike`: by one that differs the columns in
-    which it does not, as its readers have them; `begins`: from which time on it differs, where that is known."""
+    """What the previous build left, and what of it differs now.  `arrived`: the clusters that are built, and tables of bronze with new rows;
+    `differs`: by stored model that was looked at, whether its rows differ, or the values of its known column whose rows do; `alike`: by model
+    that differs, the sets of columns that readers use in which it does not; `begins`: from which time on it differs, where that is known."""
 
     spark: SparkSession
     place: Warehouse
@@ -65,11 +65,11 @@ class Unchanged:
 
     @property
     def clusters(self) -> list[str]:
-        """Those that are built."""
+        """The clusters that are built."""
         return self.arrived.clusters
 
     def reasons(self, model: Model) -> list[str]:
-        """What a model reads that is not as it was; nothing if it need not be made."""
+        """What a model reads that has changed; nothing if the model need not be built."""
         if not self._can_be_left(model):
             return ["rows of no cluster"]
         found = [f"bronze.{name}" for name in self.arrived.tables if f"bronze.{name}" in model.columns_read]
@@ -82,12 +82,12 @@ class Unchanged:
         return [name for name in chosen if not self._are_disjoint(name, read.get(name))]
 
     def begin(self, reasons: Iterable[str]) -> dt.datetime | None:
-        """From which time on that differs for which a model is made again; None if that is not known."""
+        """From which time on what a model is rebuilt for differs; None if that is not known."""
         found = [self.begins.get(name) for name in reasons]
         return min((time for time in found if time), default=None) if None not in found else None
 
     def part(self, model: Model, reasons: Iterable[str]) -> Part | None:
-        """The part of a model's table that has to be made again; None: all of it."""
+        """The part of a model's table that has to be rebuilt; None: all of it."""
         begin = self.begin(reasons) if model.is_made_in_part else None
         if begin is None or any(model.whole_for & values for values in self.differs.values() if isinstance(values, set)):
             return None
@@ -99,33 +99,33 @@ class Unchanged:
             return None
         if pa.types.is_date(rows.schema.field(model.at).type):
             since = dt.datetime.combine(since.date(), dt.time(), dt.UTC)
-        # Nobody knows whether a row without a time comes before another.
+        # A row without a time may belong before the part or into it.
         if rows.count_rows(filter=both(self._of_clusters_in(rows), pc.field(model.at).is_null())):
             return None
         return Part(since, self.query(model))
 
     def carry(self, model: Model, part: Part, folder: Path) -> None:
-        """Add the rows that the build before left of the time before a part to the table that has been made of it, in a folder."""
+        """Add the previous build's rows from before a part to the rebuilt table, in a folder."""
         rows = self._stored(model)
         assert rows is not None
         of_clusters, in_part = self._of_clusters_in(rows), self._in(model, part, rows.schema)
         dropped = in_part if of_clusters is None else ~of_clusters | in_part
         kept = both(of_clusters, ~in_part)
-        # Readers choose by the column whose values are known: what they choose lies together.
+        # Readers filter by the known column: rows with the same value are put together.
         order = [model.known, str(model.at)] if model.known else []
         carry(Carried(rows, self._folder(model), kept, dropped), folder, "before", order)
 
     def _in(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression:
-        """Whether a row belongs to a part."""
+        """The condition that a row belongs to a part."""
         kind = schema.field(model.at).type
         return pc.field(model.at) >= pa.scalar(part.since.date() if pa.types.is_date(kind) else part.since, kind)
 
     def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
-        """Whether a row is of the clusters that are built; None where rows do not say of which they are."""
+        """The condition that a row is of the clusters that are built; None where rows have no cluster_id."""
         return pc.field("cluster_id").isin(self.clusters) if "cluster_id" in rows.schema.names else None
 
     def compare(self, model: Model, folder: Path, part: Part | None = None) -> None:
-        """Compare a table that was made again, whose rows are in a folder, with what it was, if anything reads it.  `part`: what was made."""
+        """Compare a rebuilt table, whose rows are in a folder, with the previous one, if anything reads it.  `part`: what was rebuilt."""
         if model.name not in self._read or not self._can_be_left(model):
             self.differs[model.name] = True
             return
@@ -143,7 +143,7 @@ class Unchanged:
         elif not model.at and old.num_rows != new.num_rows:
             self.differs[model.name] = True
         else:
-            # One after the other: each is held twice while it is put in order.
+            # One after the other: a table is held twice while it is sorted.
             old = ordered(old, first=model.at)
             new = ordered(new, first=model.at)
             self.differs[model.name] = not same(old, new)
@@ -155,21 +155,21 @@ class Unchanged:
             self.alike[model.name] = [columns for columns in self._read[model.name] if are_alike(old.select(columns), new.select(columns))]
 
     def _can_be_left(self, model: Model) -> bool:
-        """Whether its rows of these clusters can be told from those of others: without their name, the build before may have left those of
-        others alone, unless it was of the same clusters.  What nothing feeds is the same for all."""
+        """Whether the previous build's rows of these clusters can be told from those of others: without a cluster_id they may all be of others,
+        unless that build was of the same clusters.  A model that is not downstream of bronze is the same for all."""
         if model.is_view or model.is_incremental or model.name not in self._fed or self.arrived.is_same:
             return True
         rows = self._stored(model)
         return rows is not None and "cluster_id" in rows.schema.names
 
     def _stored(self, model: Model) -> ds.Dataset | None:
-        """The table that the build before left, of all clusters; None if there is none.  It stays as it is until all models are made."""
+        """The table that the previous build left, of all clusters; None if there is none.  It does not change until all models are built."""
         if model.name not in self._tables:
             self._tables[model.name] = self._open(model)
         return self._tables[model.name]
 
     def _folder(self, model: Model) -> Path:
-        """Where the table lies that the build before left."""
+        """Folder of the table that the previous build left."""
         return Path(self.place.table(model.schema, model.alias)) if model.is_published else kept_step(self.place, model)
 
     def _open(self, model: Model) -> ds.Dataset | None:
@@ -179,19 +179,19 @@ class Unchanged:
         return ds.dataset(folder, format="parquet") if folder.is_dir() else None
 
     def before(self, model: Model, scope: pc.Expression | None = None) -> pa.Table | None:
-        """The rows of the clusters that the build before left, of a part of them; None if there is no such table."""
+        """The previous build's rows of the clusters, or a part of them (`scope`); None if there is no such table."""
         rows = self._stored(model)
         if rows is None:
             return None
         return rows.to_table(filter=both(self._of_clusters_in(rows), scope))
 
     def count(self, model: Model) -> int:
-        """How many rows of the clusters the build before left of a table."""
+        """How many rows of the clusters the previous build left in a table."""
         rows = self._stored(model)
         return rows.count_rows(filter=self._of_clusters_in(rows)) if rows is not None else 0
 
     def query(self, model: Model) -> str:
-        """The rows of the clusters that the build before left of a table, as a query."""
+        """A query of the rows of the clusters that the previous build left in a table."""
         if model.is_published:
             place = self.lists.show(model.schema, model.alias, before(model))
         else:
@@ -204,7 +204,7 @@ class Unchanged:
         return f"select * from {place}{where}"
 
     def _are_disjoint(self, name: str, read: list[str] | None) -> bool:
-        """Whether rows of some values are none that differ."""
+        """Whether none of the values that are read has rows that differ."""
         differ = self.differs[name]
         assert isinstance(differ, set)
         return read is not None and differ.isdisjoint(read)
@@ -216,12 +216,12 @@ def setting(model: Model) -> str:
 
 
 def before(model: Model) -> str:
-    """What a table of the build before is called, beside the one that is made."""
+    """Name of the previous build's table, beside the new one."""
     return f"before__{model.alias}"
 
 
 def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
-    """The values of a column of which two tables do not have the same rows.  A null counts as the text null."""
+    """The values of a column for which two tables do not have the same rows.  A null counts as the text null."""
     found = set()
     for value in {*pc.unique(old[column]).to_pylist(), *pc.unique(new[column]).to_pylist()}:
         parts = [rows.filter(pc.is_null(rows[column]) if value is None else pc.equal(rows[column], value)) for rows in (old, new)]
@@ -236,7 +236,7 @@ def are_alike(old: pa.Table, new: pa.Table) -> bool:
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
-    """The time of the first row that only one of two tables has; both in order, by that time first.  None if the row has none."""
+    """The time of the first row that differs between two tables; both are sorted by that time first.  None if the row has none."""
     alike, end = 0, min(old.num_rows, new.num_rows)
     while alike < end:
         middle = (alike + end + 1) // 2

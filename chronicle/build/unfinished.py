@@ -1,9 +1,9 @@
-"""A build that was interrupted or killed is taken back by the next, which then costs what is new and not all of history.
+"""A build that was interrupted or killed is rolled back by the next one, which then only has to build what is new and not all of history.
 
-Before a build of some clusters changes anything, it notes what it starts from: what the tables were made from, and the version of each Delta
-table that it may write.  Its steps are put aside meanwhile (`chronicle/build/steps.py`).  Where the note is still there when the next build
-begins, the one before has not ended: steps go back to their places and tables to their versions.  A build that fails removes the note, and
-the next makes everything, for what failed on a part may fail again.
+Before a partial build changes anything, it notes what it starts from: what the tables were built from, and the version of each Delta table
+that it may write.  The steps are moved aside meanwhile (`chronicle/build/steps.py`).  If the note is still there when the next build begins,
+the previous one has not ended: steps are moved back and tables restored to their versions.  A build that fails removes the note, and the next
+is a full build, because what failed on a part may fail again.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:
 
 
 def forget(place: Warehouse) -> None:
-    """What was noted is over: the build has ended, or what it left is made anew."""
+    """Remove the note and the steps moved aside: the build has ended, or the tables will be rebuilt."""
     place.unfinished.unlink(missing_ok=True)
     shutil.rmtree(place.kept_steps, ignore_errors=True)
 
 
 def take_back(place: Warehouse, project: str) -> None:
-    """Make the tables what they were before a build that has not ended, if there is one.  `project`: the hash of the project now; what another
-    one has made is of no use.
+    """Roll the tables back to before a build that has not ended, if there is one.  `project`: the hash of the project now; tables of another
+    one are of no use.
 
-    Where a table's files of then are gone, all is built anew.
+    Where files of the noted versions are gone, everything is built.
     """
     if not place.unfinished.exists():
         return
@@ -55,7 +55,7 @@ def take_back(place: Warehouse, project: str) -> None:
 
 
 def restore(place: Warehouse, versions: dict[str, int]) -> None:
-    """Make Delta tables what they were at their versions.  Who reads published ones has those of then, meanwhile and afterwards."""
+    """Restore Delta tables to their versions.  Readers of published ones see these versions, meanwhile and afterwards."""
     tables = {name: DeltaTable(place.table(*name.split(".", 1))) for name in versions}
     changed = [name for name, table in tables.items() if table.version() != versions[name]]
     published = {name: version for name, version in versions.items() if name.split(".")[0] in PUBLISHED}

@@ -1,8 +1,8 @@
 """Which versions of the published tables belong together.
 
-A build commits its tables one after the other, each with its number in the commit.  After the last one a record of all versions takes
-the place of the record before it, by one rename.  Who reads by the record has the tables of one build, also while the next is being
-published, and after a build that was killed while it published.  What something else than a build has written is read as it is.
+A build commits its tables one after the other, with the build's number in each commit.  After the last one a record of all versions replaces
+the previous record, by one rename.  Readers that go by the record see the tables of one build, also while the next is being published, and
+after a build that was killed while it published.  A table that something other than a build has written last is read as it is.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class Record:
         ]
 
     def write(self, place: Warehouse) -> None:
-        """Put this record in the place of the one before."""
+        """Replace the warehouse's record by this one."""
         put(place.published, json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n")
 
 
 def before(place: Warehouse) -> Record:
-    """The record before a build publishes its tables.  Where there is none yet, of what is there."""
+    """The record before a build publishes its tables; where there is none yet, one of the tables as they are is written."""
     if place.published.exists():
         return Record.of(place)
     tables = [(schema, name) for schema in PUBLISHED for name in place.tables(schema)]
@@ -70,11 +70,11 @@ def before(place: Warehouse) -> Record:
 
 
 def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[str, str]]) -> None:
-    """Say that a build has published these tables (schema, name); all others are as the record before says."""
+    """Record that a build has published these tables (schema, name); all others stay as in the previous record."""
     versions = {f"{schema}.{name}": DeltaTable(place.table(schema, name)).version() for schema, name in tables}
     Record(build, record.versions | versions).write(place)
 
 
 def of_build(build: str) -> CommitProperties:
-    """What a commit says of the build that it belongs to."""
+    """The metadata by which a commit names its build."""
     return CommitProperties(custom_metadata={BUILD: build})

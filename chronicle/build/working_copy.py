@@ -1,9 +1,9 @@
 """A warehouse in an object store, built in a folder of this machine.
 
-A build reads each table many times, writes steps that nobody else reads, and moves files into their place, which a store can only copy. So it works in
-a copy: bronze is brought from the store as far as it is not there yet, the build is that of any warehouse in a folder, and the files of `marts` and
-`reports` that are new are put into the store, each table's log after its data and `published.json` last.  Whoever reads there has the tables of one
-build at any time.  One host builds at a time (`ingestion/lease.py`); the copy of one that was not the last to build begins anew.
+A build reads each table many times, writes steps that nobody else reads, and moves files into their place, which a store can only copy.  So it
+works in a copy: new files of bronze are downloaded, the build runs as for any warehouse in a folder, and new files of `marts` and `reports` are
+uploaded, each table's log after its data and `published.json` last.  Readers of the store see the tables of one build at any time.  One host
+builds at a time (`ingestion/lease.py`); a host that was not the last to build discards all but bronze in its copy.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BATCH = 256
 
 @contextmanager
 def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse]:
-    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is put back at the end.  Its tables are maintained
-    behind the build.
+    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is uploaded at the end.  Its tables are maintained
+    after the build.
 
     Raises Busy where another host builds it for longer than some minutes.
     """
@@ -49,12 +49,12 @@ def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse
 
 
 def copy_of(place: Warehouse) -> Warehouse:
-    """Where `at_hand` will have it."""
+    """The warehouse that `at_hand` will yield."""
     return place if place.is_local else Copy(place).here
 
 
 def brought(place: Warehouse, tell: Callable[[str], None]) -> Warehouse:
-    """The warehouse as Spark can read it: itself, or its copy as the last build that was put back left it."""
+    """The warehouse as Spark can read it: itself, or its copy as of the last build that was uploaded."""
     if place.is_local:
         return place
     copy = Copy(place)
@@ -68,12 +68,12 @@ def is_log(name: str) -> bool:
 
 
 def is_pointer(name: str) -> bool:
-    """Whether it says where the log's last checkpoint is: the one file of a log that is written again."""
+    """Whether a file says where the log's last checkpoint is: the only file of a log that is overwritten."""
     return is_log(name) and name.endswith("_last_checkpoint")
 
 
 def is_commit(name: str) -> bool:
-    """Whether it is one of the numbered commits there."""
+    """Whether a file is one of the numbered commits of a log."""
     return is_log(name) and name.endswith(".json")
 
 
@@ -86,17 +86,17 @@ class Copy:
 
     @property
     def unput(self) -> Path:
-        """File that is there while a build is put back, and holds what `published.json` said there before; empty: nothing."""
+        """File that exists while a build is uploaded, and holds the `published.json` that the store had before; empty: none."""
         return self.here.work / "unput"
 
     def bring(self) -> str:
-        """Bring what is new in the store.  Returns a line that says how much it was."""
+        """Download what is new in the store.  Returns a line that says how much it was."""
         self.here.work.mkdir(parents=True, exist_ok=True)
         with only_writer(self.here):
             size = self._fetch("bronze")
             published = self._published()
             if published != (self.here.published.read_text() if self.here.published.exists() else ""):
-                # Another host has built since, or this one never did: its steps and what it knows of its builds are of no use.
+                # Another host has built since, or this one never did: its steps and its notes on its own builds are of no use.
                 for schema in (*PUBLISHED, *STEPS):
                     shutil.rmtree(Path(self.here.root, schema), ignore_errors=True)
                 for known in (self.here.built, self.here.incremental, self.here.clusters_built, self.here.unfinished):
@@ -108,12 +108,12 @@ class Copy:
         return f"brought {size / 1e6:,.1f} MB from {self.there.root}"
 
     def end_putting(self) -> None:
-        """Put back the rest of a build that was killed while it was put back, unless another host has built since."""
+        """Upload the rest of a build that was killed while it was uploaded, unless another host has built since."""
         if self.unput.exists() and self.unput.read_text() == self._published():
             self.put_back()
 
     def put_back(self) -> str:
-        """Put what builds publish into the store.  Returns a line that says how much it was."""
+        """Upload what builds publish.  Returns a line that says how much it was."""
         published = self._published()
         if self.here.published.exists() and self.here.published.read_text() != published:
             put(self.unput, published)
@@ -152,8 +152,8 @@ class Copy:
         return {str(path.relative_to(self.here.root)): path for path in found}
 
     def _fetch(self, schema: str) -> int:
-        """Bring the tables of a schema; bytes.  A table's log is looked at before its data, which are there before a commit names them; what the
-        store has no more goes."""
+        """Download the tables of a schema; returns bytes.  A table's log is listed before its data, which are there before a commit names them;
+        files that the store no longer has are deleted."""
         size = 0
         for table in self._tables(schema):
             log = self._there(f"{schema}/{table}/{LOG}")
@@ -166,7 +166,7 @@ class Copy:
                 some = {name: Path(self.here.root, name) for name in wanted[begin : begin + BATCH]}
                 for path in some.values():
                     path.parent.mkdir(parents=True, exist_ok=True)
-                # A copy that is cut off is another size, or not a file yet.
+                # A download that was cut off has another size, or is not there yet.
                 self.files.get([f"{self.root}/{name}" for name in some], [str(path) for path in some.values()])
             size += sum(there[name] for name in wanted)
         return size
@@ -179,12 +179,13 @@ class Copy:
         return sorted(name for path in found if (name := path.rstrip("/").rsplit("/", 1)[-1]) not in (NOTES, schema))
 
     def _put(self, there: Mapping[str, int], have: Mapping[str, Path]) -> int:
-        """Put what a table has in the copy and not in the store; bytes.  Raises ValueError where the store has another commit of the same number."""
+        """Upload what a table has in the copy and not in the store; returns bytes.  Raises ValueError where the store has another commit of the
+        same number."""
         data = [name for name in have if not is_log(name) and name not in there]
         for begin in range(0, len(data), BATCH):
             some = data[begin : begin + BATCH]
             self.files.put([str(have[name]) for name in some], [f"{self.root}/{name}" for name in some])
-        # Commits follow one another: where the last that both have is the same, all before are.
+        # Each commit builds on the one before: where the last that both have is the same, so are all before it.
         last = max((name for name in have if is_commit(name) and name in there), default=None)
         if last and objects.content(self.there.folder / last) != have[last].read_bytes():
             raise ValueError(f"{self.there.root}/{last} was written by somebody else meanwhile; run the build again")
@@ -195,13 +196,13 @@ class Copy:
         return sum(have[name].stat().st_size for name in (*data, *log))
 
     def _point(self, have: Mapping[str, Path]) -> None:
-        """Say in the store where a table's last checkpoint is, from which readers go on."""
+        """Upload the file that says where a table's last checkpoint is, from which readers start."""
         for name in filter(is_pointer, have):
             self.files.pipe_file(f"{self.root}/{name}", have[name].read_bytes())
 
 
 def unneeded(there: Mapping[str, int], have: Mapping[str, Path]) -> list[str]:
-    """What a table has in the store and in the copy no more, which was cleared up; none where somebody else has committed to it in the store."""
+    """Files that a table has in the store and, after maintenance, no longer in the copy; none where somebody else has committed in the store."""
     newest = max(filter(is_commit, have), default="")
     is_ours = all(name <= newest for name in there if is_commit(name))
     return sorted(there.keys() - have.keys()) if is_ours else []

@@ -54,7 +54,7 @@ def seed_text(catalogue: Catalogue) -> str:
 
 
 def events_of_roles(catalogue: Catalogue) -> dict[str, list[str]]:
-    """The event types that have each role, both in the order of the alphabet."""
+    """The event types that have each role, both in alphabetical order."""
     roles: dict[str, list[str]] = {role: [] for role in sorted(catalogue.vocabulary.roles)}
     for event, forms in sorted(by_event(catalogue).items()):
         for role in forms[0].roles:
@@ -111,13 +111,13 @@ def made_files(catalogue: Catalogue) -> dict[Path, str]:
 
 
 def source_at(path: str, cluster: str = "match") -> Identified:
-    """One file, inspected as ingestion would."""
+    """One file, inspected as by ingestion."""
     (source,) = identify(place([inspect(Found.at(path, cluster))]))
     return source
 
 
 def read_records(source: Identified) -> Iterator[pa.RecordBatch]:
-    """All records of a log, recognised as ingestion would.  Raises ValueError if the file is none."""
+    """All records of a log, recognised as by ingestion.  Raises ValueError if the file is not a log."""
     if source.envelope is None:
         raise ValueError(f"{source.path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper, or a capture")
     return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])
@@ -141,7 +141,7 @@ def captured_lines(source: Identified) -> Iterator[str]:
 
 
 def nearest(catalogue: Catalogue, logger: str | None, body: str) -> tuple[Form, int] | None:
-    """The form of this logger that follows the body furthest, and how far; None if none begins like it."""
+    """The form of this logger that matches the body furthest, and how far; None if none begins like it."""
     candidates = [form for form in catalogue.forms if logger and any(logger in (known, short_name(known)) for known in form.loggers)]
     best = max(((form, reach(form, body)) for form in candidates), key=lambda pair: pair[1], default=None)
     return best if best and best[1] > 8 else None
@@ -175,7 +175,7 @@ def shape_of_text(body: str) -> str:
 
 
 def marked_up(body: str) -> str:
-    """A body with everything that usually varies marked as a field that still wants its name."""
+    """A body with everything that usually varies marked as a field that still needs a name."""
     number = itertools.count(1)
     return VARYING.sub(lambda match: f"<<field_{next(number)}={match[0]}>>", body)
 

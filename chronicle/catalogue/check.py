@@ -1,4 +1,4 @@
-"""`chronicle catalogue check`: every form proves itself against its own line and against all the others."""
+"""`chronicle catalogue check`: checks every form against its own line and against all the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def own_values(form: Form) -> dict[str, str] | None:
 
 
 def promised_values(form: Form, catalogue: Catalogue) -> dict[str, str]:
-    """What the marks promise: a picked field its parts, a compound mark its parts by name."""
+    """The values that the marks promise: of a picked field its parts, of a compound mark its parts by name."""
     promised: dict[str, str] = {}
     for mark in MARK.finditer(form.text):
         token = catalogue.vocabulary.token_of(mark[1])
@@ -36,7 +36,7 @@ def promised_values(form: Form, catalogue: Catalogue) -> dict[str, str]:
 
 
 def reach(form: Form, text: str) -> int:
-    """How many characters of a line the form's wording follows, mark by mark: where a near miss went wrong."""
+    """How many characters of a line the form's wording matches, mark by mark: shows where a near miss went wrong."""
     at = 0
     for piece in MARK.split(form.text)[::3]:
         found = text.find(piece.split("…")[0], at)

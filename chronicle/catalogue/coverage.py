@@ -33,12 +33,12 @@ COLUMNS = ("source_unit", "receiver", "level", "releases", "statement_argument")
 VALUES = CATALOGUE / "values.yml"
 # Whether a form matches a statement with any values; with some; with none.
 COVERED, NARROW, UNCOVERED = "covered", "narrow", "uncovered"
-# So many classes at most are tried that print the same statement.
+# At most so many classes that print the same statement are tried.
 HEIRS = 12
-# Lines that are tried for one statement at most, where the likeliest does not fit.
+# At most so many lines are tried for one statement, where the likeliest does not fit.
 TRIES = 300
 
-# Methods that make a list of what they are behind, and methods that say nothing of it.
+# Methods that make a list of what they are called on, and methods that say nothing about it.
 LISTING = frozenset(
     ("mkString", "map", "keys", "keySet", "values", "toSeq", "toList", "toSet", "toArray", "asScala", "asJava", "collect", "join")
 )
@@ -89,7 +89,7 @@ ANYTHING = frozenset(
 )
 CONVERSION = re.compile(r"%%|%[-#+ 0,(]*\d*(?:\.\d+)?[sdfxXbceg]")
 INTERPOLATION = re.compile(r"\$(\w+)")
-# An argument that is a text put together in its place.
+# An argument that is itself a text put together in place.
 NESTED = re.compile(r'\s*(?:String\.format\(|\(?[sf]?"[^"]*[A-Za-z]{2})')
 ESCAPED = re.compile(r"\\(.)")
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "$": "$"}
@@ -97,7 +97,7 @@ ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "$": "$"}
 
 @dataclass(frozen=True)
 class Values:
-    """What an expression prints.  Where that is sure, a form has to take all of it; else one of it has to do."""
+    """What an expression may print.  Where that is sure, a form has to match all of the texts; else one of them is enough."""
 
     texts: tuple[str, ...]
     is_sure: bool
@@ -158,7 +158,7 @@ class Hole:
 
     @property
     def name(self) -> str:
-        """What the expression is called: the last name in it that says something, `…s` where it is a list of those."""
+        """What the expression is called: the last name in it that says something, with an `s` if it is a list."""
         words = re.findall(r"%\w+|\w+", ARGUMENTS.sub("", self.expression.replace("this.", "")))
         is_list = any(word in LISTING for word in words)
         while len(words) > 1 and (words[-1] in LISTING or words[-1] in SAYING_NOTHING):
@@ -357,7 +357,7 @@ def _converted(text: str) -> Iterator[Piece]:
     at = 0
     for found in CONVERSION.finditer(text):
         yield text[at : found.start()]
-        # What a number's conversion prints, its argument's name cannot change.
+        # A numeric conversion decides what is printed, whatever the argument is called.
         yield "%" if found[0] == "%%" else Hole("%d" if found[0][-1] == "d" else "%f" if found[0][-1] in "fe" else "")
         at = found.end()
     yield text[at:].replace("%n", "\n")
@@ -400,7 +400,7 @@ def _commas(text: str) -> Iterator[int]:
 
 
 def usual_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) -> Iterator[tuple[str, ...]]:
-    """What the statement may print, piece by piece, the likeliest first; what is sure to vary has its first value."""
+    """What the statement may print, piece by piece, the likeliest first; a piece whose values are sure has only its first."""
     choices = []
     for part in parts:
         values = Values((part,), True) if isinstance(part, str) else part.values(types)
@@ -412,12 +412,12 @@ def usual_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) ->
 
 
 def sample_texts(parts: list[Piece], types: dict[str, set[str]] | None = None) -> Iterator[str]:
-    """The same as whole lines."""
+    """`usual_texts` as whole lines."""
     yield from ("".join(texts) for texts in usual_texts(parts, types))
 
 
 def awkward_texts(parts: list[Piece], usual: tuple[str, ...], types: dict[str, set[str]] | None = None) -> Iterator[str]:
-    """A line with everything that it is certain to print in some case."""
+    """Lines that together hold every text that a piece is certain to print in some case."""
     for number, part in enumerate(parts):
         values = Values((), True) if isinstance(part, str) else part.values(types)
         for text in values.texts[1:] if values.is_sure else ():
@@ -426,7 +426,7 @@ def awkward_texts(parts: list[Piece], usual: tuple[str, ...], types: dict[str, s
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the recogniser makes of a statement: the event of its likeliest line that is taken, and the lines that none takes."""
+    """What the recogniser makes of a statement: the event of the likeliest line that a form matches, and the lines that no form matches."""
 
     event: str | None
     missed: tuple[str, ...]
@@ -465,12 +465,12 @@ class Coverage:
         return areas.most_common(1)[0][0] if areas else statement.unit.rsplit(".", 1)[0]
 
     def verdict(self, statement: Statement) -> Verdict:
-        """Try a statement's lines.  A list that names the loggers is held to all of them; else one of the guessed ones has to do."""
+        """Try a statement's lines.  Where the list names the loggers, all of them have to match; else one of the guessed ones is enough."""
         parts, loggers = statement.pieces, self.loggers(statement)
         tried = dict.fromkeys(usual_texts(parts, statement.declared))
         firsts = loggers[:1] if statement.loggers else loggers
         for usual, logger in itertools.product(tried, firsts):
-            # Behind a prefix that the class puts in itself (`"{} Closed", logPrefix`) there is a blank, and the prefix has it too.
+            # A prefix that the class puts in itself (`"{} Closed", logPrefix`) is followed by a blank, and ends with that blank, too.
             usual = ("", usual[1].lstrip(" "), *usual[2:]) if len(usual) > 1 and not usual[0] else usual
             event = self.taken(statement, "".join(usual), logger)
             if event:
@@ -485,7 +485,7 @@ class Coverage:
         return self.verdict(statement).event
 
     def taken(self, statement: Statement, text: str, logger: str) -> str | None:
-        """The event that the recogniser finds in one line; of a prefix that prefix, where it is taken whole."""
+        """The event that the recogniser finds in one line; for a prefix, the prefix itself if it is matched whole."""
         if statement.level == PREFIX:
             found = self.catalogue.context(logger.encode(), f"{text}Starting".encode())
             return found.form.event if found and found.end == len(text.encode()) else None

@@ -42,7 +42,7 @@ METHOD = re.compile(
 )
 IDENTIFIER = re.compile(r"(?<![\w.])[a-z]\w*(?![\w(.])")
 KEYWORDS = frozenset(("if", "else", "new", "null", "true", "false", "this", "e", "t", "s", "f"))
-# So many places at most from which the text of a message may come.
+# At most so many places are followed from which the text of a message may come.
 CHOICES = 40
 MARGIN = re.compile(r"\s*\n\s*\|?")
 
@@ -172,7 +172,7 @@ class Source:
 
     @cached_property
     def masked(self) -> str:
-        """The source with blanks for its texts."""
+        """The source with blanks for its string literals."""
         return COMMENT_OR_TEXT.sub(lambda found: " " * len(found[0]), self.text)
 
     @cached_property

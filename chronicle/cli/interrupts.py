@@ -10,7 +10,7 @@ from types import FrameType
 
 from chronicle.output.console import line
 
-# What a command may take to clean up behind itself; a thread that waits for a JVM that is gone would never end.
+# How long a command may take to clean up; a thread that waits for a JVM that is gone would never end.
 GRACE_SECONDS = 3
 LINES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
@@ -19,7 +19,7 @@ _received: int | None = None
 
 
 def keeps(text: str) -> None:
-    """Say what holds from here on if the command is interrupted: the line for people ends with it."""
+    """Set what an interrupt will leave from here on: the line that reports it ends with this text."""
     global _kept
     _kept = text
 
@@ -36,9 +36,9 @@ def exit_code() -> int | None:
 
 
 def settle() -> None:
-    """Let the process end with the exit code that it is given.  Python ends it by SIGINT instead where a KeyboardInterrupt has passed through
-    `exec` or `eval` of a text, as dataclasses and named tuples are made of when a module is imported, be it caught outside or not.  The next
-    `eval` makes it forget that."""
+    """Let the process end with the exit code that it is given.  Python ends it by SIGINT instead if a KeyboardInterrupt has passed through
+    `exec` or `eval` of a text, even if it was caught outside; importing a module with dataclasses or named tuples runs such texts.  The next
+    `eval` clears that state."""
     eval("None")
 
 
@@ -47,7 +47,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     if _received is not None:
         os._exit(128 + number)
     _received = number
-    # From here on only libraries would print, each that the others have ended.  Past Python's own buffer: a thread may be writing to it.
+    # From here on only libraries would print, that others have ended.  Not through Python's own buffer: a thread may be writing to it.
     said = line(f"chronicle: {LINES[signal.Signals(number)]}{'; ' + _kept if _kept else ''}")
     stderr = os.dup(2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

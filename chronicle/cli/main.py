@@ -86,7 +86,7 @@ def run(
         session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, paths=paths)
         ahead = None
         if not is_current(here.root):
-            # There will be something to do: the JVM and dbt take their seconds while files are looked at.
+            # There will be something to do: start the JVM and dbt while files are looked at.
             session, ahead = start_ahead(here.root, memory=memory, paths=paths).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
@@ -156,7 +156,7 @@ def show_parts(seconds: dict[str, float]) -> None:
 
 
 def must_be_whole(failed: list[str]) -> None:
-    """Exit with 1 where files met a fault of our own; everything else is loaded by then."""
+    """Exit with 1 if our own code failed on files; everything else is loaded by then."""
     if failed:
         tell(
             f"chronicle: {len(failed)} files hit a bug in chronicle itself, for example {failed[0]} (see above);"
@@ -602,14 +602,14 @@ def execute(arguments: list[str] | None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return interrupts.exit_code() or 130
     except BrokenPipeError:
-        # Whoever read has read enough.
+        # The reader has read enough.
         return 0
     except Exception as error:
         if os.environ.get("CHRONICLE_DEBUG"):
             raise
         tell(f"chronicle: {in_one_line(error)}")
         return interrupts.exit_code() or 1
-    # dbt makes a failed build of an interrupt.
+    # dbt reports an interrupt as a failed build.
     return interrupts.exit_code() or (code if isinstance(code, int) else 0)
 
 

@@ -17,7 +17,7 @@ MemoryOption = Annotated[str, typer.Option("--memory", envvar="CHRONICLE_MEMORY"
 
 
 def _choose(master: str | None) -> str | None:
-    """Sessions read it from the environment, as those of processes below this one do."""
+    """Put the master into the environment, where sessions read it, including those of child processes."""
     if master:
         os.environ[masters.MASTER] = master
     return master

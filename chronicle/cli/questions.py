@@ -32,7 +32,7 @@ def must_be_form(form: str) -> None:
 
 
 def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> None:
-    """Write an answer; of a table also tell its rows, and that values were cut."""
+    """Write an answer; for a table also say how many rows it has, and that values were cut."""
     from chronicle.output.formats import write
 
     seconds = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""What commands do in their own process, and `chronicle follow` for them: with the lines that people read of it."""
+"""What commands do in their own process, or `chronicle follow` does for them, with the lines that people read about it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def build_wanted(
 
 
 def counted(outcome: Built, name: str) -> list[str]:
-    """Rows that a model was built of, and days that became others than they were."""
+    """How many rows of a model were built, and how many days changed."""
     said = [f"{outcome.rows[name]:,} row{'' if outcome.rows[name] == 1 else 's'}"] if name in outcome.rows else []
     if name in outcome.days:
         days = outcome.days[name]

@@ -1,7 +1,7 @@
 """`chronicle follow`: ingests what is appended and builds what it feeds, again and again, in one process with one JVM.
 
-The state is in the warehouse, as it is for every command, so a process that was killed continues where it was.  What fails is told in one line
-and tried again.  All work is done in one thread; what other commands ask comes between two rounds.
+The state is in the warehouse, as it is for every command, so a process that was killed continues where it was.  A failure is reported in one
+line and retried.  All work is done in one thread; requests of other commands are handled between two rounds.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from ingestion.outcome import Outcome
     from ingestion.sources.discover import Options
 
-# What failed is tried again after one round, then after twice as many, up to this.
+# A failure is retried after one round, then after twice as long each time, up to this.
 MOST_SECONDS = 300.0
-# One thing is done at a time, so that no round waits for long.
+# Time between two steps of maintenance. One thing is done at a time, so that no round waits for long.
 MAINTAINED_SECONDS = 30.0
 
-# A request, with what it says and writes: what is done for it, in the thread of the rounds.
+# What is done for a request, in the thread of the rounds.
 Work = Callable[["SparkSession", Request], Any]
 # (device, inode, size, time of change) of each file.
 Marks = dict[str, tuple[int, int, int, int]]
@@ -56,8 +56,8 @@ class CannotFollow(RuntimeError):
 
 @dataclass
 class Follower:
-    """What is known from round to round.  `due`: when to look again at what is unchanged on disk; `said`: lines of the last look, which are not
-    said again."""
+    """State that is kept from round to round.  `due`: when to look again at files that are unchanged on disk; `said`: lines of the last look,
+    which are not printed again."""
 
     warehouse: str
     options: Options
@@ -73,7 +73,7 @@ class Follower:
     maintained: float = field(default_factory=time.monotonic)
 
     def round(self) -> None:
-        """Take in and build what is new; what fails is told, and tried again later."""
+        """Ingest and build what is new; a failure is reported and retried later."""
         if time.monotonic() < self.wait_until:
             return
         try:
@@ -84,7 +84,7 @@ class Follower:
                 raise CannotFollow("Java has ended; see the error above") from error
             self.marks = None
             if isinstance(error, Busy):
-                # Another command is at work, which is nothing to tell.
+                # Another command is at work, which need not be reported.
                 return
             self.failures += 1
             self.wait_until = time.monotonic() + min(self.every * 2 ** (self.failures - 1), MOST_SECONDS)
@@ -99,7 +99,7 @@ class Follower:
         if marks != self.marks or (self.due is not None and time.monotonic() >= self.due):
             outcome = self._take_in() if marks else None
             records = outcome.records if outcome else 0
-            # What was held back, or could not be read, is not written to for that.
+            # Files that were held back, or could not be read, need not change on disk before they are tried again.
             again = outcome and (outcome.waiting or outcome.failed or outcome.changed)
             self.marks, self.due = marks, time.monotonic() + max(self.every, self.options.settled_after) if again else None
         ingested = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""What all commands share: options, and lines for people on standard error."""
+"""Lines for people on standard error, and texts that a terminal can show."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 import sys
 from typing import Any
 
-# Begins a terminal's line again, empty.
+# Clears the current line of a terminal.
 NEW_LINE = "\r\x1b[K"
-# What turns a line round or breaks it, and what cannot be seen, so that two names would look the same; a joiner makes one sign of several
+# Characters that reverse or break a line, and invisible ones, with which two names would look the same; a joiner makes one sign of several
 # and stays.
 UNSEEN = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
-# What a terminal would take for a command, what is UNSEEN, and bytes of a name that are not UTF-8.
+# Control characters, UNSEEN ones, and bytes of a name that are not UTF-8.
 CONTROLS = re.compile(f"[\x00-\x1f\x7f-\x9f{UNSEEN}\ud800-\udfff]")
 SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -46,16 +46,16 @@ def tell(text: str) -> None:
 
 
 def show_step(number: int, total: int, what: str) -> None:
-    """How far long work has come: one line that renews itself on a terminal, plain lines elsewhere."""
+    """Progress of long work: one line that renews itself on a terminal, plain lines elsewhere."""
     if sys.stderr.isatty():
         print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
     else:
-        # In one piece: two threads tell of their steps.
+        # In one write: two threads report their steps.
         print(f"{number}/{total} {what}\n", end="", file=sys.stderr, flush=True)
 
 
 def in_one_line(error: BaseException) -> str:
-    """An error as one line.  Our own speak for themselves; of others the kind is named, too."""
+    """An error as one line.  Our own speak for themselves; for others the type is named, too."""
     text = re.split(r"\n\s*\n|\nJVM stacktrace|\n\s+at |\n== SQL", str(error).strip())[0]
     text = " ".join(text.split())
     ours = type(error).__module__.startswith(("chronicle.", "ingestion.")) or isinstance(

@@ -47,7 +47,7 @@ def write(answer: pa.Table, form: str, out: TextIO | None = None, *, pager: bool
             out.write(("," if number else "") + "\n" + as_json(values))
         out.write("\n]\n")
     elif form == "csv":
-        # A value with a carriage return has quotes only where lines end with one.
+        # The writer quotes a value with a carriage return only if lines end with one.
         lines = SimpleNamespace(write=lambda line: out.write(line.removesuffix("\r\n") + "\n"))
         writer = csv.writer(lines, lineterminator="\r\n")
         shown = visible if out.isatty() else str

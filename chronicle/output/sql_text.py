@@ -1,4 +1,4 @@
-"""Texts and times as SQL writes them.  What dbt asks is quoted by the macros `text_literal` (both engines) and `sql_text` (Spark alone)."""
+"""Texts and times as SQL writes them.  dbt's queries quote with the macros `text_literal` (both engines) and `sql_text` (Spark alone)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 
 
 def literal(text: str) -> str:
-    """A text in SQL for delta-rs, to which a backslash is a character as any other."""
+    """A text in SQL for delta-rs, to which a backslash is an ordinary character."""
     return "'" + text.replace("'", "''") + "'"
 
 

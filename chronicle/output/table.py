@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CUT, BETWEEN = "…", "  "
-# A text column is not made narrower than that; numbers, times and keys are never cut, for half of one is another.
+# A text column is not made narrower than that; numbers, times and keys are never cut, because half of one is a different one.
 NARROWEST = 12
 # If even that does not fit, the pager scrolls sideways; only texts that fill a screen by themselves are cut.
 SCROLLED = 60
@@ -96,7 +96,7 @@ def paged(text: str) -> bool:
     with pipe(command) as program:
         if program is None:
             return False
-        # Whoever has read enough leaves.
+        # The reader may quit the pager early.
         with contextlib.suppress(BrokenPipeError):
             program.communicate(text.encode())
     return program.returncode != 127

@@ -49,10 +49,10 @@ TICKS = (
     *(days * DAY for days in (1, 2, 7, 14, 28, 91, 182)),
 )
 
-# Stand for the page's own colours; nothing else on a figure has them.
+# Placeholders for the page's own colours; nothing else on a figure has them.
 INK, PAPER, LINE = "#010203", "#fdfcfb", "#c0c1c2"
 PAGE_COLOURS = {INK: "currentColor", PAPER: "var(--paper)", LINE: "var(--line)"}
-# Told apart by all kinds of sight, on white and on black (Okabe and Ito).
+# Can be told apart with any colour vision, on white and on black (Okabe and Ito).
 BLUE, ORANGE, RED, GREY = "#0072b2", "#e69f00", "#d55e00", "#8b949e"
 SERIES = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9", RED)
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
@@ -60,7 +60,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "chronicle",
-    # A dollar in a topic's name begins no formula.
+    # A dollar in a topic's name does not begin a formula.
     "text.parse_math": False,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -115,7 +115,7 @@ class Frame:
 
 
 def plot(title: str, caption: str, paint: Callable[[Figure, bool], None], inches: tuple[float, float], left_out: str = "") -> Plot:
-    """A figure by its painter, which gets whether it is narrow; `inches`: its height, wide and narrow."""
+    """A figure, painted wide and narrow; `paint` gets whether it is narrow; `inches`: the height of each."""
     pictures = []
     name = re.sub(r"\W+", "-", title.lower())
     for is_narrow, width, height in ((False, WIDE_INCHES, inches[0]), (True, NARROW_INCHES, inches[1])):
@@ -129,7 +129,7 @@ def plot(title: str, caption: str, paint: Callable[[Figure, bool], None], inches
 
 
 def for_page(svg: str, name: str) -> str:
-    """An SVG file as a part of a page: ids of its own, the page's colours, nothing that names another place."""
+    """An SVG file as a part of a page: ids of its own, the page's colours, no reference to anything outside."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\sxmlns(?::\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")

@@ -16,7 +16,7 @@ from chronicle.report.queries import EVIDENCE, NODES, OFFSETS, here
 MOST_NODES = 24
 MOST_STRETCHES = 2000
 MOST_PARTITIONS = 6
-# Steps of time in a figure; more are thinner than a line.
+# Steps of time in a figure; more would be thinner than a line.
 STEPS = 300
 MOST_DAYS = 60
 DAY = dt.timedelta(days=1)
@@ -58,7 +58,7 @@ class Known:
 
     @property
     def unknown(self) -> str:
-        """What is not known for want of logs, in words; empty if nothing lacks."""
+        """What is unknown because logs are missing, in words; empty if none are."""
         if not self.is_built:
             return "times that no log covers: the coverage of the evidence is not built"
         lacking = sum(not row.get(day) for row in self.records.values() for day in self.days)

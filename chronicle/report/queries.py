@@ -1,6 +1,6 @@
 """What the report asks of the marts, as data.
 
-In each query stand $cluster, $since and $until; a row belongs to the period if it touches it.  The next table of the page is one
+Each query uses $cluster, $since and $until; a row belongs to the period if it overlaps it.  A further table on the page takes one
 more Question here.  A column's name says its unit (`_ms`, `_bytes`, `_ratio`), by which its values are shown.
 """
 
@@ -15,7 +15,7 @@ def during(start: str, end: str | None = None) -> str:
 
 
 def here(start: str, end: str | None = None) -> str:
-    """SQL: the row is of the cluster and touches the period."""
+    """SQL: the row is of the cluster and overlaps the period."""
     return f"cluster_id = $cluster and {during(start, end)}"
 
 
@@ -46,7 +46,7 @@ OFFSETS = "Offsets topic and groups"
 KNOWN = "Known issues and configuration"
 EVIDENCE = "Coverage of the evidence"
 
-# What the evidence of a cluster spans.  Clients and captures tell of times for which no node has a line.
+# The time that the evidence of a cluster spans.  Clients and captures know of times for which no node has a line.
 SPANS = (
     "select min(first_seen_at) as a, max(last_seen_at) as b from marts.dim_clusters where cluster_id = $cluster",
     "select min(started_at) as a, max(started_at) as b, max(ended_at) as c from marts.fct_incidents where cluster_id = $cluster",

@@ -44,9 +44,9 @@ MOST_TEXT = 4_000_000
 SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
 # Columns whose values are words of the tables, not of logs; underscores become blanks if dbt_project.yml has no words for a value.
 KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "impact", "resource", "rule", "measure", "evidence", "kind", "stopped"}
-# What a missing end means.
 # Names of groups that an incident prints; a cluster may have thousands.
 GROUPS = 20
+# Columns in which a missing value means that something has not ended.
 OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 
@@ -197,7 +197,7 @@ def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.da
                 known += [at for at in tables.rows(Template(query).substitute(cluster=literal(name)))[0].values() if at]
     first = since or min([*known, *([until] if until else [])], default=dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
     last = until or max([*known, first])
-    # The last moment belongs to it.
+    # The last moment belongs to the period.
     return Period(
         name, first.astimezone(dt.UTC), last.astimezone(dt.UTC) if until else last.astimezone(dt.UTC) + dt.timedelta(microseconds=1)
     )
@@ -412,7 +412,7 @@ def incident(row: Row, events: list[Event], left_out: int) -> Incident:
 def event(row: Row, start: dt.datetime) -> Event:
     """An event's row as a sentence, with the places of its records."""
     away = (row["happened_at"] - start).total_seconds() * 1000
-    # The same record more than once is one record.
+    # A record that is named more than once counts once.
     places = list(dict.fromkeys((one["source_path"], one["byte_offset"]) for one in row["evidence"] or []))
     return Event(
         at=time_text(row["happened_at"]),
@@ -491,7 +491,7 @@ def template() -> jinja2.Template:
 
 
 def visible(value: Any) -> Any:
-    """A text whose control characters can be seen: a terminal's colours or a nought in a log are not part of a page, and no name turns it round."""
+    """A text with its control characters made visible: terminal colours or NUL bytes in a log do not belong on a page, and no name reverses it."""
     return console.visible(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", value), keep="\t\n") if type(value) is str else value
 
 

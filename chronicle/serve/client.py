@@ -41,7 +41,7 @@ def health(host: str, port: int, *, user: str, password: str, ca: Path | None) -
     from thrift.Thrift import TException
 
     began = time.monotonic()
-    # It logs what it raises.
+    # thrift logs what it raises.
     logging.getLogger("thrift.transport").setLevel(logging.CRITICAL)
     try:
         connection = connect(host, port, user=user, password=password, ca=ca, timeout_ms=HEALTHY_MS)

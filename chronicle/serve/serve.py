@@ -1,4 +1,4 @@
-"""`chronicle serve`: Spark's Thrift Server on the warehouse, for JDBC, ODBC and PyHive; read-only, and on this machine unless secured."""
+"""`chronicle serve`: Spark's Thrift Server on the warehouse, for JDBC, ODBC and PyHive; read-only, and on this machine only unless secured."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 SHOWN = ("bronze", "marts", "reports")
 RULE = "org.apache.spark.sql.hive.thriftserver.chronicle.ReadOnly"
 USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
-# Connections beyond those that are served: they are answered that there are too many.
+# Connections that are accepted beyond those served, to be told that there are too many.
 TURNED_AWAY = 100
-# Elements of an array, or characters of a text, that a function makes of a number: sequence, repeat, lpad and the like.
+# Elements of an array, or characters of a text, that a function may make from a number: sequence, repeat, lpad and the like.
 MOST_ELEMENTS = 10_000_000
-# An answer that nobody fetches is let go.
+# An answer that nobody fetches is dropped after this time.
 IDLE_ANSWER_SECONDS = 600
 FUNCTIONS = Path(__file__).with_name("functions.yml")
 WATCH_SECONDS = 2.0
 # How long the server and its session may each take to stop.
 STOP_SECONDS = 10.0
-# Clients wait while a collection stops the server: it may take more of the processor, but not much of their time.
+# Clients wait while a collection stops the server: it may take more CPU, but has to be short.
 JAVA_OPTIONS = (
     "-XX:+UseG1GC",
     "-XX:MaxGCPauseMillis=100",
-    # What is larger than half a region gets whole ones: with regions of 1 MB each of Spark's pages took two, and its memory twice what it counts.
+    # Objects larger than half a region get whole ones: with regions of 1 MB each of Spark's pages took two, twice the memory that Spark counts.
     "-XX:G1HeapRegionSize=8m",
 )
-# What `models/` says of a key that is made by us.
+# How `models/` describes a key that we generate.
 KEY_COMMENT = "Key of the row."
 
 
@@ -62,7 +62,7 @@ class CannotServe(RuntimeError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0 is not a limit; `max_queries`: that run at the same time."""
+    """How to serve.  `max_rows` and `max_bytes` of an answer, `query_timeout` in seconds: 0: no limit; `max_queries`: that run at the same time."""
 
     host: str = "127.0.0.1"
     port: int = 10000
@@ -140,14 +140,14 @@ def settings(options: Options, work: str) -> dict[str, str]:
     spark = {
         "spark.sql.thriftServer.queryTimeout": str(options.query_timeout),
         "spark.sql.thriftServer.interruptOnCancel": "true",
-        # Variables in a statement would tell the environment and every setting.
+        # Variables in a statement would reveal the environment and every setting.
         "spark.sql.variable.substitute": "false",
         "spark.sql.runSQLOnFiles": "false",
         # Each session has a pool, so that a long statement of one does not hold up the tiles of another.
         "spark.scheduler.mode": "FAIR",
         # Most statements read tables of some thousand rows: planning again after each stage takes longer than the stage.
         "spark.sql.adaptive.enabled": "false",
-        # Of all tasks of a statement, compressed; `spark.chronicle.maxBytes` is that of the answer as it is.
+        # Results of all tasks of a statement, compressed; `spark.chronicle.maxBytes` limits the answer uncompressed.
         "spark.driver.maxResultSize": "256m",
         # A task that runs out of memory fails, with its statement; by default it ends the process.
         "spark.executor.killOnFatalError.depth": "0",
@@ -166,7 +166,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
 
 
 def limits(options: Options) -> dict[str, str | int]:
-    """What clients may call, and how much of it: read by `jvm/Answer.scala` and `jvm/Functions.scala`."""
+    """The limits of answers, and the functions that clients may call: read by `jvm/Answer.scala` and `jvm/Functions.scala`."""
     allowed = (name for names in functions()["allowed"].values() for name in names)
     return {"maxRows": options.max_rows, "maxBytes": options.max_bytes, "maxElements": MOST_ELEMENTS, "functions": " ".join(allowed)}
 
@@ -178,7 +178,7 @@ def functions() -> dict[str, Any]:
 
 
 def directory(options: Options) -> dict[str, str]:
-    """Java's properties that say who knows the users: Hive asks for them past its own configuration."""
+    """Java properties that say who knows the users: Hive does not read these from its own configuration."""
     if options.password_file:
         return {"hive.server2.custom.authentication.class": USERS}
     if options.ldap_url:
@@ -195,7 +195,7 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
     asked_to_stop = Event()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chronicle-serve-") as work:
-        # Who writes, builds: that is a command, and not what is asked for days.
+        # Clients that write run builds: Java options of a command, not of a server that is queried for days.
         java = session.command_options(place.root) if options.read_write else JAVA_OPTIONS
         own_classes.ensure()
         spark = session.start(warehouse, memory=memory, server=session.Server(settings(options, work), java))
@@ -227,14 +227,14 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
 
 
 def answering(place: Warehouse, spark: SparkSession) -> Listener | None:
-    """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and does."""
+    """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and already does."""
     if not held(place):
         return None
     return Listener(place, "serve", ANSWERS, Answers(spark, place).take)
 
 
 def is_of_session(setting: str) -> bool:
-    """Whether a setting holds for the session of clients alone, where others are in the same JVM: builds read files by their paths."""
+    """Whether a setting holds only for the clients' session, where others are in the same JVM: builds read files by their paths."""
     return setting.startswith("spark.sql.")
 
 
@@ -285,7 +285,7 @@ def must_be_free(host: str, port: int) -> None:
 
 
 def listen(spark: SparkSession, options: Options) -> Any:
-    """Start the Thrift Server within a session; it does not start without its rule.  Raises CannotServe."""
+    """Start the Thrift Server within a session; a read-only one does not start without its rule.  Raises CannotServe."""
     from py4j.protocol import Py4JJavaError
 
     starter = java_of(spark).org.apache.spark.sql.hive.thriftserver.ChronicleServer
@@ -306,7 +306,7 @@ def listen(spark: SparkSession, options: Options) -> Any:
 
 
 def everything(spark: SparkSession, place: Warehouse) -> int:
-    """Make known all that dbt reads and writes: bronze, marts, and the tables and views between them.  Returns how many tables."""
+    """Register all that dbt reads and writes: bronze, marts, and the tables and views between them.  Returns how many tables."""
     register_views(spark, place)
     return len(register(spark, place))
 
@@ -315,8 +315,8 @@ def everything(spark: SparkSession, place: Warehouse) -> int:
 class Shown:
     """The tables that clients see, as they are on disk.
 
-    Rows need no renewal: Spark reads the newest version of a table in each query.  A table that is new or gone, or has other
-    columns or comments, has to be told to the catalog.
+    Rows need no renewal: Spark reads the newest version of a table in each query.  Tables that are new or gone, or have other
+    columns or comments, have to be updated in the catalog.
     """
 
     spark: SparkSession
@@ -332,7 +332,7 @@ class Shown:
         self.catalog.hideDefault(session_of(self.spark), self.work)
 
     def renew(self) -> int:
-        """Tell the catalog what has changed on disk.  Returns how many tables there are."""
+        """Update the catalog with what has changed on disk.  Returns how many tables there are."""
         found = {}
         for schema in SHOWN:
             for name in self.place.tables(schema):

@@ -1,7 +1,7 @@
 """The SQL catalog of a session, made from the tables on disk.
 
-It lives in memory and is filled by `register` in every process, before dbt above all: `create or replace` over a folder that the catalog
-does not know replaces its content without a word.
+It lives in memory and is filled by `register` in every process, above all before dbt runs: `create or replace` over a folder that the
+catalog does not know silently replaces its content.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def folders_of_tables(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
 
 
 def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
-    """Whether a folder is a step's table: one that a build was killed over, or failed at, has no file yet."""
+    """Whether a folder is a step's table: where a build was killed or failed while writing it, it has no file yet."""
     return schema in STEPS and any(Path(warehouse.table(schema, name)).glob("*.parquet"))
 
 
@@ -57,10 +57,10 @@ def sweep(
     only: set[tuple[str, str]] | None = None,
     by_days: set[tuple[str, str]] | None = None,
 ) -> None:
-    """Delete what dbt makes again in each build, and what a killed build has left: both are in the way of the next.
+    """Delete the tables that each build rebuilds, and what a killed build has left: both are in the way of the next.
 
-    The Parquet steps go, and folders of dbt's schemas that are no Delta table; bronze is never touched.  `only`: of these tables; `by_days`: the
-    Delta tables that the project has in the schemas of steps. Any other there was left by an older release, and goes too.
+    Deletes the Parquet steps, and folders of dbt's schemas that are not Delta tables; bronze is never touched.  `only`: of these tables;
+    `by_days`: the Delta tables that the project has in the schemas of steps; any other there was left by an older release, and is deleted, too.
     """
     for schema, name, is_delta in folders(warehouse):
         is_old = is_delta and schema in STEPS and by_days is not None and (schema, name) not in by_days
@@ -71,7 +71,8 @@ def sweep(
 
 
 def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]) -> None:
-    """Raises ValueError in a session that was started for another warehouse, or that has schemas of ours elsewhere.  `schemas`: those it knows."""
+    """Raises ValueError in a session that was started for another warehouse, or whose catalog has our schemas elsewhere.
+    `schemas`: those it knows."""
     if has_java(spark):
         here = str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
         if here != warehouse.root:
@@ -86,8 +87,8 @@ def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]
 
 
 def forget_earlier(spark: SparkSession, warehouse: Warehouse) -> None:
-    """Take what an earlier session has left out of the catalog of a server of Spark Connect; ours begin empty.  Files stay: each table has a place of
-    its own.  Raises ValueError as `must_be_of` does."""
+    """Drop what an earlier session has left in the catalog of a server of Spark Connect; our own begin empty.  Files stay: each table has a
+    location of its own.  Raises ValueError as `must_be_of` does."""
     if has_java(spark):
         return
     must_be_of(spark, warehouse, schemas_of(spark))
@@ -95,7 +96,7 @@ def forget_earlier(spark: SparkSession, warehouse: Warehouse) -> None:
 
 
 def forget_all(spark: SparkSession) -> None:
-    """Take all tables and views of ours out of a session's catalog.  Never the schemas themselves: they take their folders along."""
+    """Drop all our tables and views from a session's catalog, but never the schemas: that would delete their folders."""
     for schema in schemas_of(spark).intersection(SCHEMAS):
         views = {row.viewName for row in spark.sql(f"show views in {schema}").collect()}
         for row in spark.sql(f"show tables in {schema}").collect():
@@ -109,7 +110,7 @@ def schemas_of(spark: SparkSession) -> set[str]:
 
 
 def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[str, str]] | None = None) -> list[str]:
-    """Make schemas and tables known to the session's catalog; those that are known stay.  Returns the tables' names.
+    """Register schemas and tables with the session's catalog; those that it knows stay.  Returns the tables' names.
 
     `only`: (schema, name) of those that are wanted.
     Raises ValueError as `must_be_of` does.
@@ -121,7 +122,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
             spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")
     names = []
     wanted = None if only is None else set(only)
-    # Of few tables each is asked for, of all the lists of the schemas.
+    # A few tables are looked up one by one, all of them by listing the schemas.
     if wanted is None:
         shown = [
             (schema, row.tableName) for schema in SCHEMAS if schema in known for row in spark.sql(f"show tables in {schema}").collect()
@@ -159,9 +160,9 @@ def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
 
 
 def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
-    """Make the views of the last build known again, with the tables they read.  Returns their names.
+    """Register the views of the last build, with the tables they read.  Returns their names.
 
-    `only`: a query; then only the views it names and those beneath them are made.
+    `only`: a query; then only the views it names and those beneath them are registered.
     """
     views = kept_views(warehouse)
     wanted = {f"{schema}.{name}" for schema, name, _ in views}
@@ -190,7 +191,7 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
 
 
 def columns_of_tables(warehouse: Warehouse) -> dict[str, str | None]:
-    """By table what its files say of its columns."""
+    """The columns of each table, as its files state them."""
     return {
         f"{schema}.{name}": known_columns.of_table(warehouse.table(schema, name), is_delta=is_delta)
         for schema, name, is_delta in folders_of_tables(warehouse)

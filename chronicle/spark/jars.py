@@ -41,7 +41,7 @@ JARS = (
     Jar("io.delta", "delta-storage", "4.4.0", "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc"),
     Jar("io.unitycatalog", "unitycatalog-client", "0.6.0", "48257499a86b801a3e2372cec55ac226ca1c1c7eabe5c118e7302f29a1fdbc19"),
 )
-# All that the resolver would bring besides and that Spark ships itself: 70 MB.
+# Dependencies that the resolver would also fetch and that Spark ships itself: 70 MB.
 LEFT_OUT = (
     "com.*:*",
     "org.*:*",

@@ -1,7 +1,7 @@
 """The columns of tables and views, as JSON in Spark's form, without asking Spark.
 
-Those of tables are on disk.  Those of a view follow from its text and the columns of the tables beneath, and Spark finds them out by its
-analysis; what it found is kept in a file, which is named by the hash of all that.
+Those of tables are on disk.  Those of a view follow from its text and the columns of the tables beneath; Spark finds them by analysis, and they
+are cached in a file that is named by the hash of all that.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ingestion import cache
 
 # Where Spark writes the columns of a Parquet file.
 IN_PARQUET = b"org.apache.spark.sql.parquet.row.metadata"
-# Files that are kept: those of other warehouses and releases.
+# Files kept in the cache, among them those of other warehouses and releases.
 KEPT = 16
 
 
 def of_table(place: str, *, is_delta: bool) -> str | None:
-    """The columns of a table in a folder; None where only Spark can say them."""
+    """The columns of a table in a folder; None where only Spark can tell."""
     if is_delta:
         try:
             return str(DeltaTable(place).schema().to_json())
         except DeltaError:
-            # Spark says better what is wrong with it.
+            # Spark reports better what is wrong with it.
             return None
     for file in sorted(Path(place).glob("*.parquet")):
         found = (pq.read_schema(file).metadata or {}).get(IN_PARQUET)
@@ -53,12 +53,12 @@ class ViewColumns:
         return self._known.get(name)
 
     def found(self, name: str, columns: str) -> None:
-        """Note what Spark has found out."""
+        """Note the columns that Spark has found."""
         self._found[name] = columns
 
     def save(self) -> None:
         """Keep what was found for later sessions."""
         if self._found:
-            # Who cannot keep it asks Spark again.
+            # Where the cache cannot be written, Spark is asked again.
             with contextlib.suppress(OSError):
                 cache.keep(self._file, json.dumps(self._known | self._found), KEPT)

@@ -1,7 +1,7 @@
-"""Which Spark does the work: this machine's cores, or a cluster that is there.
+"""Which Spark does the work: this machine's cores, or an existing cluster.
 
 CHRONICLE_SPARK, or `--master`, names it as Spark does: local[N], spark://host:port, k8s://…, yarn, or sc://host:port for Spark Connect.
-CHRONICLE_SPARK_SETTINGS names a file of settings in the form of spark-defaults.conf, which go before ours.
+CHRONICLE_SPARK_SETTINGS names a file of settings in the form of spark-defaults.conf, which override ours.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LOOPBACK = ("localhost", "127.", "[::1]", "::1")
 
 
 class BadMaster(ValueError):
-    """No Spark can be reached by what was given; the text says what to write."""
+    """The given master or settings cannot be used; the text says what to write."""
 
 
 def master() -> str:
-    """As Spark names it.  Raises BadMaster."""
+    """The master as Spark names it.  Raises BadMaster."""
     given = os.environ.get(MASTER) or HERE
     if not KNOWN.fullmatch(given):
         raise BadMaster(f"{given}: no master of Spark; use local[N], spark://HOST:PORT, k8s://…, yarn or sc://HOST:PORT")
@@ -38,12 +38,12 @@ def is_local(name: str) -> bool:
 
 
 def is_connect(name: str) -> bool:
-    """Whether there is no driver of ours, for a server of Spark Connect has it."""
+    """Whether a server of Spark Connect has the driver, so that there is none of ours."""
     return name.startswith("sc://")
 
 
 def given_settings() -> dict[str, str]:
-    """The settings of the file that was named.  Raises BadMaster where it cannot be read."""
+    """The settings in the file that CHRONICLE_SPARK_SETTINGS names.  Raises BadMaster where it cannot be read."""
     parts = [re.split(r"\s*=\s*|\s+", line, maxsplit=1) for line in settings_lines(SETTINGS, BadMaster)]
     return {part[0]: part[1] if len(part) > 1 else "" for part in parts}
 
@@ -60,7 +60,7 @@ def java_options() -> list[str]:
 
 
 def cluster_settings() -> dict[str, str]:
-    """What executors on other machines need of ours: the jars whose classes plans name."""
+    """The jars that executors on other machines need, because plans name their classes."""
     from chronicle.spark import jars, own_classes
 
     own = own_classes.jar()
@@ -68,7 +68,7 @@ def cluster_settings() -> dict[str, str]:
 
 
 def must_be_secured(settings: Mapping[str, str]) -> None:
-    """Raises BadMaster where the driver would listen to other machines and ask none for a secret."""
+    """Raises BadMaster where the driver would listen to other machines without asking for a secret."""
     hosts = [settings.get(name, "127.0.0.1") for name in ("spark.driver.host", "spark.driver.bindAddress")]
     is_open = any(not host.startswith(LOOPBACK) for host in hosts)
     if is_open and settings.get("spark.authenticate", "").lower() != "true":

@@ -1,6 +1,6 @@
-"""The published tables in a catalog that stays and that others look into: a Hive metastore, Unity Catalog, whatever the Spark session writes to.
+"""Registers the published tables in a permanent catalog that others use: a Hive metastore, Unity Catalog, whatever the Spark session writes to.
 
-The catalog gets names and places; columns, comments and rows stay in the Delta logs, so that nothing has to be done after a build that makes no new
+The catalog gets names and locations; columns, comments and rows stay in the Delta tables, so that nothing has to be done after a build that adds no
 table.
 """
 
@@ -23,12 +23,12 @@ class CannotRegister(ValueError):
 
 
 def register(spark: SparkSession, names: Iterable[tuple[str, str]], root: str, schema: str) -> tuple[list[str], list[str]]:
-    """Make tables known in a schema of the session's catalog, or of another that is named before it (`prod.kafka`).
+    """Register tables in a schema of the session's catalog, or of another catalog that is named before it (`prod.kafka`).
 
-    `names`: (schema, name) of the warehouse's tables that are to be there; `root`: folder or URI under which Spark finds the warehouse.  What is
-    registered stays, and what was registered of this warehouse and is there no more goes.  Returns the names of both: registered, and dropped.
+    `names`: (schema, name) of the warehouse's tables that are to be there; `root`: folder or URI under which Spark finds the warehouse.  Tables
+    registered before stay; those of this warehouse that no longer exist are dropped.  Returns the names of both: registered, and dropped.
     Raises CannotRegister where another table has a name, or there is no such schema: where its own tables would lie, and who may see them, is for
-    the catalog's owner to say.
+    the catalog's owner to decide.
     """
     quoted = ".".join(f"`{part}`" for part in schema.split("."))
     wanted = {name: f"{root}/{of}/{name}" for of, name in names}
@@ -53,7 +53,7 @@ def register(spark: SparkSession, names: Iterable[tuple[str, str]], root: str, s
 
 
 def place_of(spark: SparkSession, table: str) -> str:
-    """Where a table lies; nothing for a view."""
+    """The location of a table; empty for a view."""
     rows = spark.sql(f"describe table extended {table}").collect()
     return next((str(row.data_type) for row in rows if row.col_name == "Location"), "")
 

@@ -1,4 +1,5 @@
-"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that hide Spark's and Hadoop's of the same name. They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
+"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that replace Spark's and Hadoop's of
+the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
@@ -38,12 +39,12 @@ def sources() -> list[Path]:
 
 
 def resources() -> list[Path]:
-    """What is in the jar as it is."""
+    """Files that are in the jar as they are."""
     return sorted(SOURCES.glob("*.xml"))
 
 
 def jar() -> Path:
-    """Where the classes are, by the hash of what they are made from and for."""
+    """The jar of the classes, named by the hash of its sources and of Spark's release."""
     digest = hashlib.sha256(metadata.version("pyspark").encode())
     for source in sources() + resources():
         digest.update(source.name.encode() + source.read_bytes())
@@ -51,7 +52,7 @@ def jar() -> Path:
 
 
 def are_in(spark: SparkSession) -> bool:
-    """Whether a session has them: they are compiled, and it is not of Spark Connect."""
+    """Whether a session has our classes: they are compiled, and it is not of Spark Connect."""
     return has_java(spark) and jar().exists()
 
 
@@ -68,7 +69,7 @@ def ensure() -> Path:
 
 
 def compile_to(wanted: Path) -> None:
-    """Compile the sources into a jar.  Raises NoGuard with the compiler's first words."""
+    """Compile the sources into a jar.  Raises NoGuard with the compiler's first line."""
     home = spark_home.jars()
     compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
     class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def tree(process: int) -> list[int]:
-    """Ids of a process and of all that live below it, each after its parent; of that process alone if the system has no /proc."""
+    """Ids of a process and of all its descendants, each after its parent; of that process alone if the system has no /proc."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

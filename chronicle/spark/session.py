@@ -38,40 +38,40 @@ START_SECONDS = 120
 JVM_OPTIONS = (
     *gateway.JVM_OPTIONS,
     "-XX:MetaspaceSize=384m",
-    # The first compiler alone gets 48 MB, and then sweeps for ever.
+    # With the first compiler alone it would be 48 MB, and the JVM would sweep it all the time.
     "-XX:ReservedCodeCacheSize=256m",
-    # An archive of classes that does not fit is not worth a word.
+    # No message where the archive of classes does not fit.
     "-Xshare:auto",
     "-Xlog:disable",
     "-Xlog:all=error:stderr",
 )
 
-# What a command needs that ends in minutes.
+# Options for a command that ends in minutes.
 COMMAND_OPTIONS = (
-    # A collector with threads of its own costs more than it gives.
+    # A collector with threads of its own costs more than it saves.
     "-XX:+UseSerialGC",
-    # Room for what a build makes and throws away, and for Spark's classes: a third of the collections.
+    # Room for a build's short-lived objects, and for Spark's classes: a third of the collections.
     "-Xmn640m",
 )
-# Of a small build's time the second compiler takes a third, for code that runs a few times. With a million records it gives back what it takes;
-# with two, a table of many rows is made in half the time.
+# The second compiler takes a third of a small build's time, for code that runs a few times. With a million records it saves what it costs;
+# with two, a table of many rows is built in half the time.
 FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
 MANY_RECORDS = 1_500_000
-# What such a warehouse was read from, where nothing is in it yet.
+# Size of the files for such a warehouse, where nothing is in it yet.
 MANY_BYTES = 200 * MANY_RECORDS
 
-# What any session is set to, that of Spark Connect too.
+# Settings of any session, including that of Spark Connect.
 IN_SQL = {
     "spark.sql.session.timeZone": "UTC",
     # ${env:…} within a name is not a variable.
     "spark.sql.variable.substitute": "false",
     "spark.sql.shuffle.partitions": "1",
-    # What other engines read; Spark's default is a 96-bit form of its own.
+    # The form that other engines read; Spark's default is a 96-bit form of its own.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     **internals.ALWAYS,
 }
 
-# What a process that stays does not remember of the statements it has run: Spark keeps the plans of a thousand.
+# Keeps a process that stays from remembering the statements it has run: by default Spark keeps the plans of a thousand.
 FORGETFUL = {
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "50",
@@ -80,7 +80,7 @@ FORGETFUL = {
     "spark.ui.retainedDeadExecutors": "1",
 }
 
-# Delta's, and our own, which builds do without where it is not compiled yet.
+# Delta's, and our own, which builds do without where they are not compiled yet.
 EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.spark.sql.chronicle.KnownFilesExtension",
@@ -98,7 +98,7 @@ _jvm: subprocess.Popen[bytes] | None = None
 
 @dataclass(frozen=True)
 class Server:
-    """What a session that stays for long has besides: settings of Spark, options of Java."""
+    """What a session that stays for long adds: settings of Spark, options of Java."""
 
     settings: dict[str, str]
     java_options: tuple[str, ...]
@@ -109,7 +109,7 @@ class NoSession(RuntimeError):
 
 
 def settings(warehouse: str) -> dict[str, str]:
-    """Spark's configuration for a warehouse folder or URI; what the user's file of settings says goes before ours.  Raises masters.BadMaster."""
+    """Spark's configuration for a warehouse folder or URI; the user's file of settings overrides ours.  Raises masters.BadMaster."""
     has_own_classes, master = own_classes.jar().exists(), masters.master()
     known = {
         "spark.app.name": "chronicle",
@@ -125,8 +125,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
-        # Every sort and every sum takes a page before its first row. Spark makes them 16 or 32 MB: some sixty are all that a task may have, and a
-        # model whose steps run in one task has more.
+        # Every sort and every aggregate takes a page before its first row. By default pages have 16 or 32 MB: a task may have some sixty of them,
+        # and a model whose steps run in one task needs more.
         "spark.buffer.pageSize": "1m",
         **(LOCAL_FILES if has_own_classes else {}),
         **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
@@ -139,10 +139,10 @@ def settings(warehouse: str) -> dict[str, str]:
 
 
 def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, paths: Sequence[str] = ()) -> SparkSession:
-    """Start Spark for a warehouse, or give the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `paths`: what will be
+    """Start Spark for a warehouse, or return the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `paths`: what will be
     read into the warehouse.
 
-    A session of another warehouse ends: one catalog holds the tables of one warehouse.  `server`: what a server adds.
+    A session of another warehouse is stopped: one catalog holds the tables of one warehouse.  `server`: what a server adds.
     Raises java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
     """
     from pyspark.sql import SparkSession
@@ -169,7 +169,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     builder = SparkSession.builder
     for key, value in wanted.items():
         builder = builder.config(key, value)
-    # pyspark takes Ctrl-C for itself, and prints the stacks of what it broke off.
+    # pyspark handles Ctrl-C itself, and prints the stacks of what it cancelled.
     on_interrupt = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
     if current_thread() is main_thread():
@@ -179,18 +179,18 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
 
 
 def start_or_connect(warehouse: str, *, memory: str = "2g") -> SparkSession:
-    """A session for what needs no Java of ours, to read files and to write to a catalog: of Spark Connect, or of the Java that spark-submit started."""
+    """A session to read files and to write to a catalog: that of `start_to_build`, or of the JVM that spark-submit started."""
     return _submitted() if gateway.is_given() else start_to_build(warehouse, memory=memory)
 
 
 def start_to_build(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()) -> SparkSession:
-    """A session for what makes tables: as `start` has it, or of Spark Connect.  Raises as `start` does."""
+    """A session to build tables: that of `start`, or of Spark Connect.  Raises as `start` does."""
     master = masters.master()
     return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, paths=paths)
 
 
 def _submitted() -> SparkSession:
-    """The session that spark-submit has started Java for, with master, memory and jars as its command line says."""
+    """The session of the JVM that spark-submit has started, with master, memory and jars as its command line says."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
@@ -204,7 +204,7 @@ def _of_connect(master: str) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    # Who asks for a session without a name, as dbt does, gets this one.
+    # Code that asks for a session without a name, as dbt does, gets this one.
     os.environ["SPARK_REMOTE"] = master
     try:
         builder = SparkSession.builder.remote(master)
@@ -248,7 +248,7 @@ def command_options(warehouse: str, paths: Sequence[str] = ()) -> tuple[str, ...
 
 def command(memory: str, java_options: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    # Ours first: some of its files hide those of others.
+    # Ours first: some of its files replace those of others.
     ours = own_classes.jar()
     class_path = [str(ours), *jars.class_path(), f"{spark_home.jars()}/*"]
     # Where YARN and its file system are.
@@ -270,16 +270,16 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
 
 
 def class_archive(home: Path) -> Path:
-    """Where Spark's classes lie ready for this Java, loaded and verified: a third off the time of a command's first query.
+    """The archive of Spark's classes for this Java, loaded and verified: a third off the time of a command's first query.
 
-    `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that finds it unfit (other jars, other build) starts as if it were not there.
+    `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that it does not fit (other jars, other build) starts without it.
     """
     made_for = [java.identity(home), *jars.class_path(), own_classes.jar(), __file__, metadata.version("pyspark")]
     return cache.folder() / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
 
 
 def write_class_archive() -> None:
-    """Do once what every command does, in a JVM that keeps the classes it loaded when it ends; nothing if it is done."""
+    """Do once what every command does, in a JVM that archives the classes it loaded when it ends; nothing if there is an archive."""
     global _archives
     if class_archive(java.find()).exists():
         return
@@ -344,7 +344,7 @@ def is_up() -> bool:
 
 
 def stop(seconds: float = 10) -> None:
-    """End the session and its JVM, which leaves when its standard input closes; what it does then is cut short after a while."""
+    """Stop the session and its JVM, which exits when its standard input closes; it is killed if that takes longer than `seconds`."""
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -361,7 +361,7 @@ def stop(seconds: float = 10) -> None:
 
 @contextlib.contextmanager
 def killed_after(seconds: float) -> Iterator[None]:
-    """Where Java has not done by then what it is asked for, it is killed: a statement that heeds nothing would keep a server for ever."""
+    """Kill the JVM if it has not finished by then: a statement that cannot be interrupted would keep a server running for ever."""
     from py4j.protocol import Py4JError
 
     killed = Event()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ingestion.warehouse import Warehouse
 
 DOES = ("sql",)
-# What a server has otherwise than a command.
+# Settings in which a server differs from a command.
 OF_A_COMMAND = {"spark.sql.runSQLOnFiles": "true", "spark.sql.adaptive.enabled": "true"}
 
 
@@ -36,7 +36,7 @@ class Answers:
             with self.lock:
                 if self.session is None:
                     self.session = session_beside(self.spark, settings(self.place.root) | OF_A_COMMAND)
-                # Tables and views may be others than they were at the last question.
+                # Tables and views may have changed since the last question.
                 forget_all(self.session)
                 request.answer(sql.ask(self.session, self.place.root, request.values["question"]))
             request.end()

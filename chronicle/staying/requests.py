@@ -1,8 +1,8 @@
-"""What other commands ask of a process that stays, over a socket in the warehouse's folder that only its owner can open.
+"""Requests of other commands to a process that stays, over a socket in the warehouse's folder that only its owner can open.
 
 A command sends one line of JSON: {"ask": name, …}.  It gets lines of JSON: {"say": text} for standard error, {"out": text} for standard output,
 and last {"done": …} or {"failed": text}; after {"rows": bytes} comes a table as Arrow writes it.  A socket that nobody listens to, as a killed
-process leaves it, is as good as none.
+process leaves it, is ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ingestion.warehouse import Warehouse
 
 SOCKET = "socket"
-# A request is short; what is longer is not one of ours.
+# A request is short; anything longer is not one of ours.
 MOST_BYTES = 1 << 20
 GREETING_SECONDS = 2.0
 
@@ -37,7 +37,7 @@ class Unanswered(RuntimeError):
 
 @dataclass
 class Request:
-    """What was asked: `values` by name.  `say`, `out`: to the other side, which may have gone."""
+    """A request, with `values` by name.  `say`, `out`: send to the other side, which may have gone."""
 
     asked: str
     values: dict[str, Any]
@@ -72,7 +72,7 @@ class Request:
 
 @contextlib.contextmanager
 def address(place: Warehouse) -> Iterator[str]:
-    """Where the socket of a warehouse is, by a name that is short enough: sockets take 107 bytes."""
+    """The path of a warehouse's socket, short enough: sockets take 107 bytes."""
     path = place.work / SOCKET
     if len(os.fsencode(path)) < 100:
         yield str(path)
@@ -85,7 +85,7 @@ def address(place: Warehouse) -> Iterator[str]:
 
 
 class Listener:
-    """Takes requests until it is closed, each in a thread: "hello" it answers itself, and refuses what is not in `does`.  `what`: the command
+    """Takes requests until it is closed, each in a thread; answers "hello" itself, and refuses what is not in `does`.  `what`: the command
     that stays; `take(request)` answers and ends a request.  The caller makes sure that there is one listener."""
 
     def __init__(self, place: Warehouse, what: str, does: tuple[str, ...], take: Callable[[Request], None]) -> None:
@@ -142,7 +142,7 @@ class Staying:
     what: str
 
     def ask(self, asked: str, **values: Any) -> Any:
-        """Ask for something, and pass on what is said meanwhile.  Returns what was done, or rows.  Raises Unanswered, ConnectionError."""
+        """Send a request, and pass on what is said meanwhile.  Returns what was done, or rows.  Raises Unanswered, ConnectionError."""
         rows = None
         with self.connection, self.connection.makefile("rb") as lines:
             self.connection.sendall(json.dumps({"ask": asked, **values}).encode() + b"\n")
@@ -164,7 +164,7 @@ class Staying:
 
 
 def staying(place: Warehouse, asked: str) -> Staying | None:
-    """The process that stays with a warehouse and does what is asked, if there is one; says so."""
+    """A connection to the process that stays with a warehouse, if there is one that does what is asked; says so."""
     if not (place.work / SOCKET).exists():
         return None
     try:
@@ -194,7 +194,7 @@ def connected(place: Warehouse, what: str) -> Staying:
 
 
 def held(place: Warehouse) -> bool:
-    """Take the place of the one process that listens, for as long as this one lives; False where another has it."""
+    """Lock the place of the one process that listens, for as long as this one lives; False where another has it."""
     place.work.mkdir(parents=True, exist_ok=True)
     file = os.open(place.work / "staying", os.O_CREAT | os.O_RDWR, 0o600)
     try:

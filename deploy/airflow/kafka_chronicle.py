@@ -31,7 +31,7 @@ with DAG(
         bash_command="chronicle build",
         env={"CHRONICLE_WAREHOUSE": "{{ var.value.chronicle_warehouse }}"},
     )
-    # Ends with 3, and so fails, where an alert has found something.
+    # Exits with 3, and so fails, if an alert has found something.
     check = BashOperator(
         task_id="check",
         bash_command="chronicle check --since 30m",

@@ -1,6 +1,6 @@
 """Captures to `bronze.capture_rows` and `bronze.metric_samples`: any text that a module of `captures` knows, run by Spark's executors.
 
-A capture that has grown is read again from its beginning, for what a line means may depend on lines before it; only what
+A capture that has grown is read again from its beginning, because what a line means may depend on lines before it; only what
 begins in the new part is written.
 """
 
@@ -24,7 +24,7 @@ from ingestion.records.split import valid_text, whole
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
 CHUNK = 1 << 20
-# While a file is still written, what begins this near its end may lack its own end.
+# Rows that begin so near the end of a file that is still written are held back: they may be incomplete.
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
 
@@ -66,8 +66,8 @@ SCHEMAS = {"capture_rows": schema_of(ROW_COLUMNS), "metric_samples": schema_of(S
 
 
 def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault ends the file, and is reported there; after a
-    fault of ours the rest of the lines are kept as `unread`.
+    """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault of the file ends it, and is reported in `count`;
+    after a fault of our own code the rest of the lines are kept as `unread`.
     """
     text = Text(task)
     waiting: dict[str, list[dict[str, Any]]] = {"capture_rows": [], "metric_samples": []}
@@ -95,7 +95,7 @@ def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBat
 
 
 def read_guarded(text: Text) -> Iterator[Row | Sample]:
-    """What the module of its kind makes of a text; after a fault of its own, the lines behind the last row that it gave, as they are."""
+    """The rows and samples that the module of its kind makes of a text; if the module fails, the lines after its last row as `unread`."""
     last, task = -1, text.task
     kind = task.capture or ""
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
@@ -109,7 +109,7 @@ def read_guarded(text: Text) -> Iterator[Row | Sample]:
 
 
 class Text:
-    """The lines of a file; `end`: how far it has been read, `fault`: why no further, `failed`: a fault of ours, `changed`: it is another
+    """The lines of a file; `end`: how far it has been read, `fault`: why no further, `failed`: a fault of our own code, `changed`: it is another
     file by now."""
 
     def __init__(self, task: Task) -> None:
@@ -120,7 +120,7 @@ class Text:
 
     def lines(self) -> Iterator[Line]:
         """All lines, with secrets hidden."""
-        # Joined when a line ends: a line of many chunks is not copied again with each.
+        # Chunks are joined only when a line ends: a line of many chunks is not copied again with each.
         self.end, size = 0, 0
         waiting: list[bytes] = []
         try:
@@ -132,7 +132,7 @@ class Text:
                     continue
                 data = b"".join(waiting)
                 cut = len(data) - len(chunk) + end if end else len(data)
-                # A key that goes over many lines is hidden whole.
+                # A key of several lines is not split, so that it is hidden whole.
                 key = data.rfind(b"-----BEGIN ", max(0, cut - CHUNK + 1))
                 cut = key if 0 <= key < cut and data.find(b"-----END ", key) < 0 else cut
                 yield from self._lines(data[:cut])
@@ -160,7 +160,7 @@ class Text:
 
 
 def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, Any]:
-    """A row or sample with where it comes from."""
+    """A row or sample as a dictionary, with its origin."""
     at = found.at.astimezone(dt.UTC) if found.at else None
     row: dict[str, Any] = {
         "cluster_id": task.cluster_id,
@@ -197,7 +197,7 @@ def row_of(found: Row | Sample, number: int, task: Task) -> dict[str, Any]:
 
 
 def batches_of(table: str, rows: list[dict[str, Any]], text: Text) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """(table, batch) of rows; a row with a value that its column cannot hold is an `unread` one."""
+    """(table, batch) of rows; a row with a value that its column cannot hold becomes `unread`."""
     try:
         yield table, pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
     except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:

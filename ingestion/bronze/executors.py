@@ -1,6 +1,6 @@
-"""Work that Spark's executors do, each share of it in a task of its own: on classic Spark and on Spark Connect alike.
+"""Runs work on Spark's executors, each share of it in a task of its own: on classic Spark and on Spark Connect alike.
 
-The shares are a DataFrame of as many rows, and `mapInArrow` gives what was made of each.  What they are and what they give is pickled by the driver
+The shares are the rows of a DataFrame, and `mapInArrow` returns what was made of each.  Both shares and results are pickled, by the driver
 and by its own workers.
 """
 
@@ -25,7 +25,7 @@ Share = TypeVar("Share")
 Made = TypeVar("Made")
 
 DONE = pa.schema([("done", pa.binary())])
-# One row for each task: of what lies on the driver Spark makes so many, and with so many rows in what it hands to Python.
+# Settings for one row in each task: partitions of data that lies on the driver, and rows in an Arrow batch for Python.
 ONE_EACH = ("spark.sql.leafNodeDefaultParallelism", "spark.sql.execution.arrow.maxRecordsPerBatch")
 EVERY_SECONDS = 0.3
 
@@ -33,8 +33,8 @@ EVERY_SECONDS = 0.3
 def on_executors(
     spark: SparkSession, work: Callable[[Share], Made], shares: Sequence[Share], progress: Progress | None = None
 ) -> list[Made]:
-    """What `work` makes of each share, in order.  A share that an executor was killed over is worked on again, as Spark does with its tasks: what
-    `work` does besides must not count before its answer has come."""
+    """What `work` makes of each share, in order.  If an executor is killed, Spark works on its shares again: side effects of
+    `work` must not count before its answer has come."""
     if not shares:
         return []
     rows = pa.table({"share": pa.array([pickle.dumps(share, pickle.HIGHEST_PROTOCOL) for share in shares], pa.binary())})
@@ -44,7 +44,7 @@ def on_executors(
 
 
 def each(work: Callable[[Any], Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a task does with its rows."""
+    """Work on the rows of one task."""
     for batch in batches:
         for share in batch.column(0):
             made = pickle.dumps(work(pickle.loads(share.as_py())), pickle.HIGHEST_PROTOCOL)
@@ -52,9 +52,9 @@ def each(work: Callable[[Any], Any], batches: Iterator[pa.RecordBatch]) -> Itera
 
 
 def tasks_at_once(spark: SparkSession) -> int:
-    """As many tasks as Spark means to run at a time."""
+    """The number of tasks that Spark means to run at a time."""
     if (context := context_of(spark)) is None:
-        # A range has as many parts.
+        # A range has as many partitions.
         from pyspark.sql import functions
 
         return spark.range(0, 1 << 16).select(functions.spark_partition_id().alias("part")).distinct().count()
@@ -74,7 +74,7 @@ def is_elsewhere(spark: SparkSession) -> bool:
 
 @contextlib.contextmanager
 def one_each(spark: SparkSession, count: int) -> Iterator[None]:
-    """A row in a task, for as long as this lasts."""
+    """Have one row in each task, for as long as the context lasts."""
     before = [spark.conf.get(name, None) for name in ONE_EACH]
     for name, number in zip(ONE_EACH, (count, 1), strict=True):
         spark.conf.set(name, str(number))
@@ -90,7 +90,7 @@ def one_each(spark: SparkSession, count: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched(spark: SparkSession, progress: Progress | None) -> Iterator[None]:
-    """Call `progress` as tasks end."""
+    """Call `progress` again and again while tasks run."""
     if progress is None:
         yield
         return
@@ -113,7 +113,7 @@ def watched(spark: SparkSession, progress: Progress | None) -> Iterator[None]:
 
 
 class Parts:
-    """How much of a job is done, as classic Spark says of a group of jobs and Spark Connect of a query."""
+    """How much of a job is done: of a group of jobs on classic Spark, of a query on Spark Connect."""
 
     GROUP, NAME = "chronicle-ingest", "spark.jobGroup.id"
 
@@ -130,7 +130,7 @@ class Parts:
         self.counts = sum(stage.num_completed_tasks for stage in stages), sum(stage.num_tasks for stage in stages)
 
     def done(self) -> float:
-        """From 0 to 1."""
+        """The share of tasks that are done, from 0 to 1."""
         if self.context is not None:
             tracker = self.context.statusTracker()
             jobs = [job for number in tracker.getJobIdsForGroup(self.GROUP)[-1:] if (job := tracker.getJobInfo(number))]

@@ -1,8 +1,8 @@
 """Log files to `bronze.log_records`: bytes to Arrow in plain Python, run by Spark's executors.
 
-Grain: one row per record, which is a log line with all its continuation lines.  Nothing is dropped: what no form
-recognises is a row with a null `event_type`, what has no head is a row with outcome `orphan`, and where a source could
-not be read to its end a row of no length says why.
+Grain: one row per record, which is a log line with all its continuation lines.  Nothing is dropped: a record that no form
+recognises has a null `event_type`, a record without a head has the outcome `orphan`, and if a source could not
+be read to its end a row of length 0 says why.
 
 Files are read as pieces of whole records, and pieces of many files make one batch: what a batch costs does not grow
 with the number of files in it.
@@ -64,12 +64,12 @@ Cache = dict[tuple[str, bool, bytes], Shape]
 
 
 def shown_day(local: int) -> str:
-    """The day of a local time, ms."""
+    """The day of a local time (ms), for messages."""
     return f"on {EPOCH + dt.timedelta(milliseconds=int(local))}"
 
 
 def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
-    """One of some words for each record, as WORD."""
+    """For each record one of some words, as WORD."""
     distinct: dict[str | None, int] = {}
     code = np.array([distinct.setdefault(value, len(distinct)) for value in values], np.int32)
     number = code[numbers] if len(code) else np.zeros(0, np.int32)
@@ -84,12 +84,12 @@ class Batch:
     def __init__(self, pieces: list[Piece], known: Catalogue, cache: Cache) -> None:
         self.pieces, self.known, self.cache = pieces, known, cache
         self.envelope = pieces[0].reader.envelope
-        # A piece without its last line end gets one, so that the next begins a line.
+        # A piece without its last line end gets one, so that the next piece begins a line.
         texts = [piece.text if piece.text.endswith(b"\n") else piece.text + b"\n" for piece in pieces]
         lengths = np.array([len(text) for text in texts], np.int64)
         self.begins = np.cumsum(lengths) - lengths
         self.text = b"".join(texts)
-        # Behind the last byte others may be looked at: a time of 23 bytes, the 16 of a view.
+        # Padding, since reads go beyond the last byte: a time of 23 bytes, a view of 16.
         self.padded = self.text + b"\n" * PADDING
         self.raw = np.frombuffer(self.padded, np.uint8)
         masked = mask(self.padded)
@@ -177,7 +177,7 @@ class Batch:
         lengths = np.add.reduceat(np.concatenate([part.lengths for part in lines]), first)
         texts = [b"\n".join(raw[a:b]) for a, b in zip(first.tolist(), np.maximum(last, first + 1).tolist(), strict=True)]
         offsets = np.concatenate([part.starts for part in lines])[first]
-        # A record that had to be cut within a line: its lines are those of the first piece.
+        # A record that was cut within a line: its first piece has all the lines.
         again = np.flatnonzero(np.append(False, first[1:] == first[:-1]))
         offsets[again] += self.starts[again] - begins[first[again]]
         lengths[again] = 0
@@ -205,7 +205,7 @@ class Batch:
         return self.text[self.starts[number] : self.ends[number]].rstrip(b"\r\n")
 
     def _hide(self, records: np.ndarray) -> None:
-        """Hide the secrets of some records; `hidden`: where in the text there are any."""
+        """Hide the secrets of some records; `hidden`: offsets of the hidden bytes in the text."""
         if len(records):
             text = bytearray(self.padded)
             for record in records:
@@ -216,7 +216,7 @@ class Batch:
         self.hidden = np.flatnonzero(self.raw == HIDDEN[0]) if len(records) else np.zeros(0, np.int64)
 
     def _plans(self, numbers: np.ndarray, distinct: pa.Array) -> tuple[np.ndarray, list[Shape]]:
-        """For each record the number of its plan, and the plans: one a shape, one a record where a literal digit decides."""
+        """For each record the number of its plan, and the plans: one for a shape, or one for a record if a literal digit decides."""
         _, first = np.unique(numbers, return_index=True)
         plans = []
         for number, record in enumerate(first):
@@ -274,7 +274,7 @@ class Batch:
         return self.owners[at], self.values.take(pa.array(at))
 
     def _utc(self, local: np.ndarray, timed: np.ndarray) -> tuple[np.ndarray, pa.Array]:
-        """Milliseconds since 1970 UTC, and the zone by which each was reckoned."""
+        """Milliseconds since 1970 UTC, and the zone by which each was computed."""
         utc, code = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
         names: list[str] = []
         of_piece = [piece.reader.task.zones for piece in self.pieces]
@@ -291,8 +291,8 @@ class Batch:
         return utc, words(names, code)
 
     def _turned_back(self, local: np.ndarray, timed: np.ndarray, differ: np.ndarray) -> np.ndarray:
-        """What is to be added for records of the second pass of an hour that the clock shows twice, ms; what the order does not tell is noted with
-        the source, and so is an hour that the clock skips.  `differ`: by how much later the second pass is; below 0 where a time is skipped."""
+        """Milliseconds to add to records of the second pass of an hour that the clock shows twice.  The source gets a doubt if the order does not
+        tell the pass, and if the clock skips a time.  `differ`: by how much later the second pass is; below 0 for a skipped time."""
         added = np.zeros(self.count, np.int64)
         for piece, first, last in zip(self.pieces, self.first, self.last, strict=True):
             here = first + np.flatnonzero(timed[first : last + 1])
@@ -369,7 +369,7 @@ class Batch:
 def raw_row(
     reader: Reader, known: Catalogue, outcome: str, fault: str, offset: int, raw_text: bytes = b"", length: int = 0
 ) -> pa.RecordBatch:
-    """A row for bytes of which no records could be made: why, and the bytes as text."""
+    """A row for bytes that gave no records: why, and the bytes as text."""
     task = reader.task
     row = dict.fromkeys(SCHEMA.names) | {
         "cluster_id": task.cluster_id,
@@ -389,12 +389,12 @@ def raw_row(
 
 
 def cut_row(reader: Reader, known: Catalogue) -> pa.RecordBatch:
-    """A row of no length that says why a source could not be read further."""
+    """A row of length 0 that says why a source could not be read further."""
     return raw_row(reader, known, CUT, reader.fault or "", reader.end)
 
 
 def failed_row(piece: Piece, known: Catalogue, fault: str) -> pa.RecordBatch:
-    """A piece that our own code could not make records of, whole: it can be recognised again when the fault is mended."""
+    """A row with a whole piece on which our own code failed: it can be recognised again when the fault is fixed."""
     if piece.lines is None:
         return raw_row(piece.reader, known, FAILED, fault, piece.offset, piece.text, len(piece.text))
     lengths = int(piece.lines.lengths.sum())

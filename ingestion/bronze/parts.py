@@ -1,7 +1,7 @@
-"""Large logs in parts, each of which another executor reads: a file of 10 GB is not one task.
+"""Splits large logs into parts for several executors: a file of 10 GB is not one task.
 
-A part begins where a record begins, by whose time there is no doubt: what reading it needs to know of the records before is the node that wrote
-them.  That is taken to be the one that the file begins with, and where it turns out to be another the part is read once more.
+A part begins at a record whose time is unambiguous, so all it needs to know of the records before is the node that wrote them.
+That is taken to be the node with which the file begins; if it turns out to be another one, the part is read again.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ingestion.records.envelope import REWRITTEN, envelope_named
 from ingestion.records.split import local_millis, mask, record_starts
 
 PART_BYTES = 64 << 20
-# So many bytes are looked through at once for a place to cut.
+# Bytes that are searched at once for a place to cut.
 WINDOW = 256 << 10
 
 
 def parts_of(task: Task) -> list[Task]:
-    """The parts of a source, in order; itself where it is small, or has to be read from its beginning."""
+    """The parts of a source, in order; the source itself if it is small, or has to be read from its beginning."""
     if task.end - task.start < 2 * PART_BYTES or task.capture is not None or task.envelope == REWRITTEN.name or task.wrappers:
         return [task]
     try:
         cuts = cuts_of(task)
     except BROKEN:
-        # Whoever reads it says what is wrong with it.
+        # The task that reads it reports the fault.
         return [task]
     begins = [(task.start, task.expected.tail_hash if task.expected else None), *cuts]
     ends = [*(begin for begin, _ in cuts), task.end]
@@ -40,7 +40,7 @@ def parts_of(task: Task) -> list[Task]:
             start=begin,
             end=end,
             holds_last=task.holds_last and end == task.end,
-            # What the file's ends said is, further on, what a record before has said.
+            # In later parts, a node that the file's ends named is one that an earlier record named.
             node_known_by="neighbour" if task.node_known_by == "content" and begin > task.start else task.node_known_by,
             expected=task.expected and replace(task.expected, tail_hash=tail_hash),
         )
@@ -49,7 +49,7 @@ def parts_of(task: Task) -> list[Task]:
 
 
 def cuts_of(task: Task) -> list[tuple[int, str | None]]:
-    """Where the parts begin behind the first, with the hash of the bytes before."""
+    """Where the parts after the first begin, each with the hash of the bytes before."""
     cuts: list[tuple[int, str | None]] = []
     with open_bytes(task.path, WINDOW) as file:
         if isinstance(file, COMPRESSED):
@@ -67,7 +67,7 @@ def cuts_of(task: Task) -> list[tuple[int, str | None]]:
 
 
 def plain_start(text: bytes, task: Task) -> int | None:
-    """Where in some bytes, of which the first may lie anywhere, a record begins whose time the clock shows once, as that of the record before."""
+    """The offset of a record in some bytes, which may begin anywhere in a line, whose time and that of the record before the clock shows once."""
     envelope = envelope_named(task.envelope)
     starts = record_starts(np.frombuffer(mask(text), np.uint8), envelope.template)
     starts = starts[starts > 0]
@@ -80,7 +80,7 @@ def plain_start(text: bytes, task: Task) -> int | None:
 
 
 def to_read_again(parts: Sequence[Task], counted: Sequence[Counted]) -> list[Task]:
-    """The last parts, as they have to be read once more, from the first on that another node's records come before than was taken."""
+    """The parts to be read again: all from the first for which the records before belong to another node than was taken."""
     for number in range(1, len(parts)):
         before, part = counted[number - 1], parts[number]
         if not is_whole(parts[number - 1], before):
@@ -91,7 +91,7 @@ def to_read_again(parts: Sequence[Task], counted: Sequence[Counted]) -> list[Tas
 
 
 def is_whole(part: Task, count: Counted) -> bool:
-    """Whether a part was read to its end: what comes behind one that was not does not count."""
+    """Whether a part was read to its end; parts after an incomplete one do not count."""
     return not (count.fault or count.failed or count.changed) and count.end == part.end
 
 

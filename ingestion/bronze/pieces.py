@@ -1,4 +1,4 @@
-"""Files of logs as pieces of whole records, plain or out of their wrappers."""
+"""Cuts log files into pieces of complete records, plain or out of their wrappers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NODE_IN_NAME = linear.compile(r"(?:^|[-_/])(?:kafka|broker|controller|node|kraft
 
 
 class Reader:
-    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took.  `changed`: reading ended where the file
-    became another one; its last record is held back then, for the rest is in a file of another name."""
+    """Reads one source as pieces; `node` and `day` are those of the last record that a batch took.  `changed`: reading ended because the file
+    became another one; its last record is then held back, since its rest is in a file of another name."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -39,7 +39,7 @@ class Reader:
         self.doubts: set[str] = set()
 
     def read_clock(self) -> None:
-        """The clock when an earlier run ended, from the records before the task's start."""
+        """Restore the clock of an earlier run's end, from the records before the task's start."""
         begin = max(0, self.task.start - CHUNK)
         try:
             text = b"".join(
@@ -78,7 +78,7 @@ class Reader:
 
     @property
     def lacks_end(self) -> bool:
-        """Whether the rest of the last record comes later: the file became another one, still grows, or, where it is compressed, is not complete."""
+        """Whether the rest of the last record comes later: the file became another one, still grows, or is compressed and incomplete."""
         return self.changed or (self.task.holds_last and bool(self.fault) == self.task.compressed)
 
     def _plain(self) -> Iterator[Piece]:
@@ -92,7 +92,7 @@ class Reader:
             if not is_last or self.lacks_end:
                 keep = last_start(data, self.envelope)
                 if not keep and len(data) >= 4 * LONGEST_RECORD:
-                    # One record that is longer than any: cut in pieces, for it must not fill the memory.
+                    # An overlong record is cut into pieces, so that it cannot fill the memory.
                     keep = len(data) // LONGEST_RECORD * LONGEST_RECORD
             if keep:
                 yield Piece(self, valid_text(data[:keep]), self.end)
@@ -127,7 +127,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Lines:
-    """The physical lines of a piece that has been rewritten: where each begins in it, where in the file, its length there and its bytes."""
+    """The physical lines of a rewritten piece: where each begins in the piece and in the file, its length there and its bytes."""
 
     begins: np.ndarray
     starts: np.ndarray
@@ -160,12 +160,12 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
 
 
 def last_start(data: bytes, envelope: Envelope) -> int:
-    """Where the last record of some bytes begins; 0 where none begins after the first byte."""
-    # Nearly always in the last few lines: masking the whole again would cost as much as reading it.
+    """The offset of the last record in some bytes; 0 if none begins after the first byte."""
+    # It is nearly always in the last few lines: masking the whole again would cost as much as reading it.
     for size in (64 << 10, len(data)):
         begin = max(0, len(data) - size)
         starts = record_starts(np.frombuffer(mask(data[begin:]), np.uint8), envelope.template)
-        # The tail itself begins anywhere in a line.
+        # The bytes looked at may begin anywhere in a line.
         starts = starts[starts > 0]
         if len(starts):
             return begin + int(starts[-1])
@@ -175,7 +175,7 @@ def last_start(data: bytes, envelope: Envelope) -> int:
 
 
 def whole_end(task: Task) -> int:
-    """The byte up to which the records of a plain source that may still grow are whole.  Raises OSError."""
+    """The byte up to which the records of a plain source that may still grow are complete.  Raises OSError."""
     if task.envelope == REWRITTEN.name:
         reader = Reader(replace(task, holds_last=True))
         for _ in reader.pieces():
@@ -187,7 +187,7 @@ def whole_end(task: Task) -> int:
 
 
 def pieces_of(reader: Reader) -> Iterator[Piece]:
-    """The pieces of a source, up to a fault of ours while they are cut out."""
+    """The pieces of a source, up to a fault of our own code in cutting them."""
     try:
         yield from reader.pieces()
     except Exception as error:  # one source's fault must not stop the others

@@ -1,4 +1,4 @@
-"""What all records that differ only in their digits have in common: recognised once, cut by the same spans.
+"""Shapes of records: all records that differ only in their digits are recognised once and cut by the same spans.
 
 No Spark here.
 """
@@ -48,7 +48,7 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     context = known.context(logger, message)
     found = known.recognise(logger, message[context.end :] if context else message, context is not None)
     if found is None and context is not None:
-        # Texts that begin like a prefix but are not one.
+        # The text begins like a prefix but is not one.
         found = known.recognise(logger, message)
         context = None if found else context
     body = start + (context.end if context else 0)

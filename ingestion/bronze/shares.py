@@ -1,4 +1,4 @@
-"""Files shared out to the executors of Spark: looked at, and read there."""
+"""Shares files out to Spark's executors, which inspect and read them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 # Called while the executors read: files, their bytes, how much of it is done (0 to 1), seconds.
 Progress = Callable[[int, int, float, float], None]
-# Files that were written, with their tables, and what each source gave, by its id.
+# (table, Parquet file written) of each file, and what each source gave, by its id.
 Done = tuple[list[tuple[str, Added]], dict[str, Counted]]
 # One commit holds at most this much, so that a kill loses little of a long run.
 COMMIT_BYTES = 4 << 30
 # One task reads about this much: enough to outweigh its start, small enough to share the work out.
 TASK_BYTES = 24 << 20
-# So many files are looked at by the executors; fewer, by this process, before Spark is up.
+# From so many files on, executors inspect them; fewer are inspected by this process, before Spark is up.
 MANY_FILES = 2_000
-# As many at once: what they are found to be goes through the driver. A task looks at as many as take it half a second.
+# Files inspected at once, because the results go through the driver; and files of one task, which take it half a second.
 LOOKED_AT, TASK_FILES = 20_000, 500
 OBJECTS_AT_ONCE = 16
 
@@ -46,7 +46,7 @@ OBJECTS_AT_ONCE = 16
 def inspect_all(
     files: list[Found], pattern: str | None, start: Callable[[], SparkSession] | None
 ) -> Iterator[tuple[Found, Inspected | None]]:
-    """Each file and what it is, in order; None for an archive.  `files` is emptied; `start` gives the session, where there are many."""
+    """Each file with its inspection, in order; None for an archive.  `files` is emptied; `start` gives the session if there are many."""
     spark = start() if start and len(files) >= MANY_FILES else None
     while files:
         some = files[:LOOKED_AT]
@@ -60,7 +60,7 @@ def inspect_all(
 
 
 def inspect_some(files: list[Found], pattern: str | None) -> list[Inspected | None]:
-    """What each file is, in order; objects many at a time, for a store takes its time to answer."""
+    """What each file is, in order; objects many at a time, because a store is slow to answer."""
     if not any(is_uri(found.path) for found in files):
         return [inspect_file(found, pattern) for found in files]
     with ThreadPoolExecutor(OBJECTS_AT_ONCE) as threads:
@@ -70,7 +70,7 @@ def inspect_some(files: list[Found], pattern: str | None) -> list[Inspected | No
 def inspect_file(found: Found, pattern: str | None) -> Inspected | None:
     """What a file is; None for an archive, whose members are files of their own."""
     if is_uri(found.path):
-        # Once opened, most are seen to be none.
+        # Opened just once: most are then seen to be no archive.
         source = inspect(found, pattern)
         may_be_archive = source.compressed or source.outcome != TO_READ or archives.kind_of(source.head)
         return None if may_be_archive and is_archive(found) else source
@@ -93,12 +93,12 @@ def portions(sources: list[Identified]) -> Iterator[list[Identified]]:
 
 
 def source_size(source: Identified) -> int:
-    """Bytes that are still to be read, of a gzip as far as its size on disk says it."""
+    """Bytes that are still to be read; of a compressed file an estimate from its size on disk."""
     return (source.disk_size or 0) * GZIPPED if source.size is None else source.size - source.start
 
 
 def bins(sources: list[Identified], cores: int) -> list[list[int]]:
-    """Share sources out to tasks of about TASK_BYTES, at least one for each core: largest first, each to the lightest."""
+    """Share sources out to tasks of about TASK_BYTES, at least one for each core: largest first, each to the least loaded."""
     total = sum(source_size(source) for source in sources)
     count = max(1, min(len(sources), max(cores, round(total / TASK_BYTES))))
     loads = [(0, n) for n in range(count)]
@@ -120,8 +120,8 @@ def read_portion(
     spool: Spool,
     progress: Progress | None,
 ) -> tuple[dict[str, list[Added]], list[Read]]:
-    """Read some files: what was written of them, by table, and what each gave.  `held`: paths of files whose last record may still grow;
-    `spool`: has files that executors on other machines do not see."""
+    """Read some files: the Parquet files that were written, by table, and what each source gave.  `held`: paths of files whose last record may
+    still grow; `spool`: has files that executors on other machines do not see."""
 
     def read(shares: list[list[Task]]) -> list[Done]:
         return read_shares(spark, warehouse, shares, spool, progress)
@@ -144,7 +144,7 @@ def read_portion(
 
 
 def read_on(parts: list[Task], done: list[Done], read: Callable[[list[list[Task]]], list[Done]]) -> Done:
-    """What the parts of a source gave together, after those were read again that had to be."""
+    """What the parts of a source gave together; parts are read again as far as needed."""
     source_id = parts[0].source_id
 
     def counts() -> list[Counted]:
@@ -158,7 +158,7 @@ def read_on(parts: list[Task], done: list[Done], read: Callable[[list[list[Task]
 
 
 def read_shares(spark: SparkSession, warehouse: str, shares: list[list[Task]], spool: Spool, progress: Progress | None) -> list[Done]:
-    """Read each share of the tasks on an executor, and here what executors do not see."""
+    """Read each share of the tasks on an executor, and in this process the files that executors do not see."""
     tasks = [task for share in shares for task in share]
     size = sum(task.end - task.start for task in tasks if task.end >= 0)
     shown = partial(progress, len(tasks), size) if progress else None
@@ -178,8 +178,8 @@ def read_shares(spark: SparkSession, warehouse: str, shares: list[list[Task]], s
     return done
 
 
-# Shapes that this worker has recognised; one process works through many shares. A fleet has some thousand, but texts that nobody knows have
-# shapes of their own, and a process that stays would keep them all.
+# Shapes that this worker has recognised, for all shares on which its process works. A fleet has some thousand, but unknown texts have
+# shapes of their own, and a long-lived process would keep them all.
 _shapes: Cache = {}
 MOST_SHAPES = 20_000
 
@@ -198,7 +198,7 @@ def write_share(tasks: list[Task], bronze: str) -> Done:
 
 
 def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """(table, batch) of all that some sources hold."""
+    """(table, batch) of all that some sources give."""
     for batch in read_tasks([task for task in tasks if task.capture is None], counted, _shapes):
         yield "log_records", batch
     for task in tasks:

@@ -16,7 +16,7 @@ from ingestion.sources import earlier
 from ingestion.sources.said import CUT, TORN
 from ingestion.sources.stages import TO_READ
 
-# Rows that are dictionaries at once.
+# Rows that are dictionaries at a time.
 AT_ONCE = 20_000
 
 CLUES = pa.struct(
@@ -57,7 +57,7 @@ SOURCE_COLUMNS: Columns = [
     ("outcome", pa.string(), "read, copy, cut, empty, binary, unknown, unreadable, refused, missing or failed"),
     ("reason", pa.string(), "why it was not read, or not to its end"),
     ("warnings", pa.list_(pa.string()), "warnings about node or time zone"),
-    ("is_compressed", pa.bool_(), "whether it is a gzip"),
+    ("is_compressed", pa.bool_(), "whether it is compressed"),
     ("modified_at", TIME, "last change of the file, UTC"),
     ("clues", CLUES, "what the file and its path show about nodes, for files that show less"),
 ]
@@ -68,7 +68,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
     source, count = read.source, read.count
     is_read = source.outcome == TO_READ
     if count.changed and not count.records:
-        # Nothing of what was looked at has been read.
+        # The file became another one before anything was read.
         return None
     fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = CUT if fault else source.outcome
@@ -109,7 +109,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
 
 
 def in_batches(rows: Iterable[earlier.Row]) -> list[pa.RecordBatch]:
-    """Rows of `bronze.sources` as Arrow has them: of a large fleet they are hundreds of thousands."""
+    """Rows of `bronze.sources` as Arrow batches: for a large fleet they are hundreds of thousands."""
     left, schema = iter(rows), schema_of(SOURCE_COLUMNS)
     return [pa.RecordBatch.from_pylist(some, schema=schema) for some in iter(lambda: list(islice(left, AT_ONCE)), [])]
 

@@ -11,10 +11,10 @@ from ingestion.sources.stages import Identified
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one source asks of a worker.
+    """What a worker needs to know to read one source.
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
-    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was looked at.
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was inspected.
     """
 
     cluster_id: str
@@ -42,10 +42,10 @@ class Task:
 
 @dataclass(slots=True)
 class Counted:
-    """What one source gave: records, how many of them were recognised, bytes read up to, the node of its last record and
-    what that is known by, the SHA-256 of the bytes before that (None if the file is another one by now), why it was cut; `failed`: a fault of ours, after which some
-    records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `lacks_end`: the rest of its last
-    record comes later; `doubts`: what is doubtful about its times."""
+    """What one source gave: its records, how many of them were recognised, the byte up to which it was read and the SHA-256 of the bytes before (None
+    if the file is another one by now), the node of its last record and how it is known, why it was cut; `failed`: a fault of our own code, after
+    which some records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `lacks_end`: the rest of its
+    last record comes later; `doubts`: what is doubtful about its times."""
 
     records: int = 0
     recognised: int = 0

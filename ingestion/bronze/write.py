@@ -34,7 +34,7 @@ WORD = pa.dictionary(pa.int32(), pa.string())
 APP = "chronicle-ingest"
 # Folder of the batches that are being committed.
 NOTES = "_batches"
-# What builds and look-ups select by; no text.
+# Columns with statistics: those by which builds and look-ups filter; no long texts.
 STATISTICS = ("cluster_id", "batch_id", "ingested_at", "event_date", "logged_at")
 
 
@@ -57,10 +57,10 @@ class File:
             schema,
             compression="zstd",
             compression_level=1,
-            # Texts hardly repeat: a dictionary is built, and then thrown away.
+            # Long texts hardly repeat: their dictionary would be built, and then thrown away.
             use_dictionary=[*(field.name for field in schema if field.name not in ("body", "raw_text", "fields")), "fields.key_value.key"],
             write_statistics=plain,
-            # Other engines would take the dictionaries for part of the type.
+            # Other engines would take the dictionaries as part of the type.
             store_schema=False,
         )
 
@@ -89,13 +89,13 @@ class File:
         def said(values: dict[str, object]) -> dict[str, object]:
             return {name: _stated(value) for name, value in values.items()}
 
-        # A reader takes no number of nulls for none, and leaves the file out where it looks for them.
+        # Readers take a missing null count as 0, and skip the file when they look for nulls.
         stats = {"numRecords": self.rows, "minValues": said(self.least), "maxValues": said(self.most), "nullCount": self.nulls}
         return Added(self.path.name, status.st_size, int(status.st_mtime * 1000), json.dumps(stats))
 
 
 def _stated(value: object) -> object:
-    """A bound in the form of Delta's statistics: times to the millisecond, which bronze keeps them to."""
+    """A bound in the form of Delta's statistics: times to the millisecond, as bronze keeps them."""
     if isinstance(value, dt.datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
     return value.isoformat() if hasattr(value, "isoformat") else value
@@ -127,16 +127,16 @@ def create(path: str, columns: Columns, comment: str) -> None:
 
 
 def stored_schema(columns: Columns) -> pa.Schema:
-    """The schema as the table states it: comments, and words as texts."""
+    """The schema as the table has it: with comments, and with strings instead of dictionaries."""
     plain = [(name, pa.string() if kind == WORD else kind, said) for name, kind, said in columns]
     return pa.schema([pa.field(name, kind, metadata={"comment": said}) for name, kind, said in plain])
 
 
 def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -> None:
-    """Append the files of a batch to the bronze tables, table by table; the batch is written down first.
+    """Append the files of a batch to the bronze tables, table by table, after a note of the batch has been written.
 
-    Killed before it is written down, nothing has happened; killed after, `complete` does the rest.  Raises Busy where another host has written down
-    a batch of this number.
+    Killed before the note is written, nothing has happened; killed after, `complete` does the rest.  Raises Busy if another host has written
+    a note of this number.
     """
     note, content = notes_of(warehouse) / f"{batch_id}.json", {table: [asdict(added) for added in batch] for table, batch in files.items()}
     if is_uri(warehouse):
@@ -149,19 +149,19 @@ def commit_batch(warehouse: str, batch_id: int, files: dict[str, list[Added]]) -
     with aside.open("w", encoding="utf-8") as file:
         json.dump(content, file)
         file.flush()
-        # The commits below may outlive a power cut; so must what they belong to.
+        # The commits below may outlive a power cut; so must the note to which they belong.
         os.fsync(file.fileno())
     aside.replace(note)
     complete(warehouse)
 
 
 def notes_of(warehouse: str) -> Path:
-    """Where the batches lie that are being committed."""
+    """Folder with the notes of batches that are being committed."""
     return path_of(warehouse) / "bronze" / NOTES
 
 
 def complete(warehouse: str) -> list[str]:
-    """Commit what batches that were written down have not committed yet.  Returns a line for each that could not be read."""
+    """Finish the commits of all batches with a note.  Returns a line for each note that could not be read."""
     undone = []
     for note in sorted(notes_of(warehouse).glob("*.json"), key=lambda path: int(path.stem)):
         try:

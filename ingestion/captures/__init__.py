@@ -3,16 +3,16 @@
 No Spark here.  Every module below this package (none that begins with an underscore) has
 
 - `KINDS`: the kinds of source that it reads, as `fct_sources.kind` names them, each with one sentence;
-- `OF_NODE`, where it has such: those of its kinds that mention one node or its machine, so that a folder or a name may say of which;
-  a describe of the whole cluster is none.  `OF_OTHERS`: those that are of programs which are not nodes;
-- `LOG_BESIDE = True` where lines of the tool's own log may be before and between its output, so that a text with lines of a log may be
-  its capture all the same;
+- `OF_NODE`, if any: those of its kinds that are about one node or its machine, so that a folder or a name may say which;
+  a describe of the whole cluster is not.  `OF_OTHERS`: those of programs that are not nodes;
+- `LOG_BESIDE = True` if lines of the tool's own log may be before and between its output, so that a text with lines of a log may
+  still be its capture;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
   value of one metric at one time), in the order of the text.
 
-`read` gets lines one by one and keeps no more of them than one piece needs, for a GC log may have gigabytes.  It never
-raises for what is in a text: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
+`read` gets lines one by one and keeps no more of them than one piece needs, because a GC log may have gigabytes.  It never
+raises because of a text's content: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
 part of the raw text of the row that it belongs to.
 """
 
@@ -28,7 +28,7 @@ from functools import lru_cache
 from types import ModuleType
 
 UNREAD = "unread"
-# A text that has nothing but lines of a log, and what is below them (frames of traces, settings, what the cleaner has done), is the output of no tool.
+# A text of nothing but log lines and what belongs to them (frames of traces, settings, what the cleaner has done) is not the output of a tool.
 LOG_ALONE = re.compile(
     r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
     # ZooKeeper's own layouts.
@@ -74,7 +74,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sample:
-    """One row of `bronze.metric_samples`.  `metric`: canonical name (`catalogue/metrics.yml`) or its own where that has none."""
+    """One row of `bronze.metric_samples`.  `metric`: canonical name (`catalogue/metrics.yml`), or its own if the catalogue has none."""
 
     metric: str
     offset: int
@@ -99,7 +99,7 @@ def modules() -> tuple[ModuleType, ...]:
 def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[ModuleType, str] | None:
     """(module, kind) of a text; None if no module knows it.  A test holds that no two modules know the same text.
 
-    `is_log`: some of its lines are those of a log; only what may have such beside it is asked for, and nothing where all are.
+    `is_log`: some of its lines are those of a log: then only modules with `LOG_BESIDE` are asked, and none if all lines are.
     """
     # The last line of a sample may be torn.
     if is_log and LOG_ALONE.fullmatch(sample[: sample.rfind("\n") + 1] or sample):
@@ -114,7 +114,7 @@ def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[Module
 
 
 def is_of_node(kind: str) -> bool:
-    """Whether a kind of capture mentions one node or its machine."""
+    """Whether a kind of capture is about one node or its machine."""
     return any(kind in getattr(module, "OF_NODE", ()) for module in modules())
 
 
@@ -148,7 +148,7 @@ NAMED_TIME = re.compile(
 
 
 def time_of(about: About) -> tuple[dt.datetime | None, str | None, tuple[str, ...]]:
-    """(UTC, known by, warnings) of a text that says no time itself: as its name says, else as the file was last changed."""
+    """(UTC, known by, warnings) of a text without a time of its own: from its name, else the file's last change."""
     match = NAMED_TIME.search(about.name.rsplit("/", 1)[-1])
     if match:
         year, month, day, hour, minute = (int(part) for part in match.groups()[:5])

@@ -1,4 +1,4 @@
-"""The blocks that the author of a document made: fences, `{code}`, `<pre>`, quotes, indented blocks, line numbers before a block."""
+"""Finds the blocks that the author of a document made: fences, `{code}`, `<pre>`, quotes, indented blocks, line numbers before a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows around the output of a command: prompts, commands, dates, sizes that people can read.
+"""What a terminal shows around the output of a command: prompts, commands, dates, human-readable sizes.
 
 Shared by the modules that read the output of system tools.
 """
@@ -15,7 +15,7 @@ from ingestion.captures import About, Line, Row, Sample, time_of
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, zone_abbreviated
 
-# What these print is of one kind only, so that a text with two of them is a document, whoever knows most of its lines.
+# Each of these prints output of one kind, so a text with two of them is a document, even if one module knows most of its lines.
 TELLING = frozenset(
     [
         "netstat",
@@ -102,7 +102,7 @@ class Command:
 
     @property
     def counts(self) -> bool:
-        """Whether the pipeline prints the number of lines alone."""
+        """Whether the pipeline prints only the number of lines."""
         return bool(COUNTS.search(self.text))
 
     @property
@@ -201,10 +201,10 @@ def point(text: str) -> str:
     return text.replace(",", ".")
 
 
-# All modules ask of the same sample, one after the other.
+# Cached: all modules ask about the same sample, one after the other.
 @lru_cache(maxsize=2)
 def lines_in(sample: str) -> tuple[str, ...]:
-    """The lines of a sample that say something: not blank, no prompt, no date, and without the one that the sample's end cut."""
+    """The lines of a sample that say something: not blank, no prompt, no date, and without the one that the end of the sample cut."""
     lines = sample.split("\n")
     if len(sample) >= 60_000 and len(lines) > 1:
         lines.pop()
@@ -235,7 +235,7 @@ def number_of(text: str) -> str | None:
 
 
 def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | None = None) -> bool:
-    """Whether a text is commands that count, each with its number: `lsof -p 12 | wc -l`, then `326639`."""
+    """Whether a text consists of commands that count, each with its number: `lsof -p 12 | wc -l`, then `326639`."""
     command, numbers = None, 0
     for line in sample.split("\n"):
         if not line.strip():
@@ -254,7 +254,7 @@ def counted(sample: str, programs: tuple[str, ...], about: re.Pattern[str] | Non
 
 @dataclass
 class Page:
-    """What is around the rows of one text: its time (a `date` between the outputs moves it), the command, the host."""
+    """The context of a text's rows: its time (a `date` between the outputs moves it), the command, the host."""
 
     about: About
     command: Command | None = None
@@ -292,7 +292,7 @@ class Page:
 
     @property
     def is_piped(self) -> bool:
-        """Whether the command shows a part of its output only."""
+        """Whether the command shows only a part of its output."""
         return self.command is not None and "|" in self.command.text
 
     def row(self, kind: str, line: Line, fields: dict[str, str | None], *warnings: str, raw_text: str | None = None) -> Row:

@@ -56,7 +56,7 @@ TOOL_OF_GROUP = {"reassign": "kafka-reassign-partitions", "transactions": "kafka
 NAMES = "|".join(sorted(TOOL_OF_NAME, key=len, reverse=True))
 EXCEPTION = linear.for_lines(r"\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b")
 TOOL_CLASS = linear.for_lines(r"\b(?:kafka|org\.apache\.kafka)\.(?:\w+\.)*(\w+)(?:\s|\Z)")
-# Sentences that nobody prints but one of Kafka's tools.
+# Sentences that only Kafka's tools print.
 TOOLS_ONLY = (
     re.compile(rf"^Error while executing (?P<name>{NAMES}) command(?: with args '(?P<args>.*?)'$|\s*:?\s*(?P<message>.*))", re.I),
     re.compile(rf"^Error: Executing (?P<name>{NAMES}) command failed due to (?P<message>.*)", re.I),
@@ -68,7 +68,7 @@ TOOLS_ONLY = (
         r"^(?P<message>(?P<transactions>Failed to) (?:abort transaction|describe|list|validate producer state|load admin client properties)\b.*Enable debug logging for additional detail\.)"
     ),
 )
-# Those of other programs too, which no row of a tool's own output begins with.
+# Sentences that other programs print, too; no row of a tool's own output begins with them.
 ANYONES = (
     re.compile(r"^Error encountered when executing command: (?P<message>.*)"),
     re.compile(r"^Exception in thread \"[^\"]*\" (?P<message>(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*)"),
@@ -76,7 +76,7 @@ ANYONES = (
         r"^(?P<message>(?:org\.apache\.kafka|kafka|java\.util\.concurrent|org\.apache\.zookeeper|org\.I0Itec)\.[\w.$]*(?:Exception|Error)\b.*)"
     ),
 )
-# Sentences of a tool that are errors where it is known that a tool speaks.
+# Sentences of a tool that are errors if the text is known to be a tool's.
 SAID = (
     re.compile(r"^(?:ERROR|Error): (?P<message>.*)"),
     re.compile(
@@ -109,7 +109,7 @@ FAILURE = {name: linear.for_lines(pattern) for name, pattern in FAILURES.items()
 
 
 def error_of(text: str, is_tool: bool) -> re.Match[str] | None:
-    """The sentence with which a text begins, if it is that of a tool that failed; `is_tool`: it is known that a tool speaks."""
+    """The sentence of a failed tool with which a text begins, if any; `is_tool`: the text is known to be a tool's."""
     first = text.lstrip("\n").split("\n", 1)[0]
     return next((found for form in (*TOOLS_ONLY, *ANYONES, *(SAID if is_tool else ())) if (found := form.match(first))), None)
 

@@ -31,7 +31,7 @@ LOG_LINE = re.compile(
     r"^\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?P<message>.*?)"
     r"(?: \((?P<logger>[\w.$]+)\))?$"
 )
-# Of the JVM, of the logging library, of kubectl, and what every tool says of an option that is on its way out.
+# Notices of the JVM, of the logging library, of kubectl, and of every tool about a deprecated option.
 NOTICE = re.compile(
     r"^(?:SLF4J: |log4j:|Picked up |OpenJDK |Java HotSpot|Defaulted container|Defaulting container|DEPRECATED:|To use a Log4j 2\.x configuration, please see"
     r"|You can also use the \$KAFKA_HOME/config/|Unable to use a TTY|(?:\S+ main |\S+ \S+ main )?(?:WARN|ERROR) StatusLogger |\S+ main (?:WARN|ERROR) "
@@ -48,7 +48,7 @@ FAILED = re.compile(r"[Ee]rror|ERROR|Exception|[Ff]ail|[Tt]imed out|FATAL")
 DECORATION = re.compile(r"^[\s`~=*_+|.…-]*$|^\s*```\w*$")
 JSON_START = re.compile(r"^\s*(?:\{\s*(?:\"|$)|\[\s*\{)")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-# What a line is shows in its beginning; a line of JSON may have megabytes.
+# The beginning of a line shows what it is; a line of JSON may have megabytes.
 LONGEST_LINE = 4000
 LONGEST_DOCUMENT = 200_000
 GROUP_NAME = re.compile(r"\(\?P<\w+>")
@@ -58,9 +58,9 @@ TOPIC_PARTITION = re.compile(r"^(?P<topic>[\w.-]+)-(?P<partition>\d+)$|^\[(?P<ol
 
 @dataclass
 class Stamp:
-    """When the rows of a text were true; a line of the tool's own log says it better than the change of the file.
+    """The time for which the rows of a text hold; a line of the tool's own log tells it better than the file's last change.
 
-    `tool`: whose output it is, until a command names another; `command`: the one above.
+    `tool`: the one whose output it is, until a command names another; `command`: the one above.
     """
 
     about: About
@@ -86,7 +86,7 @@ class Stamp:
         return Row(kind, line.offset, line.text, known, self.at, self.known_by, node_id, self.warnings + warnings)
 
     def common(self, line: Line) -> Row | None:
-        """The row of a line that any tool may print, or that was typed."""
+        """The row of a line that any tool may print, or of a typed command."""
         first, *below = line.text.split("\n")
         log = LOG_LINE.match(first)
         if log:
@@ -134,7 +134,7 @@ def local_time(text: str, about: About) -> dt.datetime | None:
 
 
 def millis_time(text: str | None) -> dt.datetime | None:
-    """Milliseconds since 1970 as UTC; None if there is none (-1) or it is no time of this world."""
+    """Milliseconds since 1970 as UTC; None if there is none (-1) or it is out of range."""
     if text is None or not text.isdigit() or not 0 < int(text) < 1 << 47:
         return None
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=int(text))

@@ -54,10 +54,10 @@ def kind_of(sample: str, name: str) -> str | None:
         return None
     if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
         return None
-    # Where log lines are, only prose of two paragraphs makes a document: programs print a sentence at their start, too.
+    # A text with log lines is a document only with two paragraphs of prose: programs print a sentence at their start, too.
     if logged and sum(prose_of(block) for block in blocks(captures.lines_of(sample))) < 2:
         return None
-    # Outputs one after the other without a word between them are a document too, from two kinds on.
+    # Outputs of two or more kinds, one after the other without a word between them, are a document, too.
     is_prose = any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines)
     pieces: set[str] = set()
     for row in read("document", captures.lines_of(sample[:LOOK]), About(name)):
@@ -136,7 +136,7 @@ def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, l
 
 
 def known(lines: list[Line], about: About) -> tuple[object, str] | None:
-    """The module that knows these lines, other than this one."""
+    """The module other than this one that knows these lines, and their kind."""
     text = ""
     for line in lines:
         text += line.text + "\n"

@@ -1,1 +1,1 @@
-"""What reading rests on: bytes of files, patterns in linear time, time zones, the files of the catalogue."""
+"""What all reading needs: bytes of files, patterns in linear time, time zones, the files of the catalogue."""

@@ -1,4 +1,4 @@
-"""The files of the catalogue: where they are, and YAML that knows its lines, so that an error can name them."""
+"""The files of the catalogue: where they are, and YAML with line numbers, so that errors can name the line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CatalogueError(ValueError):
 
 
 class _Lines(yaml.CSafeLoader):
-    """Keeps the line of every mapping under `__line__`, for errors that name it; a doubled key is an error."""
+    """Keeps the line of every mapping under `__line__` for error messages; a duplicate key is an error."""
 
 
 def _mapping(loader: _Lines, node: yaml.MappingNode) -> dict[str, Any]:
@@ -36,7 +36,7 @@ _Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A catalogue file as a mapping of mappings.  Raises CatalogueError if it is not valid YAML or no mapping."""
+    """A catalogue file as a mapping of mappings.  Raises CatalogueError if it is not valid YAML or not a mapping."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Lines)
     except yaml.MarkedYAMLError as error:

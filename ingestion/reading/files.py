@@ -1,4 +1,4 @@
-"""Bytes of files and of objects, plain, gzip or zstd, read so that what a damaged one still holds is not lost.  No Spark here."""
+"""Reads files and objects, plain, gzip or zstd, and keeps what a damaged one still holds.  No Spark here."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from backports.zstd import ZstdError, ZstdFile
 from ingestion.reading import objects
 from ingestion.reading.objects import is_service, is_uri
 
-# So many first bytes tell a file from others, and so many last ones where it has been read to.
+# Bytes that identify a file: so many at its beginning, and as many before the position up to which it was read.
 FINGERPRINT = 1024
-# What reading a file may raise: it is not there, cut, or damaged.
+# What reading a file may raise: it is missing, cut off or damaged.
 BROKEN = (OSError, EOFError, zlib.error, ZstdError)
-# Files that decompress another one.
+# File objects that decompress another one.
 COMPRESSED = (gzip.GzipFile, ZstdFile)
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -32,19 +32,19 @@ def readable(path: str) -> str:
 
 
 def real(path: str) -> str:
-    """A path without links; the URI of an object as it is."""
+    """A path with its links resolved; the URI of an object as it is."""
     return objects.plain(path) if is_uri(path) else os.path.realpath(path)
 
 
 def exists(path: str) -> bool:
-    """Whether there is such a file, folder, object, or prefix of objects; what was in a service is not."""
+    """Whether there is such a file, folder, object, or prefix of objects; False for what came from a service."""
     if is_service(path):
         return False
     return objects.exists(path) if is_uri(path) else os.path.exists(path)
 
 
 def opened(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
-    """The file or object as it lies there.  `buffer`: bytes that are asked for at once of an object."""
+    """The file or object, not decompressed.  `buffer`: bytes requested at once from an object store."""
     return objects.opened(path, buffer) if is_uri(path) else open(path, "rb")
 
 
@@ -59,7 +59,7 @@ def open_bytes(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
 
 
 class _Gzip(gzip.GzipFile):
-    """A gzip that closes the file in which it lies."""
+    """A gzip stream that also closes the file underneath."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(fileobj=file, mode="rb")
@@ -71,7 +71,7 @@ class _Gzip(gzip.GzipFile):
 
 
 class _Zstd(ZstdFile):
-    """The same of zstd."""
+    """The same for zstd."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
@@ -84,8 +84,8 @@ class _Zstd(ZstdFile):
 
 @dataclass(frozen=True)
 class Expected:
-    """What a file held when it was looked at: SHA-256 of its first bytes and how many those are, and of up to FINGERPRINT bytes before the
-    place from which it is read (None: not known)."""
+    """What a file held when it was inspected: SHA-256 and number of its first bytes, and SHA-256 of up to FINGERPRINT bytes before the
+    position from which it is read (None: not known)."""
 
     head_hash: str
     head_length: int
@@ -97,17 +97,17 @@ class Changed(Exception):
 
 
 def chunks(path: str, start: int, end: int, size: int, expected: Expected | None = None) -> Iterator[bytes]:
-    """The bytes from `start` to `end` (-1: as far as the file goes), `size` at a time; what comes before a fault, then the fault.
+    """The bytes from `start` to `end` (-1: to the end of the file), `size` at a time; at a fault first the bytes before it, then the exception.
 
-    With `expected`, only bytes of the file that was looked at are given: what it held then is compared when it is opened, and a plain file's first
-    bytes again after each chunk, for a truncated file may have grown again.  Raises Changed where it is another file by now.
+    With `expected`, only bytes of the file that was inspected are given: its content is compared when it is opened, and a plain file's first
+    bytes again after each chunk, because a truncated file may have grown again.  Raises Changed if it is another file by now.
     """
     try:
         opened = open_bytes(path)
     except FileNotFoundError as error:
         raise (Changed(path) if expected else error) from None
     with opened as file:
-        # An object is one content from when it is opened until it is closed.
+        # An open object keeps its content until it is closed.
         is_plain = not isinstance(file, COMPRESSED) and not is_uri(path)
         if expected and not is_as_expected(file, expected, start):
             raise Changed(path)
@@ -117,7 +117,7 @@ def chunks(path: str, start: int, end: int, size: int, expected: Expected | None
             chunk, fault = bytearray(), None
             try:
                 while len(chunk) < size and (left is None or left > 0):
-                    # read1 gives what a cut gzip still holds before it raises.
+                    # read1 returns what a cut-off gzip still holds before it raises.
                     wanted = size - len(chunk) if left is None else min(size - len(chunk), left)
                     piece = file.read1(wanted)  # type: ignore[attr-defined]
                     if not piece:
@@ -171,7 +171,7 @@ def tail_hash(path: str, end: int, expected: Expected | None = None) -> str | No
 
 
 def fault_of(error: BaseException) -> str:
-    """A fault as people read it: its class and its reason; of one that our own code made, also where."""
+    """An exception for people to read: its class and its reason; if our own code raised it, also where."""
     reason = f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}"
     if isinstance(error, BROKEN):
         return reason

@@ -1,8 +1,8 @@
-"""Patterns whose time grows with the length of the text and with nothing else, whatever the text is: compiled by RE2.
+"""Regular expressions in linear time, whatever the text: compiled by RE2.
 
-`compile`: for what is made from data in thousands (forms), where nobody can weigh each pattern by hand.  `for_lines`: for patterns of lines
-with several parts that overlap; short lines go to `re`, which is several times faster there and whose worst is bounded by the
-length.  Both are written as for `re`; what RE2 has not (looking around, references back) is an error.
+`compile`: for patterns made from data in thousands (forms), where nobody can check each pattern by hand.  `for_lines`: for patterns of lines
+with several parts that overlap; short lines go to `re`, which is several times faster there and whose worst case is bounded by the
+length.  Both take the syntax of `re`; what RE2 lacks (lookaround, backreferences) is an error.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any
 
 import re2
 
-# What `\s`, `\d` and `\w` are to `re`, in bytes and in text.
+# The characters of `\s`, `\d` and `\w` in `re`, for bytes and for text.
 OF_BYTES = {"s": r"\t-\r ", "d": "0-9", "w": "0-9A-Za-z_"}
 OF_TEXT = {
     "s": r"\t-\r\x{1c}-\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}",
     "d": r"\p{Nd}",
     "w": r"\p{L}\p{N}_",
 }
-# Characters up to which `for_lines` takes `re`: most lines of captures are shorter, and a third power of it is a millisecond.
+# Up to so many characters `for_lines` uses `re`: most lines of captures are shorter, and even cubic time is a millisecond.
 SHORT = 200
-# States of one pattern that are kept between texts, bytes; with fewer it is slower and still right.
+# Memory for the cached states of one pattern, bytes; less makes it slower, not wrong.
 MEMORY = 1 << 21
 
 
 class Pattern(re2._Regexp):
-    """A pattern of RE2 whose groups are named in their order and by text, as those of `re` are."""
+    """An RE2 pattern whose `groupindex` is in group order and has text as keys, as that of `re`."""
 
     __slots__ = ("groupindex",)
 
@@ -42,13 +42,13 @@ class Pattern(re2._Regexp):
 def compile(pattern: str | bytes, flags: int = 0) -> Pattern:
     """A pattern as `re.compile` takes it, with `match`, `fullmatch`, `search`, `finditer` and `sub` of the same meaning.
 
-    Flags: `re.S`, `re.I` and `re.M`.  Raises ValueError for what RE2 has not.
+    Flags: `re.S`, `re.I` and `re.M`.  Raises ValueError for what RE2 lacks.
     """
     return _compiled(pattern, flags)
 
 
 class ForLines:
-    """What `for_lines` makes."""
+    """A pattern that matches short lines with `re` and long ones with RE2."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self.flags = pattern, flags
@@ -97,7 +97,7 @@ def _compiled(pattern: str | bytes, flags: int) -> Pattern:
 
 
 def translated(text: str, classes: dict[str, str]) -> str:
-    """A pattern of `re` as RE2 writes it: the classes, and the end of the text."""
+    """A pattern of `re` in the syntax of RE2: character classes and the end of the text."""
     out: list[str] = []
     at, in_class = 0, False
     while at < len(text):
@@ -119,7 +119,7 @@ def translated(text: str, classes: dict[str, str]) -> str:
             in_class = character != "]"
         elif character == "[":
             in_class = True
-            # A bracket that comes first belongs to the class.
+            # A bracket in first place belongs to the class.
             begin = at
             at += text.startswith("^", at)
             at += text.startswith("]", at)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-# What says in a name that the file is compressed.
+# Suffix of a compressed file.
 COMPRESSED = re.compile(r"\.(?:gz|zst)$")
-# By log4j's date, by a number, and by the date of logrotate's `dateext`.
+# Suffix of a rotated file: log4j's date, a number, or the date of logrotate's `dateext`.
 ROTATED = re.compile(r"(?:\.(?:\d{4}-\d\d-\d\d(?:-\d\d)?|\d+)|-\d{8}(?:\d\d|-\d+)?)$")
 
 

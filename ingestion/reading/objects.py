@@ -1,7 +1,7 @@
 """Objects of a store by their URIs, s3://bucket/logs and the like, through fsspec.  No Spark here.
 
-Which credentials and which endpoint is said by the environment, as the library of each store reads it (for S3 `AWS_ACCESS_KEY_ID`,
-`AWS_ENDPOINT_URL`, a profile, a role of the machine).  An object does not grow: it is replaced, and whoever reads the old one gets an error.
+The environment sets credentials and endpoint, as the library of each store reads them (for S3 `AWS_ACCESS_KEY_ID`,
+`AWS_ENDPOINT_URL`, a profile, a role of the machine).  An object does not grow: it is replaced, and readers of the old one get an error.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 URI = re.compile(r"[a-z][a-z0-9+.-]+://")
 LOCAL = "file://"
-# What an open object reads at once, and what is enough for its ends.
+# Bytes requested at once: to read an object, and to look at its ends only.
 BUFFER, ENDS_BUFFER = 4 << 20, 64 << 10
-# Which package reads which store.
+# The package that reads each kind of store.
 PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}
 
 
@@ -33,7 +33,7 @@ class CannotReach(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a listing says of an object: size in bytes, seconds since 1970 when it was written, and a mark that another content has not."""
+    """What a listing says of an object: size in bytes, seconds since 1970 when it was written, and a mark that differs if the content does."""
 
     size: int
     modified: float
@@ -46,19 +46,19 @@ def is_uri(path: str) -> bool:
 
 
 def is_service(path: str) -> bool:
-    """Whether a path is the URI of something that is asked for what it has, as it has no files (`sources/services.py`)."""
+    """Whether a path is the URI of a service, which is queried because it has no files (`sources/services.py`)."""
     return path.startswith(("kafka://", "prometheus+http://", "prometheus+https://"))
 
 
 def plain(path: str) -> str:
-    """A path as it is used: file:///logs is a folder of this machine, and what is below a prefix has one slash before it."""
+    """A path in its plain form: file:///logs as a local folder, a URI without slashes at its end."""
     if path.startswith(LOCAL):
         return path.removeprefix(LOCAL)
     return path.rstrip("/") if is_uri(path) else path
 
 
 def status(uri: str) -> Status | None:
-    """What is known of an object; None where the URI is a prefix of objects.  Raises OSError."""
+    """The status of an object; None if the URI is a prefix of objects.  Raises OSError."""
     with _faults_of(uri):
         files, path = file_system(uri)
         info = files.info(path)
@@ -66,14 +66,14 @@ def status(uri: str) -> Status | None:
 
 
 def exists(uri: str) -> bool:
-    """Whether there is an object, or one below it.  Raises OSError where the store cannot be asked."""
+    """Whether there is an object at or below a URI.  Raises OSError if the store cannot be asked."""
     with _faults_of(uri):
         files, path = file_system(uri)
         return bool(files.exists(path))
 
 
 def below(uri: str) -> Iterator[tuple[str, Status]]:
-    """Every object at or below a URI, in the order of the store: no more are held than S3 gives at once, or than another store has in one folder.
+    """Every object at or below a URI, in the order of the store; held at once is one page of S3's listing, or one folder of another store.
     Raises OSError."""
     if (one := status(uri)) is not None:
         yield uri, one
@@ -87,7 +87,7 @@ def below(uri: str) -> Iterator[tuple[str, Status]]:
 
 
 def _in_pages(files: Any, root: str) -> Iterator[dict[str, Any]]:
-    """What S3 has below a path, a thousand at a time."""
+    """S3's objects below a path, listed a thousand at a time."""
     bucket, _, key = root.partition("/")
     prefix = f"{key}/" if key else ""
     goes_on: dict[str, str] = {}
@@ -100,17 +100,17 @@ def _in_pages(files: Any, root: str) -> Iterator[dict[str, Any]]:
 
 
 def _by_folder(files: Any, root: str) -> Iterator[dict[str, Any]]:
-    """What another store has below a path, a folder at a time."""
+    """Another store's objects below a path, listed a folder at a time."""
     for folder, folders, found in files.walk(root, detail=True):
         if "" in found or "" in folders:
-            # An object that is called as a folder, or two slashes in a row: `walk` takes them for the folder itself.
+            # An object with the name of a folder, or two slashes in a row: `walk` takes them for the folder itself.
             found = files.find(folder, detail=True)
             folders.clear()
         yield from (info for info in found.values() if info["type"] == "file")
 
 
 def opened(uri: str, buffer: int = BUFFER) -> BinaryIO:
-    """An object as a file.  `buffer`: bytes that it asks for at once, where fewer are read.  Raises OSError, also while it is read: EBUSY where
+    """An object as a file.  `buffer`: bytes requested at once, even if fewer are read.  Raises OSError, also while it is read: EBUSY if
     the object was replaced."""
     with _faults_of(uri):
         files, path = file_system(uri)
@@ -118,7 +118,7 @@ def opened(uri: str, buffer: int = BUFFER) -> BinaryIO:
 
 
 class _Raw(io.RawIOBase):
-    """A file of fsspec whose faults are OSErrors."""
+    """A file of fsspec whose exceptions are OSErrors."""
 
     def __init__(self, uri: str, file: Any) -> None:
         self.uri, self.file = uri, file
@@ -143,13 +143,13 @@ class _Raw(io.RawIOBase):
 
 
 def content(path: Path) -> bytes:
-    """All that a file or object holds, by one request: one that is replaced meanwhile has its old content or its new one.  Raises OSError."""
+    """The whole content of a file or object, in one request: if it is replaced meanwhile, the old content or the new.  Raises OSError."""
     files = getattr(path, "fs", None)
     return path.read_bytes() if files is None else bytes(files.cat_file(path.path))  # type: ignore[attr-defined]
 
 
 def is_replaced(error: OSError) -> bool:
-    """Whether an object could not be read on because it is another one by now."""
+    """Whether reading an object failed because it was replaced."""
     return error.errno == errno.EBUSY
 
 
@@ -159,7 +159,7 @@ def file_system(uri: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
 
-        # What another process has written must be seen.
+        # Objects that another process has just written must be visible.
         return cast("tuple[AbstractFileSystem, str]", url_to_fs(uri, use_listings_cache=False))
     except ImportError:
         raise CannotReach(f"{uri}: to read it, install {PACKAGES.get(scheme, 'fsspec')} (pip install {PACKAGES.get(scheme)})") from None
@@ -178,7 +178,7 @@ def _status(info: dict[str, Any]) -> Status:
 
 @contextlib.contextmanager
 def _faults_of(uri: str) -> Iterator[None]:
-    """Every fault of a store as an OSError, as those of files are."""
+    """Turns every fault of a store into an OSError, as files raise it."""
     try:
         yield
     except (OSError, GeneratorExit):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def settings_lines(variable: str, fault: type[Exception]) -> list[str]:
-    """The lines of the file that a variable names, without blank ones and comments; none where it names no file.  Raises `fault` where it cannot be
-    read."""
+    """The lines of the file that a variable names, without blank ones and comments; none if the variable is not set.  Raises `fault` if the file
+    cannot be read."""
     name = os.environ.get(variable)
     if not name:
         return []

@@ -8,18 +8,18 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-# Local milliseconds before every log: from when the first zone of a source holds.
+# Local milliseconds before every log: where the first zone of a source begins.
 ALWAYS = -(10**15)
 
 
-# Lines of several threads may be in another order than their times, by less than this.
+# Lines of several threads may be out of time order, by less than this.
 OUT_OF_ORDER_MS = 60_000
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """Offsets to UTC of local clock times, in ms: `first`; `second`, where the clock shows a time again (it is the smaller one then); `zone`: number of
-    the zone that holds.  A time that the clock skips has a `second` that is larger."""
+    """Offsets of local clock times from UTC, in ms: `first` and `second`, which differ around a change of the clock: `second` is smaller for a time
+    that the clock shows twice, larger for one that it skips; `zone`: number of the zone that holds."""
 
     first: np.ndarray
     second: np.ndarray
@@ -38,7 +38,7 @@ def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> Offse
         if isinstance(zone, dt.timezone):
             first[mine] = second[mine] = int(zone.utcoffset(None).total_seconds() * 1000)
             continue
-        # Offsets change on the quarter hour at most: one look-up for each quarter that occurs.
+        # Offsets change only on quarter hours: one look-up for each quarter that occurs.
         quarters, back = np.unique(local[mine] // 900_000, return_inverse=True)
         for offsets, fold in ((first, 0), (second, 1)):
             offsets[mine] = np.array([offset_millis(int(quarter) * 900_000, zone, fold) for quarter in quarters])[back]
@@ -46,7 +46,7 @@ def zone_offsets(zones: tuple[tuple[int, str], ...], local: np.ndarray) -> Offse
 
 
 def offset_millis(local: int, zone: dt.tzinfo, fold: int) -> int:
-    """Offset to UTC of a local time, in ms; `fold`: 1 for the second time that the clock shows it."""
+    """Offset of a local time from UTC, in ms; `fold`: 1 for the second time that the clock shows it."""
     at = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=local)
     offset = at.replace(tzinfo=zone, fold=fold).utcoffset()
     return int(offset.total_seconds() * 1000) if offset else 0
@@ -54,8 +54,8 @@ def offset_millis(local: int, zone: dt.tzinfo, fold: int) -> int:
 
 @dataclass
 class Clock:
-    """Which of the two passes of a doubled hour a log is in, by the order of its records.  `latest`: local ms of the latest record so far;
-    `is_told`: whether the order tells it."""
+    """Tells by the order of a log's records which pass of a doubled hour they are in.  `latest`: local ms of the latest record so far;
+    `is_told`: whether the order decides it."""
 
     latest: int | None = None
     was_doubled: bool = False
@@ -63,14 +63,14 @@ class Clock:
     is_told: bool = True
 
     def passes(self, local: np.ndarray, doubled: np.ndarray) -> np.ndarray:
-        """For records in their order, whether each is of the second pass.  `doubled`: the clock shows their times twice."""
+        """For records in order, whether each is in the second pass.  `doubled`: the clock shows their times twice."""
         out = np.zeros(len(local), bool)
         for n, (at, is_doubled) in enumerate(zip(local.tolist(), doubled.tolist(), strict=True)):
             steps_back = self.latest is not None and at < self.latest - OUT_OF_ORDER_MS
             if is_doubled and steps_back and self.was_doubled:
                 self.is_second = self.is_told = True
             elif is_doubled and not self.was_doubled:
-                # Behind an earlier time comes the first pass; a log that begins in the hour may begin in either.
+                # After an earlier time comes the first pass; a log that begins within the hour may begin in either.
                 self.is_second, self.is_told = False, self.latest is not None and not steps_back
             out[n] = is_doubled and self.is_second
             self.was_doubled = is_doubled

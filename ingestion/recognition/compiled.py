@@ -19,9 +19,9 @@ from ingestion.reading import catalogue_files
 from ingestion.recognition import forms as forms_module
 from ingestion.recognition.forms import Form, Role, Token, Vocabulary, read_forms, read_vocabulary
 
-# Files of former states of the catalogue that are left in place, for other checkouts and versions.
+# Files of other states of the catalogue that are kept, for other checkouts and versions.
 KEPT = 3
-# A form as a row: everything but the expressions, which are kept apart as text.
+# The columns of a form's row; its `picks` follow as text.
 COLUMNS = [column.name for column in fields(Form) if column.name != "picks"]
 AS_BYTES = ("pattern_text", "literal", "words")
 AS_TUPLES = ("loggers", "names", "roles")
@@ -29,7 +29,7 @@ AS_TUPLES = ("loggers", "names", "roles")
 
 @dataclass(frozen=True)
 class Compiled:
-    """All that a catalogue's folder says.  `version` names the state of its files."""
+    """A compiled catalogue.  `version`: a hash of its files."""
 
     vocabulary: Vocabulary
     contexts: list[Form]
@@ -61,7 +61,7 @@ def compile_folder(folder: Path) -> Compiled:
 
 
 def load(folder: Path, cache: Path | None = None) -> Compiled:
-    """A catalogue from its cache, else compiled and put there.  Raises CatalogueError if its files have faults."""
+    """A catalogue from its cache, else compiled and cached.  Raises CatalogueError if its files have faults."""
     version = version_of(folder)
     made_by = b"".join(Path(str(module)).read_bytes() for module in (catalogue_files.__file__, forms_module.__file__, __file__))
     key = hashlib.sha256(f"{version} {folder}".encode() + made_by).hexdigest()[:16]
@@ -75,14 +75,14 @@ def load(folder: Path, cache: Path | None = None) -> Compiled:
 
 
 def cache_folder() -> Path:
-    """The cache folder, or the user's where it cannot be written."""
+    """The cache folder, or the user's if it is not writable."""
     wanted = caches.folder()
     existing = next(path for path in (wanted, *wanted.parents) if path.exists())
     return wanted if os.access(existing, os.W_OK) else caches.of_user()
 
 
 def packed(compiled: Compiled) -> dict[str, Any]:
-    """A compiled catalogue as JSON holds it."""
+    """A compiled catalogue in the form that JSON can hold."""
     return {
         "tokens": [[token.name, token.pattern, token.pick, token.parts] for token in compiled.vocabulary.tokens.values()],
         "fields": compiled.vocabulary.fields,

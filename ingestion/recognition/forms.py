@@ -26,7 +26,7 @@ WORD = re.compile(rb"[A-Za-z]{2,}")
 
 @dataclass(frozen=True)
 class Token:
-    """What a field looks like in a line.  `parts` names the fields that its groups yield, where these are not the mark's own."""
+    """What a field looks like in a line.  `parts`: the fields that its groups yield, if it is not the mark's own field."""
 
     name: str
     pattern: str
@@ -63,8 +63,8 @@ class Form:
 
     `names` are the fields in the order of the groups of `pattern_text`; `picks` has, by field, the expression that picks
     the wanted parts out of the text (their values are joined with commas).  `digits_matter` is true where a literal
-    digit takes part in the match, so that records which differ only in digits must be matched one by one.  `words` are those
-    that every text has which the form fits, separated by blanks.
+    digit takes part in the match, so that records which differ only in digits must be matched one by one.  `words` are
+    the words that every matching text has, separated by blanks.
     """
 
     event: str
@@ -95,7 +95,7 @@ class Form:
 
     @cached_property
     def pattern(self) -> linear.Pattern:
-        """The matcher; compiled when it is first needed, for a file needs few of two thousand."""
+        """The matcher; compiled when it is first needed, because a file needs only a few of all forms."""
         return linear.compile(self.pattern_text, re.S)
 
     @property
@@ -128,7 +128,7 @@ def pieces_of(text: str) -> Iterator[str]:
 
 
 def fixed_words(text: str, is_prefix: bool) -> Iterator[bytes]:
-    """The words of a marked-up line both of whose ends are fixed: next to other fixed text, or at an end of the line itself."""
+    """The words of a marked-up line that are fixed at both ends: next to other fixed text, or at an end of the line itself."""
     pieces = [piece.encode() for piece in pieces_of(text)]
     for number, piece in enumerate(pieces):
         is_last = number == len(pieces) - 1 and not is_prefix
@@ -138,7 +138,7 @@ def fixed_words(text: str, is_prefix: bool) -> Iterator[bytes]:
 
 
 def literal_pattern(text: str) -> str:
-    """The text as a pattern that matches itself, any Scala name of a collection, and anything for the ellipsis."""
+    """A pattern that matches the text itself, with any Scala name of a collection, and anything for the ellipsis."""
     out = []
     for n, piece in enumerate(text.split(ELLIPSIS)):
         if n:
@@ -196,7 +196,7 @@ def compile_pattern(text: str, vocabulary: Vocabulary, path: str, line: int) -> 
 def compile_form(
     event: str, entry: dict[str, Any], form: dict[str, Any], vocabulary: Vocabulary, path: str, is_prefix: bool = False
 ) -> Form:
-    """Compile one form of an entry; a prefix fits whatever follows it.  Raises CatalogueError, see `compile_pattern`."""
+    """Compile one form of an entry; a prefix may be followed by anything.  Raises CatalogueError, see `compile_pattern`."""
     line = form.get("__line__", 0)
     text = form.get("line")
     if not isinstance(text, str) or not text:
@@ -214,7 +214,7 @@ def compile_form(
     pattern, names, picks = compile_pattern(wording, vocabulary, path, line)
     plain = list(pieces_of(wording))
     longest = max(plain, key=len)
-    # A message may be empty (a stack trace alone, a line of a banner) or all of it foreign text: then its logger says what it is.
+    # A message may be empty (a stack trace alone, a line of a banner) or entirely foreign text: then its logger identifies it.
     is_known_by_logger = text in (" ", ELLIPSIS) and bool(form.get("loggers"))
     if not is_known_by_logger and not any(part.strip() for part in plain):
         raise CatalogueError(path, line, f"nothing in '{text[:80]}' is fixed text", "leave some of the wording outside the marks")
@@ -228,7 +228,7 @@ def compile_form(
         until=until,
         origin=form.get("origin", ""),
         names=names,
-        # Layouts and shippers differ in whether they keep blanks and line ends behind a message.
+        # Layouts and shippers differ in whether they keep blanks and line ends after a message.
         pattern_text=pattern.encode() + (b"" if is_open else rb"\s*\Z"),
         literal=longest.encode(),
         words=b" ".join(sorted(set(fixed_words(wording, is_open)))),
@@ -283,7 +283,7 @@ def read_units(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def check_unit(path: Path, name: str, entry: dict[str, Any], units: dict[str, tuple[str, ...]]) -> None:
-    """Raises CatalogueError if a field's unit is not in the vocabulary, or not the one that its name promises."""
+    """Raises CatalogueError if a field's unit is not in the vocabulary, or differs from the one that its name promises."""
     unit = entry.get("unit")
     if unit is not None and unit not in units:
         raise CatalogueError(

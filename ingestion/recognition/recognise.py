@@ -14,13 +14,13 @@ from ingestion.reading.catalogue_files import CATALOGUE
 from ingestion.recognition.compiled import Compiled, compile_folder, load
 from ingestion.recognition.forms import WORD, Form, Vocabulary
 
-# A wording this long is recognised under any logger: classes move between releases, long texts do not collide.
+# A wording this long is recognised under any logger: classes move between releases, and long texts do not collide.
 DISTINCTIVE = 28
-# A text is looked through for words in parts of so many bytes, which overlap by more than the longest word of a form.
+# A text is searched for words in parts of PART bytes, which overlap by more than the longest word of a form.
 PART, OVERLAP = 1 << 18, 256
-# Where the package of a logger begins so, its third part tells who it belongs to: org.apache.kafka, com.example.billing.
+# If a logger's package begins with one of these, its first three parts name its owner: org.apache.kafka, com.example.billing.
 DOMAINS = ("com", "dev", "io", "net", "org")
-# In a layout without loggers, one this long is enough behind a prefix that only Kafka prints.
+# In a layout without loggers, a wording this long is enough behind a prefix that only Kafka prints.
 DISTINCTIVE_BEHIND_PREFIX = 14
 
 
@@ -59,9 +59,9 @@ def value_of(form: Form, span: Span, text: bytes) -> bytes:
 
 
 class Index:
-    """Forms by a word that their text needs, so that a body is held against few of them however many there are.
+    """Forms indexed by a word that their text must have, so that a body is matched against few of them however many there are.
 
-    Each form is filed under the word that the fewest forms have; forms without one are always tried.
+    Each form is filed under its rarest word; forms without words are always tried.
     """
 
     def __init__(self, forms: list[Form]) -> None:
@@ -95,7 +95,7 @@ class Catalogue:
     """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `version`."""
 
     def __init__(self, folder: Path = CATALOGUE, compiled: Compiled | None = None) -> None:
-        """Compile a folder, or take what was compiled of it.  Raises CatalogueError if its files have faults."""
+        """Compile a folder, or take a compiled one.  Raises CatalogueError if its files have faults."""
         compiled = compiled or compile_folder(folder)
         self.folder = folder
         self.vocabulary: Vocabulary = compiled.vocabulary
@@ -107,7 +107,7 @@ class Catalogue:
         self._owners = {owner_of(logger) for loggers in {form.loggers for form in compiled.forms} for logger in loggers}
 
     def context(self, logger: bytes | None, message: bytes) -> Recognised | None:
-        """The prefix that says which component and partition speaks (the longest wording that fits), if there is one."""
+        """The prefix that names the component and partition speaking (the longest wording that fits), if there is one."""
         best: Recognised | None = None
         names = class_names(logger or b"")
         for form in self._contexts.candidates(message[:400]):
@@ -132,7 +132,7 @@ class Catalogue:
         return found
 
     def _find(self, logger: bytes | None, body: bytes, least: int) -> Recognised | None:
-        """As `recognise`; a wording of this length counts under any logger but those of other people's programs."""
+        """Like `recognise`; a wording of `least` length counts under any logger except those of other people's programs."""
         owner = owner_of((logger or b"").decode("utf-8", "replace"))
         is_foreign = owner is not None and owner not in self._owners
         names = () if is_foreign else class_names(logger or b"")
@@ -153,14 +153,14 @@ class Catalogue:
 
 @lru_cache(maxsize=1024)
 def owner_of(logger: str) -> str | None:
-    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None if the package was cut off or shortened, or is Kafka's own."""
+    """'org.apache.kafka.clients.Metadata' -> 'org.apache.kafka'; None if the package was cut off or shortened, or begins with `kafka`."""
     parts = logger.split(".")
     return ".".join(parts[:3]) if parts[0] in DOMAINS and len(parts) > 3 else None
 
 
 @lru_cache(maxsize=1024)
 def class_names(logger: bytes) -> tuple[str, ...]:
-    """The names under which a logger's forms may be.
+    """The names under which a logger's forms may be filed.
 
     Layouts shorten packages (`o.a.k.c.consumer.internals.Fetcher`, `Fetcher`) or print the method too (`Fetcher.send`); the
     logger of an inner class moves to its outer class and back between releases.

@@ -1,12 +1,12 @@
-"""What lines tell of the node that wrote them and of its time zone.  No Spark here."""
+"""Finds in log lines which node wrote them, and its time zone.  No Spark here."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
 
-# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each begins with fixed
-# text, for which `re` searches fast; what is before the prefix is a level.
+# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each pattern begins with
+# fixed text, which `re` finds fast; before the prefix stands a level.
 NODE = (
     re.compile(
         rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
@@ -28,7 +28,7 @@ def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
 
 
 def node_number(digits: str | None) -> int | None:
-    """The node that a path names; None if it names none, or has more digits than an id of Kafka."""
+    """The node that a path names; None if it names none, or has more digits than Kafka's ids."""
     return int(digits) if digits and len(digits) < 10 else None
 
 
@@ -45,7 +45,7 @@ def clock_millis(text: bytes) -> int | None:
 
 
 def zone_between(local: int, utc: int) -> str | None:
-    """'+05:30' where a local clock shows a whole number of quarters of an hour together with UTC, within a minute (both in ms); else None."""
+    """'+05:30' if a local clock differs from UTC by whole quarters of an hour, within a minute (both in ms); else None."""
     quarters = round((local - utc) / 900_000)
     if abs(local - utc - quarters * 900_000) >= 60_000 or abs(quarters) > 56:
         return None

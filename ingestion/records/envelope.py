@@ -95,15 +95,15 @@ def compile_envelope(name: str, entry: dict[str, str], path: Path) -> Envelope:
         time_at=len(before),
         has_millis=len(time[2]) > 19,
         head=re.compile(_pattern(text[: message.start()]).encode()),
-        # Connect prints the line of the source after the logger.  One blank comes before it: more belong to the message, as where
-        # the list at its end is empty.
+        # Connect prints the source line after the logger.  Only one blank before the tail is the layout's: more belong to the
+        # message, as after an empty list at its end.
         tail=linear.compile(_pattern(tail).replace("[ ]+", "[ ]").replace(r"\)", r"(?::\d+)?\)", 1).encode() + rb"[ \t\r]*$", re.M)
         if tail
         else None,
     )
 
 
-# What lines out of wrappers, of JSON and of patterns become before they are read; control characters part what a message may hold.
+# The layout into which lines from wrappers, JSON and patterns are rewritten before they are read; control characters separate its parts.
 REWRITTEN = Envelope(
     name="rewritten",
     means="A line that has been rewritten.",

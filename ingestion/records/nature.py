@@ -1,4 +1,4 @@
-"""What a text is as a log: its kind, how its records are framed, and what they tell of nodes and clocks."""
+"""Looks at a text as a log: its kind, how its records are framed, and what they tell of nodes and clocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
 from ingestion.records.kinds import kind_of_logger, kinds_by_name
 from ingestion.records.unwrap import Stream, Streams, find_wrappers
 
-# What a file is shows in its first lines already.
+# The first lines already show what a file is.
 LOOK = 8 << 10
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
@@ -22,7 +22,7 @@ START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
 class Nature:
     """What a file is.  `mentions`: (local ms, node) where it names the node that writes it; `first_at`: local ms of its first record;
     `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
-    is torn where its last line has no end."""
+    is torn if its last line has no end."""
 
     kind: str = "unknown"
     outcome: str = "read"
@@ -80,7 +80,7 @@ def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
 
 
 def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
-    """What a log is, by the loggers that its first records name; `kafka_stdout` where families meet that files keep apart."""
+    """The kind of a log, by the loggers of its first records; `kafka_stdout` if it mixes loggers that Kafka writes to separate files."""
     found: dict[str, int] = {}
     for line in sample.split(b"\n"):
         cut = envelope.cut(line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS
 
-# Stands for the message while a pattern is compiled.
+# Marks the place of the message while a pattern is compiled.
 MESSAGE = "\0"
 LEVEL = r"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|OFF|ALL"
 # Conversion words by what they print; None: something that is not kept.
@@ -164,7 +164,7 @@ def date_expression(text: str) -> str:
 
 
 def _date_pieces(text: str) -> list[tuple[str, str, str]]:
-    """(quoted text, run of one letter, other character) in order, one of them filled."""
+    """(quoted text, run of one letter, other character) in order, one of the three filled."""
     out = []
     for match in re.finditer(r"'([^']*)'|(([A-Za-z])\3*)|(.)", text):
         out.append((match[1] or "", match[2] or "", match[4] or ""))
@@ -205,15 +205,15 @@ def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
 def compile_pattern(text: str, name: str = "given") -> Pattern:
     """Compile a layout.  Raises ValueError with what is wrong and what to write."""
     names: set[str] = set()
-    # Padding next to a blank: one run of blanks, for two that overlap could share it in many ways.
+    # Padding next to a blank becomes one run of blanks: two adjacent runs could share the same blanks in many ways.
     expression = re.sub(r"(?:\[ \][*+])+", lambda run: "[ ]+" if "+" in run[0] else "[ ]*", _compile(text, names))
     for needed in ("time", "message"):
         if needed not in names:
             raise ValueError(f"pattern '{text}' has no {needed}; write %{'d' if needed == 'time' else 'm'} in its place")
     head, _, tail = expression.partition(MESSAGE)
-    # Of a message of several lines the first has no tail.
+    # The first line of a message of several lines has no tail.
     ending = f"(?:{tail}[ ]*)?" if re.sub(r"\s+", "", tail) else ""
-    # Two free texts next to the message share a line in too many ways even where it is short.
+    # Two free texts next to the message could divide even a short line in too many ways.
     free = expression.count(r"[^\n]*?") + bool(ending)
     make = linear.for_lines if free < 2 else linear.compile
     return Pattern(name, text, make(f"{head}(?P<message>.*{'?' if ending else ''}){ending}\\Z"))
@@ -278,7 +278,7 @@ def _compile(text: str, names: set[str]) -> str:
 
 
 def _enclosed(text: str, at: int) -> tuple[str, int]:
-    """What is in the brackets that begin at an offset, and the offset after them."""
+    """The content of the brackets that begin at an offset, and the offset after them."""
     opening, closing = text[at], {"{": "}", "(": ")"}[text[at]]
     depth = 0
     for n in range(at, len(text)):

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 
-# Stands for each byte of a hidden value: offsets stay right; where texts are cut out, a run of it becomes [redacted].
+# Replaces each byte of a hidden value, so offsets stay right; where texts are cut out, a run of it becomes [redacted].
 HIDDEN = b"\x01"
 PRIVATE_KEY = "private_key"
 HIDDEN_RUN = re.compile(HIDDEN + b"+")
@@ -36,7 +36,7 @@ def secrets() -> tuple[Secret, ...]:
 
 @lru_cache(maxsize=1)
 def words() -> tuple[bytes, ...]:
-    """The words without one of which a text holds no secret."""
+    """All words that point to secrets: a text without any of them holds none."""
     return tuple(sorted({word for secret in secrets() for word in secret.words}))
 
 
@@ -49,8 +49,8 @@ def may_hold_secrets(text: bytes) -> bool:
 def hide_secrets(text: bytes) -> bytes:
     """The same text, same length, with every byte of a secret as HIDDEN.
 
-    Only lines that hold one of the words are looked at closely, for finding words is a hundred times faster than patterns;
-    a key that goes over many lines is found by its first.
+    Patterns are tried only on lines that hold one of the words, because finding words is a hundred times faster;
+    a key of several lines is found by its first.
     """
     small = text.lower()
     out: bytearray | None = None
@@ -78,7 +78,7 @@ def hide_secrets(text: bytes) -> bytes:
 
 
 def hide_keys(text: bytes, small: bytes, secret: Secret, out: bytearray | None) -> bytearray | None:
-    """Hide keys that go over many lines: each from its first line to its end, in one walk over the text."""
+    """Hide keys of several lines, each from its first line to its end, in one pass over the text."""
     if not any(word in small for word in secret.words):
         return out
     for match in secret.pattern.finditer(text if out is None else bytes(out)):

@@ -13,12 +13,12 @@ import pyarrow as pa
 from ingestion.records.envelope import DIGITS, Envelope
 from ingestion.records.redact import HIDDEN
 
-# Longer records are cut into pieces of this size: a binary or torn file must not fill the memory.
+# Longer records are cut into pieces of this size, so that a binary or torn file cannot fill the memory.
 LONGEST_RECORD = 1 << 20
 
 
 def valid_text(data: bytes) -> bytes:
-    """The same length in valid UTF-8 without NUL and HIDDEN, every byte that is none as '?'."""
+    """The bytes as valid UTF-8 of the same length: invalid bytes, NUL and HIDDEN become '?'."""
     for byte in (b"\0", HIDDEN):
         if byte in data:
             data = data.replace(byte, b"?")
@@ -121,8 +121,8 @@ def mask(data: bytes) -> bytes:
 def split(data: bytes, masked: np.ndarray, envelope: Envelope, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the records in a buffer (int64, one more than records), and for each record whether it has a head.
 
-    `begins`: where each piece of the buffer begins, always also a record.  What is before the first head of a piece
-    is a record without one, and so are the pieces of a record that is longer than LONGEST_RECORD.
+    `begins`: where each piece of the buffer begins, always also a record.  Text before the first head of a piece is a record
+    without a head, and so are the further pieces of a record that is longer than LONGEST_RECORD.
     """
     heads = record_starts(masked, envelope.template)
     at = np.searchsorted(heads, begins)

@@ -39,10 +39,10 @@ PARTS = {
     "message": r".*",
 }
 TIME = re.compile(PARTS["time"] + r"\Z")
-# A wrapper is one where nearly every line of the sample has it; stack traces of a careless collector may lack it.
+# Share of the sample's lines that must have a wrapper; stack traces of a careless collector may lack it.
 MOST = 0.8
 DEEPEST = 4
-# So many lines of a stream may pass before one is framed; after that it is taken to have no records.
+# A stream in which none of so many lines is framed is taken to have no records.
 MOST_UNFRAMED = 10_000
 MOST_UNFRAMED_BYTES = 4 << 20
 JSON = "json"
@@ -52,7 +52,7 @@ FIRST_MILLIS, LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
 
 @dataclass(frozen=True)
 class Inner:
-    """A line out of one wrapper.  `millis`: UTC, where the wrapper says so; `cut`: its parts, where it is a record of JSON."""
+    """A line out of one wrapper.  `millis`: UTC, if the wrapper states it; `cut`: its parts, if it is a record of JSON."""
 
     text: str
     stream: str = ""
@@ -63,7 +63,7 @@ class Inner:
 
 @lru_cache(maxsize=1)
 def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
-    """Name → expression of a line, in the order of the file; of JSON the paths of its parts."""
+    """Name → expression of a line, in the order of the file; for JSON the paths of its parts."""
     out: dict[str, Any] = {}
     for name, entry in read_yaml(CATALOGUE / "wrappers.yml").items():
         if "fields" in entry:
@@ -75,14 +75,14 @@ def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
             part = PARTS[mark[1]]
             expression.append(part if mark[1] == "time" else f"(?P<{mark[1]}>{part})")
             at = mark.end()
-        # Collectors strip blanks at the end of a line, and of an empty one with them.
+        # Collectors strip blanks at the end of a line, and with them the one before an empty message.
         text = "".join(expression).replace("[ ]+(?P<message>.*)", "(?:[ ](?P<message>.*))?")
         out[name] = re.compile(text + r"\Z", re.S)
     return out
 
 
 def unwrap_line(name: str, line: str) -> Inner | None:
-    """What one wrapper holds; None if the line does not have it."""
+    """A line without one wrapper; None if it does not have it."""
     wrapper = wrappers()[name]
     if isinstance(wrapper, dict):
         return unwrap_json(line, wrapper)
@@ -126,7 +126,7 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
         text = f"{message}\n{whole(str(trace))}" if trace else message
         cut = Cut(millis, True, level.upper().replace("WARNING", "WARN"), str(logger), part("thread") and str(part("thread")), text)
         return Inner(text, stream, millis, cut=cut)
-    # Docker ends a line that it has cut (16 KiB) without a line end.
+    # A line that Docker has cut (16 KiB) lacks its line end.
     goes_on = "log" in content and "stream" in content and not message.endswith("\n")
     return Inner(message.removesuffix("\n").removesuffix("\r"), stream, millis, goes_on)
 
@@ -216,7 +216,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | None:
-    """The pattern that cuts most of some lines, the user's before all; None if none cuts any."""
+    """The pattern that cuts most of some lines (only the user's, if given); None if none cuts any."""
     lines = [line for line in lines if line.strip()]
     choices = [compile_pattern(given)] if given else list(patterns())
     best, most = None, 0
@@ -228,7 +228,7 @@ def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | No
 
 
 def rewritten(cut: Cut) -> str:
-    """A record as a line (and those that continue it) of the layout `rewritten`."""
+    """A record as a line, with its continuation lines, of the layout `rewritten`."""
     at = "0000-00-00 00:00:00,000"
     if cut.millis is not None and FIRST_MILLIS <= cut.millis <= LAST_MILLIS:
         seconds, rest = divmod(cut.millis, 1000)
@@ -244,7 +244,7 @@ def _day(days: int) -> str:
 
 @dataclass
 class Line:
-    """A physical line and what of it belongs to a stream.  `start` and `end`: bytes in the file."""
+    """A physical line and its text within a stream.  `start` and `end`: bytes in the file."""
 
     text: str
     start: int
@@ -255,7 +255,7 @@ class Line:
 
 
 class Stream:
-    """The lines of one stream in a file: how they are framed, and those that wait for the end of their record."""
+    """The lines of one stream of a file: how they are framed, and those that wait for the end of their record."""
 
     def __init__(self, name: str, given: str | None) -> None:
         self.name = name
@@ -270,12 +270,12 @@ class Stream:
 
     @property
     def held_from(self) -> int | None:
-        """The first byte of what waits; None if nothing does."""
+        """Offset of the first waiting line or part; None if none waits."""
         starts = [self.waiting[0].start] * bool(self.waiting) + [part[1] for part in self.parts[:1]]
         return min(starts, default=None)
 
     def add(self, inner: Inner, start: int, end: int, raw: bytes) -> None:
-        """Take a line; parts are joined."""
+        """Add a line; the parts of a split line are joined."""
         self.size += len(raw)
         if inner.goes_on and self.size_of_parts < LONGEST_RECORD:
             self.parts.append((inner.text, start, raw))
@@ -314,13 +314,13 @@ class Stream:
                 line.is_head = self.envelope.begins(line.text.encode("utf-8", "replace"))
 
     def take(self, is_last: bool, holds_last: bool) -> list[Line]:
-        """The lines of whole records; the last record stays where it may continue."""
+        """The lines of complete records; the last record is kept back while it may continue."""
         self.frame(is_last)
         end = len(self.waiting) if self.envelope else 0
         if self.envelope and (not is_last or holds_last):
             end = next((n for n in range(len(self.waiting) - 1, -1, -1) if self.waiting[n].is_head), 0)
             if not end and not is_last and self.size > 4 * LONGEST_RECORD:
-                # One record that is longer than any: cut, for it must not fill the memory.
+                # An overlong record is cut, so that it cannot fill the memory.
                 end = len(self.waiting)
         taken, self.waiting = self.waiting[:end], self.waiting[end:]
         self.framed = len(self.waiting) if self.envelope else 0
@@ -329,8 +329,8 @@ class Stream:
 
 
 class Streams:
-    """A wrapped file, stream by stream; `end`: up to which byte its lines have been given out; `holds_last`, asked at the file's end: whether
-    the last record may lack its own; `failed`: a fault of ours, for which a line was taken as it is."""
+    """A wrapped file, stream by stream; `end`: the byte up to which its lines have been given out; `holds_last`, called at the file's end:
+    whether the last record may be incomplete; `failed`: a fault of our own code, for which a line was taken as it is."""
 
     def __init__(self, names: tuple[str, ...], given: str | None, start: int, holds_last: Callable[[], bool]) -> None:
         self.names, self.given, self.end, self.holds_last = names, given, start, holds_last
@@ -338,7 +338,7 @@ class Streams:
         self.streams: dict[str, Stream] = {}
 
     def take(self, chunks: Iterator[bytes]) -> Iterator[tuple[Stream, list[Line]]]:
-        """(stream, lines of whole records), chunk by chunk, in each stream in the order of the file."""
+        """(stream, lines of complete records), chunk by chunk; within each stream in the order of the file."""
         carry, offset = b"", self.end
         chunk = next(chunks, b"")
         while chunk or carry:
@@ -353,7 +353,7 @@ class Streams:
             taken = [(stream, stream.take(is_last, holds_last)) for stream in self.streams.values()]
             self.end = offset
             if holds_last:
-                # The next run reads from the first line that is held back: what other streams have after it waits too.
+                # The next run reads from the first line that is held back: later lines of other streams wait, too.
                 self.end = min((held for stream, _ in taken if (held := stream.held_from) is not None), default=offset)
                 taken = [(stream, whole_before(lines, self.end)) for stream, lines in taken]
             yield from ((stream, lines) for stream, lines in taken if lines)
@@ -361,7 +361,7 @@ class Streams:
     def _add(self, data: bytes, offset: int) -> None:
         at = 0
         while at < len(data):
-            # A line that is longer than any is taken in parts, and stays as it is.
+            # An overlong line is taken in parts, and stays as it is.
             end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
             raw = data[at:end].rstrip(b"\r\n")
             line = raw.decode("utf-8", "replace")
@@ -377,7 +377,7 @@ class Streams:
 
 
 def whole_before(lines: list[Line], end: int) -> list[Line]:
-    """The lines of the records that begin before a byte and have nothing after it."""
+    """The lines of the records that lie wholly before a byte."""
     late = next((n for n, line in enumerate(lines) if line.start >= end), len(lines))
     if late < len(lines) and not lines[late].is_head:
         late = next((n for n in range(late - 1, -1, -1) if lines[n].is_head), 0)

@@ -1,1 +1,1 @@
-"""Which files there are, what each of them is, who it belongs to, and what of it is new."""
+"""Finds files, and tells what each of them is, which node it belongs to, and what of it is new."""

@@ -1,8 +1,8 @@
 """Bundles: archives that people hand over, read member by member without unpacking anything to disk.
 
 No Spark here.  tar (plain, gzip, bzip2, xz) and zip, also nested.  A member is a path inside (of a nested archive: its own path, then the
-path in it), a size, a time and a stream that is valid until the next one is asked for.  What may not or cannot be read is refused by
-name with a reason, and the rest continues.
+path in it), a size, a time and a stream that is valid until the next one is asked for.  A member that may not or cannot be read is refused
+by name with a reason; the others are read.
 
 `place_of` says which cluster, node and host a path of a known bundle belongs to (`catalogue/bundles.yml`).
 """
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS = 200_000
 MAX_BYTES = 1 << 40  # Of all members together, decompressed.
-# deflate cannot shrink more than 1032 times; logs of brokers shrink 10 to 60 times.
+# deflate compresses at most 1032 to 1; broker logs compress 10 to 60 times.
 MAX_RATIO = 200
-FREE_BYTES = 64 << 20  # Up to here no ratio is looked at: a small file of blanks is not a bomb.
+FREE_BYTES = 64 << 20  # Up to this size the ratio is not checked: a small file of blanks is not a bomb.
 MAX_DEPTH = 3  # Archives in archives in archives.
 # A zip in another archive has its directory at its end, so it must be held in memory whole.
 MAX_NESTED_ZIP = 256 << 20
 HEAD = 1 << 16
-LONG_HEAD = 1 << 20  # bzip2 and zstd give nothing before their first block, of up to 900 kB, is whole.
+LONG_HEAD = 1 << 20  # bzip2 and zstd output nothing until their first block, of up to 900 kB, is complete.
 BZIP2, ZSTD = b"BZh", files.ZSTD
 BLOCK = 512
 # zip files that are not bundles.
@@ -89,7 +89,7 @@ class Member:
 
 @dataclass
 class Budget:
-    """What may still be read, over all archives that lie in each other."""
+    """What may still be read, over all nested archives together."""
 
     members: int = MAX_MEMBERS
     left: int = MAX_BYTES
@@ -121,7 +121,7 @@ class Watched(io.RawIOBase):
             return b""
         else:
             try:
-                # read1: a read that breaks off would lose what it had before.
+                # read1: a read that fails midway would lose what it had before.
                 piece = getattr(self.source, "read1", self.source.read)(min(size, HEAD))
             except BROKEN as error:
                 self.fault = f"cut off or damaged after {self.count} bytes: {said(error)}"
@@ -139,7 +139,7 @@ def said(error: BaseException) -> str:
 
 
 def members(path: str | Path) -> Iterator[Member | Refused]:
-    """Every file of an archive, and what was refused of it, in the order in which they lie in it."""
+    """Every file of an archive and every refused member, in the archive's order."""
     try:
         with files.opened(str(path)) as file:
             kind = kind_of(head_of(file))
@@ -154,7 +154,7 @@ def members(path: str | Path) -> Iterator[Member | Refused]:
 
 
 def is_bundle(path: str | Path) -> bool:
-    """Whether a file is an archive, by its first bytes.  A gzip of one log is none."""
+    """Whether a file is an archive, by its first bytes.  A gzip of one log is not."""
     try:
         with files.opened(str(path)) as file:
             return kind_of(head_of(file)) is not None and not str(path).lower().endswith(PACKAGES)
@@ -163,7 +163,7 @@ def is_bundle(path: str | Path) -> bool:
 
 
 def head_of(file: BinaryIO) -> bytes:
-    """As many of the first bytes as tell what a file is."""
+    """Enough of the first bytes to tell what a file is."""
     head = file.read(HEAD)
     return head + file.read(LONG_HEAD - HEAD) if head.startswith((BZIP2, ZSTD)) else head
 
@@ -182,7 +182,7 @@ def kind_of(head: bytes) -> str | None:
 
 
 def is_tar(head: bytes) -> bool:
-    """Whether a block is a header of tar: its checksum is right."""
+    """Whether a block is a tar header: its checksum is right."""
     if len(head) < BLOCK or not any(head[:BLOCK]):
         return False
     try:
@@ -244,7 +244,7 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
         yield Refused(name, stream.fault or f"cut off or damaged: {said(error)}")
         return
     has_end = not any(stream.tail)
-    # To the end, where gzip and xz keep the checksum of the whole.
+    # Read to the end, where gzip and xz keep the checksum of the whole.
     while stream.next_piece(HEAD):
         pass
     if stream.fault or not has_end:
@@ -252,7 +252,7 @@ def walk_tar(file: BinaryIO, allowance: int, prefix: str, depth: int, budget: Bu
 
 
 def bomb(path: str, declared: int, allowance: int, budget: Budget) -> Refused:
-    """The member at which an archive has claimed more than it may."""
+    """The refusal of the member at which an archive exceeds what it may hold."""
     many = budget.members < 0
     what = f"it holds more than {MAX_MEMBERS} members" if many else f"its members claim {declared} bytes, over {allowance}"
     return Refused(path, f"taken for an archive bomb: {what}; the rest of this archive is not read")
@@ -272,7 +272,7 @@ def reason_of_tar(info: tarfile.TarInfo) -> str | None:
 
 
 def bad_path(path: str) -> str | None:
-    """Why a path may not be taken: it would lie outside."""
+    """Why a path is refused: it would lie outside, or is no file's."""
     text = path.replace("\\", "/")
     if text.startswith("/") or re.match(r"[A-Za-z]:", text):
         return "an absolute path"
@@ -434,7 +434,7 @@ def entry(
 
 
 def zip_time(info: zipfile.ZipInfo) -> tuple[dt.datetime | None, bool]:
-    """(time, whether its zone is not known): UTC where Info-ZIP's extended timestamp is there, else what the packer's clock said."""
+    """(time, whether its zone is unknown): UTC if Info-ZIP's extended timestamp is there, else the time of the packer's clock."""
     extra = info.extra
     while len(extra) >= 4:
         tag, length = struct.unpack("<HH", extra[:4])
@@ -472,7 +472,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A kind of bundle: paths that tell it, paths that name its cluster, and what the other paths mean."""
+    """A kind of bundle: paths that identify it, paths that name its cluster, and what the other paths mean."""
 
     name: str
     markers: tuple[linear.ForLines, ...]
@@ -510,8 +510,8 @@ def known_bundles() -> tuple[Bundle, ...]:
 
 
 def bundle_of(paths: Iterable[str]) -> tuple[Bundle, str | None] | None:
-    """(kind of bundle, cluster) by all paths of an archive or folder; the cluster where all paths that name one agree.  `paths`: may be gone
-    through twice."""
+    """(kind of bundle, cluster) by all paths of an archive or folder; the cluster if all paths that name one agree.  `paths` may be iterated
+    twice."""
     found = {bundle for path in paths for bundle in known_bundles() if any(marker.match(path) for marker in bundle.markers)}
     for bundle in known_bundles():
         if bundle in found:

@@ -1,4 +1,4 @@
-"""Which files there are below the paths that were given, folders or prefixes of objects, and in archives, and what their paths say."""
+"""Finds the files below the given paths, folders or prefixes of objects, and in archives, and reads what their paths say."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ingestion.sources.layout import Layout
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Found, grown
 
-# Of how many bytes of a log a byte of gzip is made.
+# Bytes of a log per byte of its gzip.
 GZIPPED = 8
 # A kind of bundle, and the cluster that it names.
 Bundle = tuple[archives.Bundle, str | None]
@@ -30,7 +30,7 @@ Bundle = tuple[archives.Bundle, str | None]
 
 @dataclass
 class Options:
-    """What `chronicle ingest` was asked for.  `settled_after`: seconds without change after which a file counts as complete."""
+    """The options of `chronicle ingest`.  `settled_after`: seconds without change after which a file counts as complete."""
 
     paths: list[str]
     cluster: str | None = None
@@ -44,7 +44,7 @@ class Options:
         self.paths = [objects.plain(path) for path in self.paths]
 
     def check(self) -> None:
-        """Raises ValueError for a time zone or a pattern that cannot be."""
+        """Raises ValueError for an invalid time zone or pattern."""
         if self.timezone:
             zone_of(self.timezone)
         if self.pattern:
@@ -52,18 +52,18 @@ class Options:
 
     @cached_property
     def placeholders(self) -> Layout | None:
-        """The layout, compiled.  Raises ValueError if it is none."""
+        """The layout, compiled.  Raises ValueError if it is invalid."""
         return Layout(self.layout) if self.layout else None
 
 
 def discover(
     options: Options, leave_out: str | None = None, is_known: Callable[[Found, Status], bool] = lambda found, status: False
 ) -> Iterator[Found]:
-    """Every file below the given paths, in order.  `leave_out`: a folder that is passed by; `is_known`: whether an object is passed by, for it
-    is as it was when it was read."""
+    """Every file below the given paths, in order.  `leave_out`: a folder that is skipped; `is_known`: whether an object is skipped, because it
+    is unchanged since it was read."""
     for given in options.paths:
         if is_service(given):
-            # What is new in it is read before it is a file (`services.py`).
+            # A service has no files yet: `services.py` makes them of what is new.
             continue
         if is_uri(given):
             yield from discover_objects(given, options, is_known)
@@ -73,19 +73,19 @@ def discover(
         bundle = archives.bundle_of(relative for _, relative in files)
         folder, resolved = "", ""
         for path, relative in files:
-            # All files of a folder come together, and to resolve a path costs more than to look at it.
+            # The files of a folder come in a row, so it is resolved once: to resolve a path costs more than to look at it.
             if os.path.dirname(path) != folder or not folder:
                 folder = os.path.dirname(path)
                 resolved = os.path.realpath(folder)
             name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
-            # Whoever looks at it may have another current folder. Texts that are the same are one in memory.
+            # Workers may have another current folder. Equal texts are one object in memory.
             absolute, shown = os.path.abspath(path), readable(name)
             found = Found(absolute, absolute if absolute == shown else shown, folder_of(folder), "", root)
             yield located(found, relative, options, bundle)
 
 
 class Names:
-    """What objects below a URI are called there.  Each time they are gone through they are listed anew, for they may be too many to be held."""
+    """The names of the objects below a URI, relative to it.  Each iteration lists them again, because they may be too many to hold in memory."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -109,7 +109,7 @@ def discover_objects(given: str, options: Options, is_known: Callable[[Found, St
 
 
 def as_in_folders(path: str) -> list[tuple[bool, str]]:
-    """What sorts paths as `find_files` gives them: the files of a folder, then those of each folder in it."""
+    """Sorts paths in the order of `find_files`: the files of a folder, then those of each folder in it."""
     *folders, name = path.split("/")
     return [*((True, folder) for folder in folders), (False, name)]
 
@@ -123,8 +123,8 @@ def find_files(given: str, leave_out: str | None = None) -> Iterator[str]:
 
 
 def have_bytes(paths: Iterable[str], least: int) -> bool:
-    """Whether the files below some paths have so many bytes together; a compressed one counts for eight of its size, as a log has.  Those behind
-    are not looked at."""
+    """Whether the files below some paths have at least so many bytes together; a compressed one counts for eight times its size, as a log has.
+    Stops looking as soon as there are enough."""
     size = 0
     for path, length in (file for given in paths for file in _sizes(objects.plain(given))):
         size += length * (GZIPPED if COMPRESSED.search(path) else 1)
@@ -158,7 +158,7 @@ def _files_in(folder: str, passed_by: str | None) -> Iterator[str]:
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder is a file, or nothing that can be looked at, of which is told."""
+    """Whether an entry of a folder is a file, or cannot be looked at, which is then reported."""
     try:
         return entry.is_file() or not (entry.is_dir() or os.access(entry.path, os.R_OK))
     except OSError:
@@ -171,7 +171,7 @@ def below(path: str, root: str) -> str:
     return readable(name if path == root else os.path.normpath(os.path.join(_folder_below(folder, root), name)))
 
 
-# Thousands of files lie in one folder.
+# Cached: thousands of files lie in one folder.
 @lru_cache(maxsize=64)
 def _folder_below(folder: str, root: str) -> str:
     return os.path.relpath(folder, root)
@@ -198,7 +198,7 @@ def located(found: Found, relative: str, options: Options, bundle: Bundle | None
 
 @lru_cache(maxsize=64)
 def name_of(root: str) -> str:
-    """The name of a folder or archive, without what says that it is one; no cluster has an empty name."""
+    """The name of a folder or archive without the archive's suffix; as the name of a cluster it is never empty."""
     name = os.path.basename(root)
     return re.sub(r"(?s)(?<=.)\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)\Z", "", name) or root
 
@@ -217,7 +217,7 @@ def is_archive(found: Found) -> bool:
 
 
 def members(archive: Found, options: Options, spool: Spool) -> Iterator[Found]:
-    """The members of an archive as files; what was refused of it says why."""
+    """The members of an archive as files; a refused one has the reason."""
     shown = readable(real(archive.path))
     kept: list[tuple[str, str, str | None]] = []
     try:

@@ -1,7 +1,7 @@
-"""What earlier runs found, as `bronze.sources` keeps it: how far each file was read, and whose the captures are now that more is known.
+"""What earlier runs found, as `bronze.sources` keeps it: how far each file was read, and which node each capture belongs to now that more is known.
 
-No Spark here.  A capture that was read before the file that tells its node gets the node by a second look: a row of
-`bronze.sources` without records.
+No Spark here.  A capture that was read before the file that tells its node gets the node later: by a row of `bronze.sources`
+without records.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from ingestion.sources.stages import (
     grown,
 )
 
-# Rows that are dictionaries at once.
+# Rows that are converted to dictionaries at a time.
 AT_ONCE = 5_000
-# What may be another one the next time: what could not be read, and what a later release of ours may know.
+# Outcomes that may differ the next time: what could not be read, and what a later release of ours may recognise.
 LOOKED_AT_AGAIN = (MISSING, UNREADABLE, FAILED, UNKNOWN)
-# What a row says of a source besides its cluster.
+# Columns of a row that describe a source, besides its cluster.
 KNOWN = (
     "source_id",
     "source_path",
@@ -61,27 +61,27 @@ Row = dict[str, Any]
 # Cluster and path of a file.
 Place = tuple[str, str]
 PLACE = ("cluster_id", "source_path")
-# What a row says that a file showed.
+# Columns of a row that say what a file showed.
 SHOWN = (*PLACE, "kind", "layout", "node_id", "node_known_by", "clues")
-# What a row says of a file last: outcome, size on disk, source, up to where it was read, and node.
+# The last row of a file: outcome, size on disk, source, up to where it was read, and node.
 LastSaid = tuple[str, int | None, str | None, int | None, int | None]
 
 
 def mark_of(cluster: str, path: str, node: int | None, size: int | None, modified: float) -> bytes:
-    """An object as it is at a time, in 16 bytes.  `node`: by its path; tables keep microseconds of its time."""
+    """A hash of an object and its state, 16 bytes.  `node`: by its path; tables keep microseconds of its time."""
     said = f"{cluster}\x1f{path}\x1f{node}\x1f{size}\x1f{round(modified * 1e6)}"
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class Past:
-    """The rows of `bronze.sources` that tell something (`kept.py`), in the order in which they were written.
+    """The rows of `bronze.sources` that are needed (`kept.py`), in the order in which they were written.
 
-    Of a large fleet these are hundreds of thousands: they stay a table, and few are dictionaries at once.
+    For a large fleet these are hundreds of thousands: they stay a table, and few are dictionaries at a time.
     """
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
-        # Objects that this run passed by, by cluster.
+        # Number of objects that this run skipped, by cluster.
         self.passed: Counter[str] = Counter()
         self.read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
 
@@ -93,7 +93,7 @@ class Past:
 
     @cached_property
     def last_objects(self) -> set[bytes]:
-        """A mark of each object as it was when it was last looked at; of those to look at again none.  There may be millions."""
+        """The `mark_of` each object as it was last seen, without those to look at again.  There may be millions."""
         those = self.table.filter(pc.match_substring_regex(self.table["source_path"], f"^{objects.URI.pattern}"))
         columns = ("cluster_id", "source_path", "size_bytes", "modified_at", "outcome", "clues")
         return {
@@ -109,7 +109,7 @@ class Past:
         }
 
     def passes_by(self, found: Found, status: objects.Status) -> bool:
-        """Whether an object is as it was when it was read, and counts it then."""
+        """Whether an object is unchanged since it was read; it is then counted as skipped."""
         is_as_it_was = mark_of(found.cluster_id, found.shown, found.path_node, status.size, status.modified) in self.last_objects
         if is_as_it_was:
             self.passed[found.cluster_id] += 1
@@ -117,7 +117,7 @@ class Past:
 
     @property
     def names(self) -> list[str]:
-        """What all files are called that were looked at."""
+        """The names of all files that were looked at."""
         return list(self.table["source_path"].to_pylist())
 
     @cached_property
@@ -127,13 +127,13 @@ class Past:
         return {(row["cluster_id"], row["source_path"]): row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
     def last_said(self, cluster: str) -> dict[str, LastSaid]:
-        """What was said last of each file of a cluster, by path."""
+        """The last row of each file of a cluster, by path."""
         last = last_of(self.table.filter(pc.equal(self.table["cluster_id"], cluster)), "source_path")
         columns = ("outcome", "size_bytes", "source_id", "end_offset", "node_id")
         return dict(zip(last["source_path"].to_pylist(), zip(*(last[name].to_pylist() for name in columns), strict=True), strict=True))
 
     def known(self, owned: dict[Place, owners.Owner], clusters: Collection[str]) -> list[Known]:
-        """The sources of some clusters that were read, up to where.  `owned`: of captures that have another node now."""
+        """The sources of some clusters that were read, and how far.  `owned`: the owners of captures that have another node now."""
         known = []
         for row in rows_of_table(last_of(self._read_of(clusters), "source_id"), "cluster_id", *KNOWN):
             owner = owned.get((row["cluster_id"], row["source_path"]))
@@ -166,7 +166,7 @@ class Past:
         return self.read.filter(pc.is_in(self.read["cluster_id"], pa.array(sorted(clusters), pa.string())))
 
     def kept(self, sources: Sequence[Placed]) -> list[Placed]:
-        """The sources with the node of each capture that the neighbouring logs showed by time, if these logs are not looked at now."""
+        """The sources; a capture keeps the node that it got by time from the neighbouring logs, if these logs are not looked at now."""
         return [
             grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
             if (row := self.captures.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
@@ -175,7 +175,7 @@ class Past:
         ]
 
     def has_more_of(self, source: Identified) -> bool:
-        """Whether a file may hold bytes that have not been read; a gzip does not show it, unless it is unchanged."""
+        """Whether a file may hold bytes that have not been read; for a compressed file this is only known if it is unchanged."""
         if source.outcome != TO_READ:
             return False
         if source.size is None:
@@ -189,7 +189,7 @@ class Past:
 
 
 def last_of(table: pa.Table, *key: str) -> pa.Table:
-    """The last row of each key, in the order in which the keys came first."""
+    """The last row of each key; the keys in order of first appearance."""
     numbered = table.select(key).append_column("number", pa.array(np.arange(len(table))))
     return table.take(numbered.group_by(list(key), use_threads=False).aggregate([("number", "max")])["number_max"])
 
@@ -201,7 +201,7 @@ def rows_of_table(table: pa.Table, *columns: str) -> Iterator[Row]:
 
 
 def is_by_time(row: Row) -> bool:
-    """Whether a file has its node by the time at which it begins, among logs of several nodes: only they can tell it again."""
+    """Whether a file got its node by the time at which it begins, from logs of several nodes: only they can tell it again."""
     return row["kind"] in GROWING and row["node_known_by"] == "folder"
 
 
@@ -211,13 +211,13 @@ def owner_of(row: Row) -> tuple[int | None, str | None, tuple[str, ...]]:
 
 
 def file_of_row(row: Row) -> owners.File:
-    """What decides whose a file is, as `clues_of` kept it; of rows without clues as much as they say."""
+    """The file of a row, from the clues that `clues_of` kept; a row without clues gives what it has."""
     clues = row.get("clues") or {}
     folder, name = os.path.split(row["source_path"])
     is_capture = row["layout"] is None
     by_content = [row["node_id"]] if row["node_known_by"] == "content" and row["node_id"] is not None else []
     return owners.File(
-        # Once in memory, however many files say them.
+        # One object in memory, however many files have the same text.
         cluster=sys.intern(row["cluster_id"]),
         root=sys.intern(clues.get("root") or folder),
         folder=sys.intern(folder),
@@ -234,7 +234,7 @@ def file_of_row(row: Row) -> owners.File:
 
 
 def together(before: owners.File | None, now: owners.File) -> owners.File:
-    """What a file showed, earlier and now; a root above the other reaches further."""
+    """What a file showed, earlier and now; the higher of the two roots counts."""
     if before is None:
         return now
     return replace(
@@ -247,7 +247,7 @@ def together(before: owners.File | None, now: owners.File) -> owners.File:
 
 
 def from_above(source: Inspected, files: Mapping[Place, owners.File]) -> Inspected:
-    """A file as seen from the highest folder by which it was ever given.  `files`: of earlier runs."""
+    """A file with the highest folder under which it was ever given as its root.  `files`: of earlier runs."""
     before = files.get((source.cluster_id, source.shown))
     return source if before is None else grown(Inspected, source, root=min(before.root, source.root, key=len))
 
@@ -268,7 +268,7 @@ def clues_of(source: Placed) -> Row:
 
 
 def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Owner]:
-    """The captures of earlier runs that are not among the files found, but whose node is another now, by cluster and path."""
+    """The captures of earlier runs that are not among the files found but have another node now, by cluster and path."""
     here = {(source.cluster_id, source.shown) for source in found}
     touched = {source.cluster_id for source in found}
     waiting = [place for place in past.captures if place[0] in touched and place not in here]
@@ -280,7 +280,7 @@ def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Ow
 
 
 def other_owners(files: dict[Place, owners.File], clusters: dict[str, owners.Cluster], past: Past) -> Iterator[tuple[Place, owners.Owner]]:
-    """Those of some captures that have another owner than their row says."""
+    """Those of the given captures whose owner is not the one in their row."""
     for place, file in files.items():
         row = past.captures[place]
         owner = clusters[place[0]].owner(file)
@@ -289,7 +289,7 @@ def other_owners(files: dict[Place, owners.File], clusters: dict[str, owners.Clu
 
 
 def rows_of(owned: dict[Place, owners.Owner], past: Past, batch_id: int, now: dt.datetime) -> list[Row]:
-    """The rows of `bronze.sources` that say the new owners; they bring no records."""
+    """The rows of `bronze.sources` with the new owners; they add no records."""
     out = []
     for place, owner in owned.items():
         row = past.captures[place]

@@ -1,7 +1,7 @@
-"""Which source each file is, and from which byte on it is new: placed to identified.  No Spark here.
+"""Finds which source each file is, and from which byte on it is new: placed to identified.  No Spark here.
 
-A source is known by its first bytes (decompressed), so that growth, renaming, rotation and gzip keep it (Filebeat's fingerprint does the
-same); two files that begin alike are one source only while all their common bytes agree.
+A source is identified by its first bytes (decompressed), so it stays the same through growth, renaming, rotation and gzip (Filebeat's
+fingerprint does the same); two files that begin alike are one source only while all their common bytes agree.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ def same_bytes(one: str, other: str) -> bool:
         return False
 
 
-# Up to so many bytes files that begin alike are distinguished before they are compared with each other.
+# Lengths of the prefixes by which files that begin alike are told apart before they are compared with each other.
 PREFIXES = (*range(1024 + 64, 2048, 64), *(base << n for n in range(9) for base in (2048, 3072)))
 
 
 class Alike:
-    """Files that have been taken, by their first bytes: of many that begin alike, those with which another one may agree as far as both go.
+    """The files taken so far, by their first bytes: finds, of many that begin alike, those with which another file may agree as far as both go.
 
-    Only files that agree in two thirds of their bytes, or in the first megabyte, are left to be compared with each other.
+    Only files that agree in two thirds of their bytes, or in the first 768 KiB, are left to be compared with each other.
     """
 
     def __init__(self) -> None:
         self.groups: dict[str, list[Identified]] = {}
-        # Files that have not changed since they were read, by their source; they are not opened for one of their kind.
+        # Files that have not changed since they were read, by source; such files are compared by source and not opened.
         self.seen: dict[str, Identified] = {}
         self.has_unseen: set[str] = set()
         self.indexed: dict[str, int] = {}
-        # Group and prefix → numbers of its files: of those that go at least so far, and of those that go no further.
+        # Hash of group and prefix → numbers of its files: of those that reach this length, and of those that end there.
         self.reach: dict[bytes, list[int]] = {}
         self.ends: dict[bytes, list[int]] = {}
 
@@ -59,7 +59,7 @@ class Alike:
             self.has_unseen.add(group)
 
     def find(self, group: str, source: Placed) -> list[Identified]:
-        """Those whose bytes are equal as far as a cheap check shows, in the order in which they were taken."""
+        """Those whose bytes agree as far as a cheap check shows, in the order in which they were taken."""
         taken = self.groups.get(group, [])
         if source.seen_as and group not in self.has_unseen:
             return [self.seen[source.seen_as]] if source.seen_as in self.seen else []
@@ -77,7 +77,7 @@ class Alike:
 
 
 def prefixes_of(group: str, path: str) -> list[bytes]:
-    """A hash of the group with the first bytes of a file, for each of PREFIXES that it reaches; at least one, which says the group alone."""
+    """Hashes of the group and a file's first bytes, for each of PREFIXES that it reaches; the first is that of the group alone."""
     known = hashlib.sha256(group.encode())
     out, done = [known.digest()[:16]], 0
     try:
@@ -103,12 +103,12 @@ def identify(sources: Sequence[Placed], known: Sequence[Known] = (), in_the_maki
 
     A file continues a known source where the bytes before the known end are the same.  Of files that begin alike in one
     run the longest is read, one that it contains is a copy, and one that differs further on is a source of its own.
-    `in_the_making`: paths of copies that may lack their end; one that begins like another source, and goes on like none, is left out.
+    `in_the_making`: paths of copies that may be incomplete; one that begins like another source but continues none is left out.
     """
     taken, out = Taken(known), dict[int, Identified]()
 
     def place(number: int) -> tuple[str, int, str]:
-        """The files of a cluster together, the longest first.  How long a compressed one is nobody knows; one that may be cut comes last."""
+        """Sorts by cluster, the longest file first.  A compressed file's length is unknown: it comes first, or last if it may be incomplete."""
         source = sources[number]
         size = (0 if source.path in in_the_making else 1 << 62) if source.size is None else source.size
         return source.cluster_id, -size, source.path
@@ -126,17 +126,17 @@ def identify(sources: Sequence[Placed], known: Sequence[Known] = (), in_the_maki
 
 
 def unread(source: Placed) -> Identified:
-    """A file of which nothing is to be read."""
+    """A file with nothing to be read."""
     return grown(Identified, source, source_id="", start=source.begin, tail_hash=None)
 
 
 def copy(source: Placed, source_id: str, name: str) -> Identified:
-    """A file that says what another one says already."""
+    """A file with the same bytes as another one."""
     return grown(Identified, unread(source), source_id=source_id, outcome=COPY, reason=f"the same bytes as {name}")
 
 
 class Earlier:
-    """The sources of earlier runs, by what they begin with."""
+    """The sources of earlier runs, indexed by id, path and first bytes."""
 
     def __init__(self, known: Sequence[Known]) -> None:
         self.by_id = {entry.source_id: entry for entry in known}
@@ -148,8 +148,8 @@ class Earlier:
         self.lengths = sorted({length for length, _ in self.by_hash})
 
     def find(self, source: Placed) -> Iterator[Known]:
-        """Those that begin as a file does, the likeliest first: what it was when it was read, what was at its path, then the longest.  Of
-        thousands that begin alike a file that is known looks at its own alone."""
+        """Those that begin as a file does, the likeliest first: the one that it was when it was read, those at its path, then the longest.  So a
+        known file looks at its own source alone, even if thousands begin alike."""
 
         def begins_alike(entry: Known) -> bool:
             length = entry.fingerprint_length
@@ -170,12 +170,12 @@ class Taken:
     def __init__(self, known: Sequence[Known]) -> None:
         self.earlier = Earlier(known)
         self.alike = Alike()
-        # Ids that are in use, and those that a file of this run goes by.
+        # Ids in use, and those of this run's files.
         self.used = {entry.source_id for entry in known}
         self.ids: set[str] = set()
 
     def take(self, source: Placed, number: int, may_lack_end: bool) -> Identified | None:
-        """A file as what it is: another one's copy, a known source further on, or a new one; None where it may be the beginning of a copy.
+        """Identify a file: as a copy of another one, a known source further on, or a new source; None if it may be the beginning of a copy.
         `number`: of the file in its run."""
         group = source.fingerprint()
         match = self.known_as(source)
@@ -185,7 +185,7 @@ class Taken:
         if match is not None and match.source_id in self.ids:
             return copy(source, match.source_id, match.path)
         if match is not None:
-            # A log continues with the node that wrote it last; a capture's node is as it is known now.
+            # A log continues with the node that wrote it last; a capture has the node that is known now.
             node = source.node_id if match.node_id is None or source.capture else match.node_id
             one = grown(Identified, source, source_id=match.source_id, start=match.end, tail_hash=match.tail_hash, node_id=node)
         elif may_lack_end and (group in self.alike.groups or any(self.earlier.find(source))):
@@ -198,21 +198,21 @@ class Taken:
         return one
 
     def known_as(self, source: Placed) -> Known | None:
-        """The source of an earlier run that a file continues with."""
+        """The source of an earlier run that a file continues."""
         candidates = self.earlier.find(source)
         return next(
             (entry for entry in candidates if not is_of_other(source, entry.path, entry.node_id) and continues(source, entry)), None
         )
 
     def new_id(self, source: Placed, group: str, number: int) -> str:
-        """An id by the first bytes, which is that of no other source."""
+        """An id from the first bytes that no other source has."""
         choices = [(group,), (group, stem(source.shown)), (group, source.shown)]
         return next((name for name in (_name(*parts) for parts in choices) if name not in self.used), _name(*choices[-1], number))
 
 
 def are_twins(taken: Identified, source: Placed) -> bool:
-    """Whether a file that is taken already and another one agree as far as both go; of two that have not changed since they were read,
-    their sources say so."""
+    """Whether a taken file and another one agree as far as both go; if neither has changed since it was read, their sources
+    decide."""
     if is_of_other(source, taken.shown, taken.node_id):
         return False
     if source.seen_as and taken.seen_as == taken.source_id:
@@ -221,7 +221,7 @@ def are_twins(taken: Identified, source: Placed) -> bool:
 
 
 def is_of_other(source: Placed, path: str, node: int | None) -> bool:
-    """Whether a capture cannot be the one at another path, for it is of another node, though their texts are the same."""
+    """Whether a capture differs from the one at another path, even with the same text, because it is of another node."""
     return bool(source.capture) and path != source.shown and None not in (node, source.node_id) and node != source.node_id
 
 
@@ -239,22 +239,22 @@ def continues(source: Placed, entry: Known) -> bool:
 
 
 def may_grow(source: Inspected, now: float, settled_after: float) -> bool:
-    """Whether the last record may still lack its end: of a fresh file that is logged to, or that ends within a line, for it may be a copy that is
-    just being made.  Of a compressed log it lacks its end only where the file does."""
+    """Whether the last record may be incomplete: in a fresh file that is logged to, or that ends within a line and so may be a copy in the
+    making.  In a compressed log it is incomplete only if the file is."""
     if not is_fresh(source, now, settled_after):
         return False
     return source.capture is None if source.compressed else source.ends_torn or not is_rotated(source)
 
 
 def is_in_the_making(source: Inspected, now: float, settled_after: float) -> bool:
-    """Whether a log or what grows like one may be a copy that lacks its end: nobody logs to it, and it is fresh, for logrotate copies or
-    compresses it just now."""
+    """Whether a log, or a capture that grows like one, may be an incomplete copy: nobody logs to it and it is fresh, so logrotate may be
+    copying or compressing it."""
     return is_fresh(source, now, settled_after) and is_rotated(source) and (source.capture is None or source.capture in GROWING)
 
 
 def is_fresh(source: Inspected, now: float, settled_after: float) -> bool:
-    """Whether a file was changed within the last `settled_after` seconds and is not out of an archive.  A change in the future is a clock that is
-    wrong, and no reason to wait."""
+    """Whether a file was changed within the last `settled_after` seconds and is not out of an archive.  A change in the future means a wrong
+    clock, and is no reason to wait."""
     return 0 <= now - source.modified < settled_after and not source.is_whole
 
 

@@ -22,7 +22,7 @@ from ingestion.sources import owners
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, GROWING, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Found, Inspected, grown
 
 SAMPLE = 64 << 10
-# Prose in which captures are pasted: what nothing else knows.
+# The kind of prose into which captures are pasted, if no other module knows it.
 DOCUMENT = "document"
 
 
@@ -91,7 +91,7 @@ def inspected(found: Found, ends: Ends, nature: Nature) -> Inspected:
 
 
 def tells_of(nature: Nature) -> owners.Tells:
-    """What the beginning of a file tells of nodes and hosts; a client's log tells nothing, for its cluster may be another."""
+    """What the beginning of a file tells of nodes and hosts; a client's log tells nothing, because its cluster may be another."""
     if not nature.text or (nature.capture is None and nature.kind in kinds_of_others()):
         return owners.Tells()
     is_of_node = captures.is_of_node(nature.capture) if nature.capture else True
@@ -107,7 +107,7 @@ def ends_of(path: str) -> Ends:
         return Ends(size=0, disk_size=0, modified=modified, outcome=EMPTY, reason="the file is empty")
     with open_bytes(path, objects.ENDS_BUFFER) as file:
         if not is_uri(path):
-            # Of the file that was opened: the name may be another's by now.
+            # Those of the opened file: the name may be another file's by now.
             status = os.fstat(file.fileno())
             size, modified = status.st_size, status.st_mtime
         ends = Ends(size=size, disk_size=size, modified=modified)
@@ -162,7 +162,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
     if found is not None:
         return found
     if not envelope.begins(text.lstrip().split(b"\n", 1)[0]) and not text[:1].isspace():
-        # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is none.
+        # Prose in which log lines are pasted among other things; a log that begins with a warning of the JVM is not prose.
         found = captured(shown, text)
         if found is not None and found.kind == DOCUMENT:
             return found
@@ -170,7 +170,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
 
 
 def foreign_encoding(sample: bytes) -> str | None:
-    """What a text is that is neither ASCII nor UTF-8, or has line ends of old Macs, and how to convert it; None if it is no such text."""
+    """A message for a text in UTF-16 or with the line ends of old Macs, and how to convert it; None for other texts."""
     zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
     if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
         return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
@@ -192,6 +192,6 @@ def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | Non
         first_at=evidence[0][0] if evidence and kind in GROWING else 0,
         evidence=evidence,
         text=sample,
-        # A document of JSON need not end with a line's end.
+        # A JSON document need not end with a line end.
         ends_in_lines=kind in GROWING,
     )

@@ -1,6 +1,6 @@
-"""What later runs need of `bronze.sources`, kept from run to run: a log that is followed has a row for each run, and most say what later ones say.
+"""The rows of `bronze.sources` that later runs need, cached between runs: a followed log has a row for each run, and most are superseded.
 
-What is known of files is decided by `bronze.sources` alone: without this file a run reads all of it, and says the same.
+Only a cache: without this file a run reads all of `bronze.sources`, with the same result.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ingestion.sources.said import READ
 from ingestion.sources.seen import code
 from ingestion.warehouse import opened, put
 
-# The file is written again when there are as many new rows, and a quarter of what it holds.
+# The file is rewritten when there are at least so many new rows, and a quarter of those it holds.
 LEAST = 1_000
 ABOUT = b"about"
 
 
 @dataclass(frozen=True)
 class About:
-    """What was kept: of which table, by which code, up to which batch, and how many rows the table had then."""
+    """What the cache holds: of which table, by which code, up to which batch, and how many rows the table had then."""
 
     table: str
     code: str
@@ -36,14 +36,14 @@ class About:
 
 
 def rows(path: str, file: Path) -> pa.Table:
-    """The rows of `bronze.sources` that `earlier.Past` takes something from, in order.  `file`: where they are kept."""
+    """The rows of `bronze.sources` that `earlier.Past` uses, in order.  `file`: the cache."""
     table = opened(path)
     total = sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
     about = About(str(table.metadata().id), code(), 0, 0)
     before, held = _read(file, about)
     new = newer(table, before.batch)
     if held is not None and (before.rows + len(new) != total or held.schema != new.schema):
-        # Rows are gone, or have other columns.
+        # The table has lost rows, or has other columns.
         before, held, new = about, None, newer(table, 0)
     found = new if held is None else pa.concat_tables([held, new])
     if len(new) < max(LEAST, (0 if held is None else len(held)) // 4):
@@ -60,7 +60,7 @@ def newer(table: DeltaTable, batch: int = 0) -> pa.Table:
 
 
 def needed(table: pa.Table) -> pa.Table:
-    """Of rows in order the last of each file, by path and by source, and the first that shows something."""
+    """The rows needed, of rows in order: the last of each file, by path and by source, and the first that shows something new."""
     table = table.append_column("row", pa.array(np.arange(len(table))))
     read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
     lasts = (last_of(table, *PLACE), last_of(read, *PLACE), last_of(read, "source_id"))
@@ -78,7 +78,7 @@ def _first_shown(read: pa.Table) -> Iterator[int]:
 
 
 def _read(file: Path, now: About) -> tuple[About, pa.Table | None]:
-    """What was kept, if it is of this table and code."""
+    """The cache, if it is of this table and code."""
     try:
         kept = pa.ipc.open_file(file.read_bytes()).read_all()
         about = About(**json.loads(kept.schema.metadata[ABOUT]))

@@ -1,4 +1,4 @@
-"""OpenTelemetry's JSON of logs (OTLP 1.x, `resourceLogs`), in which a message holds the records of many files: as lines of JSON, one each.
+"""Turns OpenTelemetry's JSON of logs (OTLP 1.x, `resourceLogs`), where one message holds records of many files, into lines of JSON, one a record.
 
 The lines are of the form that `wrappers.yml` knows as `json`, with the record's text, its time, host, file, and, where an appender of the program itself
 has sent it, level, logger, thread and stack trace.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MARK = b'"resourceLogs"'
-# Where the mark is, if the message is one: it is the only key.
+# The mark is the only key of such a message, so it stands within its first bytes.
 MARK_WITHIN = 200
 # Attributes of a resource or a record that say who wrote it, and into which file; the first that is there.
 HOSTS = ("k8s.pod.name", "container.name", "host.name", "service.instance.id")
@@ -19,7 +19,7 @@ FILES = ("log.file.path", "log.file.name", "log.iostream")
 
 
 def lines_of(message: bytes) -> bytes:
-    """A message as lines; one that has another form stays as it is."""
+    """A message as lines; a message of another form stays as it is."""
     if MARK not in message[:MARK_WITHIN]:
         return message
     try:
@@ -58,7 +58,7 @@ def _attributes(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(given: dict[str, Any]) -> Any:
-    """A value out of what says its type."""
+    """The value within OTLP's wrapper that names its type."""
     for kind, value in given.items():
         if kind == "kvlistValue":
             return {entry["key"]: _value(entry.get("value", {})) for entry in value.get("values", ())}

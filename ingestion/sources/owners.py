@@ -1,7 +1,7 @@
-"""Whose a file is where its own text does not say it: by its folder, by its name, by the host that it names.
+"""Finds the node of a file whose own text does not say it: by its folder, by its name, by the host that it names.
 
-No Spark here, no files either.  What each file tells (`Tells`) and how it is called (`File`), those of earlier runs among them, give
-the node of each capture and who says so (`Cluster.owner`).  Words, hosts and what says which nodes there are: `catalogue/nodes.yml`.
+No Spark here, no files either.  What each file tells (`Tells`) and where it lies (`File`), including files of earlier runs, decide the
+node of each capture and how it is known (`Cluster.owner`).  Words, hosts and the texts that tell a cluster's nodes: `catalogue/nodes.yml`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 from ingestion.records.clues import node_number
 
-# (name of a word, what is before it): names of one style count in one way.
+# (name of a word, text before it): names of one style number nodes in one way.
 Style = tuple[str, str]
-# What is in a name where a time stood.
+# Replaces a time in a name.
 TIME = "~"
 TIMES = re.compile(
     r"(?<!\d)(?:20\d\d([-_.]?)[01]\d\1[0-3]\d(?:[t_\-. ]?[0-2]\d[:\-_.]?[0-5]\d(?:[:\-_.]?[0-5]\d)?(?:[.,]?\d{3})?z?)?|1\d{9}(?:\d{3})?)(?![\da-z])"
 )
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{2})")
 SEPARATORS = "-_. "
-# A hundred places of one clue tell what a thousand tell; around each, for a line of JSON may have megabytes.
+# A hundred places of one clue tell as much as a thousand; around each only so many characters count, because a line of JSON may have megabytes.
 MOST_PLACES = 100
 REACH = 1000
 
@@ -43,7 +43,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A number that a name may give: after which word, and what else the name says before it (`my-cluster`)."""
+    """A number in a name that may be a node's: the word before it, and what the name says before that (`my-cluster`)."""
 
     word: Word
     stem: str
@@ -51,27 +51,27 @@ class Candidate:
 
     @property
     def style(self) -> Style:
-        """What it has in common with other names that count as it does."""
+        """What names that are numbered in the same way have in common."""
         return self.word.name, self.stem
 
 
 @dataclass(frozen=True)
 class Clue:
-    """A text that tells of nodes or hosts.  `words`: small letters, one of which its line holds; `kinds`: of files that it is looked for in."""
+    """A text that tells of nodes or hosts.  `words`: in lower case, one of which its line holds; `kinds`: of files in which it is looked for."""
 
     words: tuple[str, ...]
     pattern: re.Pattern[str]
     kinds: frozenset[str] = frozenset()
 
     def find(self, text: str, small: str) -> Iterator[re.Match[str]]:
-        """Where it is in a text; `small`: the same in small letters.  Words are found a hundred times faster than patterns."""
+        """Its places in a text; `small`: the text in lower case.  Words are found a hundred times faster than patterns."""
         count = 0
         for word in self.words:
             at = small.find(word)
             while at >= 0 and count < MOST_PLACES:
                 count += 1
                 line, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-                # An answer may be below its question.
+                # If the pattern goes over lines: an answer may be below its question.
                 stop = len(text) if stop < 0 or r"\n" in self.pattern.pattern else stop
                 end = min(stop, at + REACH)
                 yield from self.pattern.finditer(text, max(line, at - REACH), end)
@@ -99,7 +99,7 @@ class Knowledge:
 
 @lru_cache(maxsize=1)
 def content() -> dict[str, Any]:
-    """The data file."""
+    """The content of `catalogue/nodes.yml`."""
     found: dict[str, Any] = without_lines(read_yaml(CATALOGUE / "nodes.yml"))
     return found
 
@@ -111,7 +111,7 @@ def without_lines(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def knowledge() -> Knowledge:
-    """What names and texts mean."""
+    """`catalogue/nodes.yml`, compiled once."""
     data = content()
     words = tuple(
         Word(
@@ -146,7 +146,7 @@ def knowledge() -> Knowledge:
 
 
 def any_word(words: Iterable[str]) -> str:
-    """A pattern for any of some words, whole: digits may follow, for zk1 is a zk."""
+    """A pattern for any of some whole words; digits may follow, because zk1 is a zk."""
     return f"(?<![a-z])(?:{'|'.join(sorted(map(re.escape, words), key=len, reverse=True))})(?![a-z])"
 
 
@@ -160,7 +160,7 @@ def clues(entries: dict[str, Any]) -> tuple[Clue, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tells:
-    """What a text tells of nodes: `members`: those that the cluster has, `hosts`: (host, node), `own`: the node that it is of,
+    """What a text tells of nodes.  `members`: nodes of the cluster; `hosts`: (host, node); `own`: the node that the text is of;
     `host`: the machine on which it was taken."""
 
     members: tuple[int, ...] = ()
@@ -171,7 +171,7 @@ class Tells:
 
 def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True) -> Tells:
     """What the beginning of a file tells.  `own`: the node that its lines name as their writer; `is_of_node`: whether this kind of
-    file mentions one node or its machine, so that a host in it is that one's."""
+    file is about one node or its machine, so that a host in it is that node's."""
     known, small = knowledge(), text.lower()
     if own is None:
         named = {int(match["node"]) for clue in known.own if kind in clue.kinds for match in clue.find(text, small)}
@@ -192,7 +192,7 @@ def tells(text: str, kind: str, own: int | None = None, is_of_node: bool = True)
 
 
 def machine_in(text: str, small: str) -> str | None:
-    """The machine on which a capture was taken, where its text names one alone."""
+    """The machine on which a capture was taken, if its text names exactly one."""
     known = knowledge()
     hosts = {match["host"].lower() for clue in known.machines for match in clue.find(text, small)}
     hosts = {host for host in hosts if not known.nowhere.fullmatch(host)}
@@ -200,7 +200,7 @@ def machine_in(text: str, small: str) -> str | None:
 
 
 def hosts_in(text: str) -> set[str]:
-    """The hosts of an address or a list of them, in small letters, without those that do not belong to a machine."""
+    """The hosts of an address or a list of them, in lower case, without those that do not belong to a machine."""
     known = knowledge()
     for pattern in known.addresses:
         found = {match["host"].strip("[]").lower() for match in pattern.finditer(text.strip())}
@@ -210,13 +210,13 @@ def hosts_in(text: str) -> set[str]:
 
 
 def plain(name: str) -> str:
-    """A name in small letters, its words parted, without times."""
+    """A name in lower case, with its words separated and its times replaced."""
     return TIMES.sub(TIME, CAMEL.sub("-", name).lower())
 
 
 @lru_cache(maxsize=1 << 16)
 def candidates(name: str) -> tuple[Candidate, ...]:
-    """The numbers that a name may give; none if it is of another program."""
+    """The numbers in a name that may be nodes; none if the name is of another program."""
     known = knowledge()
     text = plain(name)
     if known.processes.search(text):
@@ -233,16 +233,16 @@ def candidates(name: str) -> tuple[Candidate, ...]:
 
 
 def is_others(name: str) -> bool:
-    """Whether a name is of another program or an application, where it does not say a node."""
+    """Whether a name is of another program, or of an application without naming a node."""
     text = plain(name)
     return bool(knowledge().processes.search(text)) or (bool(knowledge().clients.search(text)) and not candidates(name))
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it lies there.  `root`: the path that was given, above which nothing counts; `takes_node`: whether a folder or a name may
-    say who it belongs to; `is_foreign`: whether it is of another program than a node; `nodes`: that its content names as its own;
-    `path_node`: the node that was said for its path, `is_said_of_file`: by its own name, not by a folder."""
+    """A file and what is known of it.  `root`: the given path, above which nothing counts; `takes_node`: whether a folder or a name may
+    decide its node; `is_foreign`: whether it is of another program than a node; `nodes`: those that its content names as its own;
+    `path_node`: the node that was said for its path, `is_said_of_file`: by the file's own name, not by a folder."""
 
     cluster: str
     root: str
@@ -259,13 +259,13 @@ class File:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Its folder and those above it up to the root, nearest first; its folder alone where that does not lie below the root."""
+        """Its folder and those above it up to the root, nearest first; its folder alone if that does not lie below the root."""
         return folders_up_to(self.root, self.folder)
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The node of a file, who says so (content, host, path, folder or name), and what contradicts it or why it is not known."""
+    """The node of a file, how it is known (content, host, path, folder or name), and what contradicts it or why it is not known."""
 
     node: int | None = None
     known_by: str | None = None
@@ -274,8 +274,8 @@ class Owner:
 
 @dataclass
 class Held:
-    """What lies below a folder.  `nodes`: of its files, by all but their folders; `own`: those that content shows, except for files in
-    folders that are named after a node; `paths`: what the paths of the latter say; `is_foreign`: files of another program are there."""
+    """What lies below a folder.  `nodes`: nodes of its files, known otherwise than by folder; `own`: those known by content or host, except from
+    folders named after a node; `paths`: the `path_node` of the files behind `own`; `is_foreign`: files of another program are there."""
 
     nodes: set[int] = field(default_factory=set)
     own: set[int] = field(default_factory=set)
@@ -302,14 +302,14 @@ class Cluster:
         self.held = self._held()
 
     def _counting_alone(self) -> set[int]:
-        """The nodes that names say there are, where nothing else does."""
+        """The nodes of the cluster by names alone, if nothing else tells them."""
         ports = knowledge().ports
         plausible = {
             style: {number for number in numbers if number < 100_000 and number not in ports} for style, numbers in self.numbers.items()
         }
         certain = {number for style, word in self.words.items() if word.counts_alone == "always" for number in plausible[style]}
         if certain:
-            # A node that only names of another style name fills up the run of the others, or continues with it.
+            # Nodes that only names of other styles give count if all nodes together then make a run.
             others = {number for style, numbers in plausible.items() if 0 not in self.numbers[style] for number in numbers}
             return certain | others if is_run(certain | others) else certain
         sets = {
@@ -317,12 +317,12 @@ class Cluster:
             for style, word in self.words.items()
             if word.counts_alone == "in_sets" and len(plausible[style]) > 1 and max(plausible[style]) < 1000
         }
-        # Pods count from 0 whatever the ids are: other names go before them.
+        # Pods are numbered from 0 whatever the ids are: other names take precedence.
         chosen = {style for style in sets if 0 not in self.numbers[style]} or sets
         return {number for style in chosen for number in plausible[style]}
 
     def _offsets(self) -> dict[Style, int | None]:
-        """What is to be added to the numbers of each style to have ids; None if its names count otherwise than ids do."""
+        """What to add to the numbers of each style to get ids; None if its names are numbered otherwise than the ids."""
         told: dict[Style, set[tuple[int, int]]] = defaultdict(set)
         places = {(file.root, file.folder, file.nodes[0]) for file in self.files if len(file.nodes) == 1}
         pairs = {(host, node) for host, node in self.hosts.items()}
@@ -342,7 +342,7 @@ class Cluster:
             return offsets.pop()
         if len(offsets) > 1 and 0 not in offsets:
             return None
-        # Where only one name differs from its content, or some of several, that is a mistake.
+        # If only one name differs from its content, or some of several, that is a mistake.
         if numbers <= self.known:
             return 0
         if is_ordinal and min(numbers) == 0 and is_run(numbers) and is_run(self.known) and len(numbers) == len(self.known):
@@ -368,12 +368,12 @@ class Cluster:
                 if is_own:
                     here.own |= nodes
                     here.paths.add(file.path_node)
-                # What lies in a folder that is named after a node says nothing of the folders above it.
+                # What lies in a folder that is named after a node says nothing about the folders above it.
                 is_own = is_own and self.by_name(os.path.basename(folder)).node is None
         return held
 
     def said(self, file: File) -> Owner:
-        """The node of a file by all but its folder."""
+        """The node of a file by everything except its folder."""
         if file.nodes:
             return Owner(file.nodes[0], "content")
         if file.is_said_of_file:
@@ -387,7 +387,7 @@ class Cluster:
 
     def by_name(self, name: str) -> Owner:
         """The node that a name says: by a host in it, else by a number that is a node's."""
-        # Not `lru_cache` on a method: with the cluster in it, it would be a cycle, and an ingestion does not collect these.
+        # Not `lru_cache`: it would hold the cluster in a reference cycle, and an ingestion does not collect these.
         if name not in self.named:
             self.named[name] = self._by_name(name)
         return self.named[name]
@@ -418,8 +418,8 @@ class Cluster:
         }
 
     def by_folder(self, file: File) -> Owner:
-        """The node of the nearest folder above whose known files all agree; its `known_by` is content where these files say it
-        themselves, name where the folder is only named after the node."""
+        """The node of the nearest folder above whose known files all agree; its `known_by` is content if these files say it
+        themselves, name if the folder is only named after the node."""
         for folder in file.folders:
             here = self.held[folder]
             is_root = folder == file.folders[-1]
@@ -435,7 +435,7 @@ class Cluster:
         return Owner()
 
     def may_be(self, name: str, node: int | None) -> bool:
-        """Whether a name does not mention another number only: a folder's node is not that of a file called after a node that is not known."""
+        """Whether a name allows a node: a file named after a node that is not known does not belong to its folder's node."""
         numbers = {candidate.number + (self.offsets.get(candidate.style) or 0) for candidate in candidates(name)}
         return not numbers or node in numbers or self.by_name(name).node is not None
 
@@ -472,10 +472,10 @@ def is_run(numbers: set[int]) -> bool:
     return bool(numbers) and max(numbers) - min(numbers) + 1 == len(numbers)
 
 
-# Thousands of files lie in one folder.
+# Cached: thousands of files lie in one folder.
 @lru_cache(maxsize=1 << 12)
 def folders_up_to(root: str, folder: str) -> tuple[str, ...]:
-    """A folder and those above it up to the root, nearest first; the folder alone where it does not lie below the root."""
+    """A folder and those above it up to the root, nearest first; the folder alone if it does not lie below the root."""
     below = os.path.relpath(folder, root) if root else "."
     parts = [] if below == "." or below.startswith("..") else below.split("/")
     return tuple(os.path.join(root, *parts[:count]) for count in range(len(parts), -1, -1)) if parts else (folder,)
@@ -488,7 +488,7 @@ def names_up_to(root: str, folder: str) -> tuple[str, ...]:
 
 
 def nodes_told(file: File) -> Iterator[int]:
-    """The nodes that a file or its path says there are."""
+    """The cluster's nodes that a file or its path names."""
     yield from file.nodes
     yield from file.members
     if file.path_node is not None:
@@ -496,7 +496,7 @@ def nodes_told(file: File) -> Iterator[int]:
 
 
 def host_map(files: Iterable[File]) -> dict[str, int]:
-    """Host → node; hosts of several nodes are left out, and so are short forms that mean several or say no more than a tool does."""
+    """Host → node, without hosts of several nodes, and without short forms that are ambiguous or just a common word or a program's name."""
     nodes: dict[str, set[int]] = defaultdict(set)
     for file in files:
         for host, node in file.hosts:
@@ -509,14 +509,14 @@ def host_map(files: Iterable[File]) -> dict[str, int]:
 
 
 def says_machine(host: str) -> bool:
-    """Whether a host can be looked for in names: it is more than a word that may be in any of them."""
+    """Whether a host is distinctive enough to be looked for in names: not a common word or a program's name."""
     known = knowledge()
     return len(host) > 2 and not any(pattern.fullmatch(host) for pattern in (known.tools, known.processes, known.clients, known.common))
 
 
 @lru_cache(maxsize=1 << 12)
 def host_pattern(host: str) -> re.Pattern[str]:
-    """A host as names have it: any of . - _ between its parts, and nothing that continues before or behind it."""
+    """A pattern for a host in names: any of . - _ : between its parts, and no letter or digit before or after it."""
     parts = r"[.\-_:]".join(re.escape(part) for part in re.split(r"[.\-_:]+", host) if part)
     return re.compile(rf"(?<![a-z0-9]){parts}(?![a-z0-9])")
 
@@ -530,7 +530,7 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
 
 
 def layout_for(name: str) -> str | None:
-    """The `--layout` that takes the last number of a file's name, besides its times, for the node; None if it has none."""
+    """The `--layout` that takes the last number in a file's name, times aside, as the node; None if it has none."""
     spans = [match.span() for match in TIMES.finditer(name.lower())]
     numbers = [match.span() for match in re.finditer(r"(?<!\d)\d{1,9}(?!\d)", name)]
     free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in spans)]

@@ -1,8 +1,8 @@
-"""Samples that Prometheus keeps, or what answers as it does (Thanos, Mimir, VictoriaMetrics): prometheus+http://host:9090?match[]={job="kafka"}.
+"""Samples from Prometheus, or a compatible server (Thanos, Mimir, VictoriaMetrics): prometheus+http://host:9090?match[]={job="kafka"}.
 
-What `query_range` gives for an hour is taken for a file that is called prometheus+http://host:9090/<matcher>/<step>s/<from>-<to>, in which each
-line is the answer for one metric.  The last of these names in `bronze.sources` says how far a matcher has been asked, so each sample counts once.
-Of the hour that goes on so much is a file as is there.
+The answer of `query_range` for an hour becomes a file named prometheus+http://host:9090/<matcher>/<step>s/<from>-<to>, in which each line is the
+answer for one metric.  The last of these names in `bronze.sources` says how far a matcher has been queried, so each sample counts once.  The file of
+the current hour holds what is there so far.
 
 The URI's query: `match[]`, a series selector as Prometheus' federation takes it, once or several times (default: what brokers export); `step`,
 seconds between two samples (60); `days`, how far the first run goes back (1).  A user and a password come from ~/.netrc, a token from
@@ -26,7 +26,7 @@ from ingestion.sources.stages import Found
 
 NAME = re.compile(r"(?P<series>.+/\d+s)/(?P<first>\d{4}-[\dT:-]+Z)-(?P<end>\d{4}-[\dT:-]+Z)")
 DEFAULT_MATCHERS = ['{__name__=~"(kafka|java|jvm|process|zookeeper)_.+"}']
-# So long a time is one file; its text is held, so that a time with more of it is taken in shorter pieces.
+# One file covers so many seconds; its text is held in memory, so a time with more bytes is queried in shorter pieces.
 FILE_SECONDS, FILE_BYTES = 3600, 64 << 20
 TIMEOUT_SECONDS = 120.0
 
@@ -43,7 +43,7 @@ class Asked:
 
     @classmethod
     def by(cls, uri: str) -> Asked:
-        """Raises CannotReach for a URI that cannot be."""
+        """Parse a URI.  Raises CannotReach for an invalid one."""
         parts = urlsplit(uri)
         if "@" in parts.netloc:
             raise CannotReach(f"{parts.scheme}://{parts.hostname}: no user or password in the address; put them into ~/.netrc")
@@ -62,7 +62,7 @@ class Asked:
 
 
 def ends(names: Iterable[str]) -> dict[str, int]:
-    """By address, matcher and step the time up to which it was asked, in seconds since 1970.  `names`: of all files that were read."""
+    """Address, matcher and step → time up to which it was queried, in seconds since 1970.  `names`: of all files that were read."""
     found: dict[str, int] = {}
     for name in names:
         if name.startswith("prometheus+") and (parts := NAME.fullmatch(name)) is not None:
@@ -71,14 +71,14 @@ def ends(names: Iterable[str]) -> dict[str, int]:
 
 
 def marks(uri: str) -> dict[str, int]:
-    """What changes when there is more to ask for: the step of now, by the clock."""
+    """A number that changes when there is more to query: that of the current step, by the clock."""
     asked = Asked.by(uri)
     return {uri: int(time.time()) // asked.step}
 
 
 def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whole_end: Callable[[Found], int]) -> Iterator[Found]:
-    """What was not asked for yet, as files.  `names`: of all files that were read; `settled_after`: seconds after which no more samples of a time
-    come; `spool`: where the answers lie.  Raises CannotReach."""
+    """What was not queried yet, as files.  `names`: of all files that were read; `settled_after`: seconds after which no more samples of a time
+    arrive; `spool`: takes the answers.  Raises CannotReach."""
     asked, now = Asked.by(uri), int(time.time() - max(settled_after, 0))
     until, known = now - now % asked.step, ends(names)
     for matcher in asked.matchers:
@@ -97,8 +97,8 @@ def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whol
 
 
 def answers(asked: Asked, matcher: str, first: int, end: int) -> bytes:
-    """The answers for all metrics of a matcher, a line each; nothing where there is no sample.  `end` is the first second that does not belong to
-    it."""
+    """The answers for all metrics of a matcher, a line each; empty if there is no sample.  `end`: the first second that does not belong to
+    them."""
     times = {"start": first, "end": end - 1}
     lines = []
     for name in _get(asked, "label/__name__/values", {"match[]": matcher, **times}, is_data=True):
@@ -109,14 +109,14 @@ def answers(asked: Asked, matcher: str, first: int, end: int) -> bytes:
 
 
 def _of_metric(matcher: str, name: str) -> str:
-    """A selector of the series of one metric that a matcher takes."""
+    """A selector for the series of one metric that a matcher selects."""
     labels = matcher[matcher.index("{") + 1 : matcher.rindex("}")].strip().strip(",") if "{" in matcher else ""
     own = '__name__="' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return "{" + (f"{labels},{own}" if labels else own) + "}"
 
 
 def _get(asked: Asked, path: str, parameters: dict[str, Any], is_data: bool = False) -> Any:
-    """The bytes of an answer, or what it holds as data.  Raises CannotReach, with what the server says."""
+    """The bytes of an answer, or its data.  Raises CannotReach with the server's message."""
     import requests
 
     token = os.environ.get("CHRONICLE_PROMETHEUS_TOKEN")

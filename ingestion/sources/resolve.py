@@ -1,4 +1,4 @@
-"""Whose each file is, and in which time zone: inspected to placed.  No Spark here."""
+"""Gives each file its node and its time zone: inspected to placed.  No Spark here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ingestion.sources.stages import GROWING, Inspected, Placed, grown
 
 @dataclass(frozen=True)
 class Zoned:
-    """The time zone of a file, who says so, and what is doubtful about it."""
+    """The time zone of a file, how it is known, and what is doubtful about it."""
 
     zones: tuple[tuple[int, str], ...]
     known_by: str = "default"
@@ -93,15 +93,15 @@ def of_capture(source: Inspected, owner: owners.Owner, told: list[tuple[int, int
 
 
 def by_time(source: Inspected, told: list[tuple[int, int]]) -> owners.Owner:
-    """Several nodes in one folder: the one that the other files name last before this one begins."""
+    """If several nodes write into one folder: the node that the other files name last before this one begins."""
     nearest = [node for at, node in told if at <= source.first_at] or [told[0][1]]
     text = f"nodes {sorted({node for _, node in told})} write into this folder; assigned to node {nearest[-1]} by time"
     return owners.Owner(nearest[-1], "folder", (text,))
 
 
 def folders_in_turns(sources: Sequence[Inspected]) -> set[str]:
-    """Folders in which nodes wrote logs one after the other, as where a machine was given another id: no log of one lies within the
-    time of another's."""
+    """Folders in which nodes wrote logs one after the other, as on a machine that was given another id: the logs of two nodes never overlap
+    in time."""
     spans: dict[str, list[tuple[int, int, tuple[int, ...]]]] = {}
     for source in sources:
         if source.envelope and source.takes_nodes and len(source.nodes) == 1:
@@ -115,13 +115,13 @@ def folders_in_turns(sources: Sequence[Inspected]) -> set[str]:
 
 
 def files_of(sources: Sequence[Inspected]) -> list[owners.File]:
-    """What decides whose each source is."""
+    """What decides the node of each source."""
     without_links = {folder: real(folder) for folder in {source.folder for source in sources}}
     return [file_of(source, without_links[source.folder]) for source in sources]
 
 
 def file_of(source: Inspected, folder: str) -> owners.File:
-    """What decides whose a source is.  `folder`: its own, without links."""
+    """What decides the node of a source.  `folder`: its own, with links resolved."""
     is_log = source.envelope is not None and source.takes_nodes and source.kind != "log4j_log"
     return owners.File(
         cluster=source.cluster_id,

@@ -1,18 +1,18 @@
-"""What is said of a file at the end of a run, whether it was opened in it or not."""
+"""What a run reports of a file at its end, whether it opened the file or not."""
 
 from __future__ import annotations
 
 from ingestion import captures
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNREADABLE, Identified, Placed
 
-# What of an outcome in `bronze.sources` says that records were taken, to the end of the file or to a fault.
+# Outcomes in `bronze.sources` of files whose records were taken: to the end, or up to a fault.
 CUT = "cut"
 READ = (TO_READ, CUT)
 TORN = "ends in the middle of a line, which is loaded as it is"
 
 
 def fault(source: Identified, is_held: bool) -> str | None:
-    """Why a file could not be read as a log, or not to its end; of one of no known layout nothing, for these are only counted.  `is_held`: it may
+    """Why a file could not be read as a log, or not to its end; None for one of no known layout, since these are only counted.  `is_held`: it may
     still grow."""
     if source.outcome in (MISSING, EMPTY, BINARY, UNREADABLE, REFUSED, FAILED):
         return f"{source.shown}: {source.outcome}: {source.reason}"

@@ -1,10 +1,10 @@
-"""What files were found to be, kept from run to run: a file that is unchanged is not opened again, and a cluster whose files are all unchanged is
-passed by, for its files are looked at together and nothing else can be found.
+"""A cache of what files were found to be, between runs: an unchanged file is not opened again, and a cluster whose files are all unchanged is
+skipped, because its files are looked at together and nothing else can be found.
 
-A file is unchanged where its place on disk, its size and both its times are (the time of its status moves with every write, whatever sets the other
+A file is unchanged if its place on disk, its size and both its times are (the status time moves with every write, even if the other one is set
 back), it was asked for in the same way, and the code that looks at it is the same.  Only what was read to its end is kept; a file whose last record
 may still grow, or that changed within the last seconds, is looked at again.  What is to be read is decided by `bronze.sources` alone: a cluster is
-passed by where that says of each file what it said when the file was read.  Without what is kept a run is slower and says the same.
+skipped if the rows there still say of each file what they said when it was read.  Without the cache a run is slower, with the same result.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from ingestion.warehouse import put
 # All of the package `ingestion`.
 HERE = Path(__file__).parent.parent
 KEPT = (TO_READ, COPY, EMPTY, BINARY, UNKNOWN)
-# Clocks of file systems are this coarse at worst (FAT).
+# Resolution of the coarsest file system clocks (FAT).
 COARSEST_SECONDS = 2.0
-# Files that are written as one: who writes remembers all that has been written of it, to say nothing twice.
+# Files that are pickled together: the pickler remembers everything it has written, to write nothing twice.
 AT_ONCE = 5_000
-# A cluster that was not looked for as long is dropped.
+# A cluster that was not asked for in so long is dropped.
 UNUSED_SECONDS = 30 * 86_400
 
-# What a file is on disk, and how it was asked for.
+# A hash of a file's state on disk and of how it was asked for.
 Mark = bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run says of a file that is as it was.  `mark`: of it on disk and how it was asked for, as far as what it is hangs on that; `path`: of all
-    that its path says."""
+    """What a run reports of an unchanged file.  `mark`: hash of its state on disk and of the options that decide what it is found to be; `path`: hash
+    of everything that its path says."""
 
     mark: Mark
     path: Mark
@@ -59,7 +59,7 @@ class Summary:
     is_nodeless: bool
 
     def holds(self, found: Found, mark: Mark, last: LastSaid | None) -> bool:
-        """Whether a file is as it was, and `bronze.sources` says last of it that it was read to its end, or why it was not.  `mark`: as it is now."""
+        """Whether a file is unchanged, and its last row in `bronze.sources` says that it was read to its end, or why not.  `mark`: as it is now."""
         if last is None or (mark, path_mark(found)) != (self.mark, self.path):
             return False
         outcome, disk_size, source_id, end, node_id = last
@@ -72,7 +72,7 @@ class Summary:
 
 @dataclass
 class Passed:
-    """The files of clusters that are passed by: how many of each outcome, and what is said of them."""
+    """The files of skipped clusters: how many of each outcome, and what is reported of them."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Passed:
 
 
 class OfCluster:
-    """What is kept of a cluster, by path: what is said of each file, and, read when somebody asks for it, what each was found to be."""
+    """The cache of one cluster, by path: the summary of each file and, read when first needed, what each was found to be."""
 
     def __init__(self, file: Path, code: str) -> None:
         self.file, self.code = file, code
@@ -103,7 +103,7 @@ class OfCluster:
         return self._part(1) if self.summaries else {}
 
     def _part(self, number: int) -> dict[str, Any]:
-        """The first or the second of two dictionaries."""
+        """The summaries (0) or what the files were found to be (1)."""
         try:
             with self.file.open("rb") as kept:
                 if kept.readline().decode().strip() != self.code:
@@ -117,7 +117,7 @@ class OfCluster:
             return {}
 
     def write(self, summaries: Mapping[str, Summary], sources: Mapping[str, Inspected]) -> None:
-        """Keep these, and nothing else."""
+        """Replace the cache with these."""
         with gzip.GzipFile(fileobj=(kept := io.BytesIO()), mode="wb", compresslevel=1) as packed:
             for values in (summaries, sources):
                 items = iter(values.items())
@@ -129,30 +129,30 @@ class OfCluster:
 
 
 class Seen:
-    """The files of earlier runs; `pass_by` a cluster whose files are all as they were, `find` an unchanged file, `note` what another one is, `keep`
-    them all when the run is committed."""
+    """The files of earlier runs: `pass_by` skips a cluster whose files are all unchanged, `find` gives an unchanged file, `note` remembers what
+    another one is, and `keep` writes all down when the run is committed."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
         self.code = code() if folder else ""
         self.passed: dict[str, Passed] = {}
         self._clusters: dict[str, OfCluster] = {}
-        # Of files that are looked at: their marks and times, and what they are.
+        # Of the files that are looked at: their marks and times of change, and what they were found to be.
         self._marks: dict[str, tuple[Mark, int]] = {}
         self._found: dict[str, tuple[Mark, int, Inspected]] = {}
         if folder and folder.is_file():
-            # As releases before had it.
+            # Earlier releases had a file here.
             folder.unlink()
 
     def of(self, cluster: str) -> OfCluster:
-        """What is kept of a cluster."""
+        """The cache of a cluster."""
         assert self.folder is not None
         if cluster not in self._clusters:
             self._clusters[cluster] = OfCluster(self.folder / file_name(cluster), self.code)
         return self._clusters[cluster]
 
     def pass_by(self, cluster: str, files: Sequence[Found], options: Options, past: Past) -> bool:
-        """Whether all files of a cluster that a run looks at are as they were, and none is gone; then `passed` says what is said of them."""
+        """Whether all files of a cluster in this run are unchanged, and none is gone; then `passed` has what is reported of them."""
         kept, folders = self.of(cluster).summaries if self.folder else {}, within(options.paths)
         if sum(name.startswith(folders) for name in kept) != len(files):
             return False
@@ -163,14 +163,14 @@ class Seen:
                 return False
             passed.add(found.shown, summary)
         self.passed[cluster] = passed
-        # Of a large fleet they are hundreds of thousands.
+        # Frees memory: in a large fleet they are hundreds of thousands.
         del self._clusters[cluster]
         for found in files:
             self._marks.pop(name_of(found.path), None)
         return True
 
     def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
-        """What a file was found to be, where it is unchanged.  `pattern`: as it was inspected with."""
+        """What a file was found to be, if it is unchanged.  `pattern`: with which it was inspected."""
         now = self._mark(found, pattern) if self.folder else None
         if now is None:
             return None
@@ -180,29 +180,29 @@ class Seen:
         if source is None:
             return None
         del self._marks[name]
-        # The name may be another one, by a link, or the folder that was given one above.
+        # The file may have been given by another name (a link), or below a higher folder.
         source = source if summary and summary.path == path_mark(found) else grown(Inspected, source, **said_of(found))
-        # It had settled when it was kept.
+        # It had settled when it was cached.
         self._found[name] = (now[0], 0, source)
         return source
 
     def _mark(self, found: Found, pattern: str | None) -> tuple[Mark, int] | None:
-        """The mark of a file and when it was last changed, as of the first time that somebody asks: before it is opened."""
+        """The mark of a file and when it was last changed, as of the first call: before it is opened."""
         name = name_of(found.path)
         if name not in self._marks and (now := mark_of(found, pattern)):
             self._marks[name] = now
         return self._marks.get(name)
 
     def note(self, source: Inspected) -> Inspected:
-        """Remember what a file is that `find` did not know."""
+        """Remember what a file is if `find` did not know it."""
         name = name_of(source.path)
         if name in self._marks:
             self._found[name] = (*self._marks.pop(name), source)
         return source
 
     def keep(self, roots: Iterable[str], sources: Iterable[Identified], held: set[str]) -> None:
-        """Write down what may be known without opening it, after `sources` have been committed.  `held`: paths of files that were not read to their
-        end."""
+        """Write the cache, after `sources` have been committed.  `held`: paths of files that were not read to their end, which are not
+        cached."""
         if self.folder is None:
             return
         latest, folders = (time.time() - COARSEST_SECONDS) * 1e9, within(roots)
@@ -211,7 +211,7 @@ class Seen:
             clusters.setdefault(source.cluster_id, []).append(source)
         for cluster, some in clusters.items():
             before = self.of(cluster)
-            # Files that are gone from the folders that were looked through are dropped.
+            # Files that are gone from the searched folders are dropped.
             summaries = {name: summary for name, summary in before.summaries.items() if not name.startswith(folders)}
             kept = {name: before.sources[name] for name in summaries if name in before.sources}
             for source in some:
@@ -228,7 +228,7 @@ class Seen:
         self._drop_unused()
 
     def _drop_unused(self) -> None:
-        """Forget the clusters that nobody has looked for in a long time."""
+        """Delete the caches of clusters that no run has asked for in a long time."""
         assert self.folder is not None
         used = {file_name(cluster) for cluster in self.passed.keys() | self._clusters.keys()}
         for file in self.folder.glob("*"):
@@ -239,7 +239,7 @@ class Seen:
 
 
 class _Reader(pickle.Unpickler):
-    """Reads values and this package's own dataclasses, and nothing that could run anything else."""
+    """Loads plain values and this package's own dataclasses only, so that a pickle cannot run anything."""
 
     def find_class(self, module: str, name: str) -> Any:
         kind = super().find_class(module, name) if module.startswith("ingestion.") and "." not in name else None
@@ -249,13 +249,13 @@ class _Reader(pickle.Unpickler):
 
 
 def parts_in(packed: gzip.GzipFile) -> Iterator[dict[str, Any]]:
-    """The parts of a dictionary up to its end, which is an empty one."""
+    """The parts of a pickled dictionary, up to the empty one that ends it."""
     while some := _Reader(packed).load():
         yield some
 
 
 def summary_of(source: Identified, mark: Mark) -> Summary:
-    """What is said of a file that was read to its end, as long as it is as it was."""
+    """What is reported of a file that was read to its end, as long as it is unchanged."""
     return Summary(
         mark,
         path_mark(source),
@@ -269,24 +269,24 @@ def summary_of(source: Identified, mark: Mark) -> Summary:
 
 
 def file_name(cluster: str) -> str:
-    """What the file of a cluster is called, whatever signs its name has."""
+    """The name of a cluster's cache file, whatever characters the cluster's name has."""
     return hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def within(roots: Iterable[str]) -> tuple[str, ...]:
-    """What the names of files begin with that are in some folders."""
+    """The prefixes of the names of all files in some folders."""
     return tuple(os.path.join(os.path.abspath(root), "") for root in roots)
 
 
 def name_of(path: str) -> str:
-    """The absolute form of a path; the same text where it is one."""
+    """The absolute form of a path; the same string object if it is absolute."""
     name = os.path.abspath(path)
     return path if name == path else name
 
 
 def mark_of(found: Found, pattern: str | None) -> tuple[Mark, int] | None:
-    """What a file is on disk, and how it was asked for as far as what it is hangs on that; and when it was last changed, in nanoseconds since 1970.
-    None if it cannot be looked at."""
+    """A hash of a file's state on disk and of the options that decide what it is found to be; and when it was last changed, in nanoseconds since
+    1970.  None if it cannot be looked at."""
     try:
         status = os.stat(found.path)
     except OSError:
@@ -297,7 +297,7 @@ def mark_of(found: Found, pattern: str | None) -> tuple[Mark, int] | None:
 
 
 def path_mark(found: Found) -> Mark:
-    """All that a file's path says."""
+    """A hash of everything that a file's path says."""
     return digest([getattr(found, name) for name in PLACES[Found]])
 
 
@@ -306,7 +306,7 @@ def digest(value: object) -> bytes:
 
 
 def code() -> str:
-    """A name for the state of the code that looks at files, by its files' sizes and times."""
+    """A hash of the state of this package's code, by its files' sizes and times."""
     files = sorted(path for path in HERE.rglob("*") if path.suffix in (".py", ".yml"))
     parts = [(str(path.relative_to(HERE)), status.st_size, status.st_mtime_ns) for path in files for status in (path.stat(),)]
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""What is asked for its logs or metrics, as it has no files: one module each, by the scheme of its URI.
+"""Services that are queried for logs or metrics because they have no files: one module for each scheme of URIs.
 
-A module has `new(uri, names, settled_after, spool, whole_end)`, which gives what no earlier run has taken as files of a spool, and `marks(uri)`, numbers
-that change when there is more.  How far it was read is said by the names of its files in `bronze.sources`, which are committed with what was in
-them.
+A module has `new(uri, names, settled_after, spool, whole_end)`, which gives what no earlier run has read as files of a spool, and `marks(uri)`,
+numbers that change when there is more.  The names of these files in `bronze.sources`, which are committed with what was in them, say how far a
+service has been read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ SERVICES: dict[str, ModuleType] = {"kafka": topics, "prometheus+http": prometheu
 
 
 def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whole_end: Callable[[Found], int]) -> Iterator[Found]:
-    """What a service has that no earlier run has taken, as files.  `names`: of all files that were read; `whole_end`: of a file that may go on, the
-    byte up to which its records are whole.  Raises CannotReach."""
+    """What a service has that no earlier run has read, as files.  `names`: of all files that were read; `whole_end`: gives the byte up to which the
+    records of a file that may go on are complete.  Raises CannotReach."""
     yield from _module_of(uri).new(uri, names, settled_after, spool, whole_end)
 
 

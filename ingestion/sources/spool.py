@@ -1,4 +1,4 @@
-"""Where bytes lie that are not files yet: members of archives, messages of topics, answers of services."""
+"""A folder for bytes that are not files yet: members of archives, messages of topics, answers of services."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ingestion.sources.archives import Member
 
 
 class Spool:
-    """A private folder for the members of archives and what services gave, one after the other under numbers, gone when the run ends.
+    """A private folder for the members of archives and what services gave, as numbered files; deleted when the run ends.
 
-    `is_shared`: whether every machine that reads sees it, as it lies in the warehouse.
+    `is_shared`: whether every machine that reads sees it, because it lies in the warehouse.
     """
 
     def __init__(self, folder: Path, is_shared: bool = True) -> None:
@@ -22,7 +22,7 @@ class Spool:
         self.count = 0
 
     def is_only_here(self, path: str) -> bool:
-        """Whether other machines do not see a file."""
+        """Whether only this machine sees a file."""
         return not self.is_shared and path.startswith(f"{self.folder}/")
 
     def __enter__(self) -> Spool:
@@ -30,13 +30,13 @@ class Spool:
         return self
 
     def keep(self, member: Member) -> str:
-        """Where the bytes of a member lie now."""
+        """Write the bytes of a member to a file; returns its path."""
         return self._put(
             lambda file: shutil.copyfileobj(member.open(), file, 1 << 20), member.modified_at.timestamp() if member.modified_at else 0
         )
 
     def write(self, content: bytes, modified: float) -> str:
-        """Where some bytes lie now.  `modified`: seconds since 1970."""
+        """Write some bytes to a file; returns its path.  `modified`: seconds since 1970."""
         return self._put(lambda file: file.write(content), modified)
 
     def _put(self, fill: Callable[[BinaryIO], object], modified: float) -> str:

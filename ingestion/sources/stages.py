@@ -1,6 +1,6 @@
 """A file on its way to bronze: found, inspected, placed, identified.  Each stage has what the one before has, and adds its own.
 
-What a worker then reads of it is `bronze.tasks.Read`.
+A file together with what a worker read of it is `bronze.tasks.Read`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ingestion.sources import owners
 
 # Captures that grow and rotate as logs do.
 GROWING = ("gc_log",)
-# What becomes of a file.
+# Outcomes: what becomes of a file.
 TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED, FAILED = (
     "read",
     "copy",
@@ -39,9 +39,9 @@ TO_READ, COPY, EMPTY, BINARY, UNKNOWN, UNREADABLE, MISSING, REFUSED, FAILED = (
 class Found:
     """A file, and what its path says.
 
-    `path`: where its bytes lie, `shown`: what it is called (a member of an archive lies elsewhere), `folder`: that of its name; `root`: the
-    path that was given; `path_node`, `path_host`: what was said for its path, `is_said_of_file`: by a layout for the file's own name;
-    `is_whole`: it cannot grow, for it comes out of an archive or is an object; `refused`: why a member of an archive was not taken out.
+    `path`: where its bytes lie, `shown`: its name (a member of an archive lies elsewhere), `folder`: that of its name; `root`: the given
+    path; `path_node`, `path_host`: what was said for its path, `is_said_of_file`: by a layout for the file's own name;
+    `is_whole`: it cannot grow, because it comes out of an archive or is an object; `refused`: why a member of an archive was not taken out.
     """
 
     path: str
@@ -57,7 +57,7 @@ class Found:
 
     @classmethod
     def at(cls, path: str, cluster_id: str, path_node: int | None = None) -> Found:
-        """A file that was named by itself."""
+        """A file that was given by its own path."""
         return cls(path, readable(real(path)), readable(os.path.dirname(path)), cluster_id, path_node=path_node)
 
 
@@ -65,10 +65,10 @@ class Found:
 class Inspected(Found):
     """A file with what its content says.
 
-    `size`: bytes, decompressed (None for a gzip), `disk_size` as it lies there; `modified`: seconds since 1970; `begin`: where its text
-    begins, behind a mark of its encoding; `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
+    `size`: bytes, decompressed (None for a compressed file), `disk_size`: bytes on disk; `modified`: seconds since 1970; `begin`: where its text
+    begins, after a byte order mark; `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
     `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `tells`: what it says of
-    nodes and hosts, `host`: of the machine that it was taken on; `seen_as`: the source that it was when it was read, where it has not changed
+    nodes and hosts, `host`: the machine on which it was taken; `seen_as`: its source when it was read, if it has not changed
     since.
     """
 
@@ -97,7 +97,7 @@ class Inspected(Found):
     def fingerprint(self, length: int = FINGERPRINT) -> str:
         """SHA-256 of the cluster, the node that the path names, and the first bytes; hexadecimal.
 
-        Of a capture that is taken once also of its name and folder: the same describe an hour later is another one.
+        A capture that is taken once adds its name and folder: the same describe an hour later is another one.
         """
         identity = f"{self.cluster_id}\x1f{self.path_node}\x1f"
         if self.capture is not None and self.capture not in GROWING:
@@ -106,7 +106,7 @@ class Inspected(Found):
 
     @property
     def changed_at(self) -> dt.datetime | None:
-        """When the file was last changed; None if its file system says a year that there is not."""
+        """When the file was last changed; None if its file system gives an impossible year."""
         try:
             return dt.datetime.fromtimestamp(self.modified, dt.UTC) if self.modified else None
         except (ValueError, OverflowError, OSError):
@@ -125,7 +125,7 @@ class Inspected(Found):
 
 @dataclass(frozen=True, slots=True)
 class Placed(Inspected):
-    """A file with its node and its time zone, each with who says so.
+    """A file with its node and its time zone, each with how it is known.
 
     `doubts`: what is doubtful about the node, `warnings`: about node and zone; `zones`: (local ms from which it holds, name or '+05:30').
     """
@@ -140,7 +140,7 @@ class Placed(Inspected):
 
 @dataclass(frozen=True, slots=True)
 class Identified(Placed):
-    """A file as the source that it is, whatever its name, and from which byte on it is new.  `tail_hash`: of the bytes before that one."""
+    """A file with its source, whatever its name, and the byte from which it is new.  `tail_hash`: of the bytes before that one."""
 
     source_id: str = ""
     start: int = 0
@@ -155,7 +155,7 @@ class Identified(Placed):
 STAGES = (Found, Inspected, Placed, Identified)
 Stage = TypeVar("Stage", bound=Found)
 Put = Callable[[Found, Any], None]
-# By stage and name what puts a value into a file, which is frozen for everybody else.
+# Stage → name → setter of a field, although a file is frozen.
 PLACES: dict[type[Found], dict[str, Put]] = {
     stage: {one.name: getattr(stage, one.name).__set__ for one in fields(stage)} for stage in STAGES
 }
@@ -163,7 +163,7 @@ PLACES: dict[type[Found], dict[str, Put]] = {
 
 @dataclass(frozen=True)
 class Way:
-    """How a file gets from a stage to a later one: the values that it says there already, what puts them, and what is put where it says nothing."""
+    """How a file gets from a stage to a later one: its values so far, their setters, and the setters and defaults of the other fields."""
 
     values: attrgetter[tuple[Any, ...]]
     puts: list[Put]
@@ -182,7 +182,7 @@ WAYS = {(before, stage): way(before, stage) for before in STAGES for stage in ST
 
 
 def grown(stage: type[Stage], earlier: Found, **more: Any) -> Stage:
-    """A file at a later stage, or at its own with changes.  Not through the class: each of 100,000 files passes here a few times, and
+    """A file at a later stage, or at its own with changes.  Bypasses the constructor: each of 100,000 files passes here a few times, and
     `dataclasses.replace` takes several times as long."""
     later, taken, places = object.__new__(stage), WAYS[type(earlier), stage], PLACES[stage]
     for put, value in zip(taken.puts, taken.values(earlier), strict=True):
@@ -195,13 +195,13 @@ def grown(stage: type[Stage], earlier: Found, **more: Any) -> Stage:
 
 
 def said_of(file: Found) -> dict[str, Any]:
-    """What a file says at its stage, by name."""
+    """The values of a file at its stage, by name."""
     return {name: getattr(file, name) for name in PLACES[type(file)]}
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A source of an earlier run: where it was, what its bytes were, up to where it has been read."""
+    """A source of an earlier run: where it was, what its bytes were, how far it has been read."""
 
     source_id: str
     path: str

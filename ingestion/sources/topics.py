@@ -1,10 +1,10 @@
 """Log lines that a shipper puts into a topic of Kafka: kafka://host:9092,host2:9092/topic.
 
-What was put into a partition since the last run is taken for a file that is called kafka://<cluster id>/<topic>/<partition>/<first offset>-<end
+The messages that were put into a partition since the last run become a file named kafka://<cluster id>/<topic>/<partition>/<first offset>-<end
 offset>, in which a message is a line (or lines: what Filebeat, Fluent Bit and Vector make of a stack trace is one message, and one of OpenTelemetry's
-has many records).  How far a partition has been read is said by the last of these names in `bronze.sources`, which are committed with the records:
-each message counts once, and no consumer group remembers anything.  The last record of each is left for the next run until nothing was put for a
-while, for more of it may come.
+has many records).  The last of these names in `bronze.sources`, which are committed with the records, says how far a partition has been read: each
+message counts once, and no consumer group remembers anything.  The last record of each partition is left for the next run until nothing was put for a
+while, because more of it may come.
 
 CHRONICLE_KAFKA_SETTINGS names a file of librdkafka's settings (`security.protocol=SASL_SSL`, …).
 """
@@ -28,14 +28,14 @@ from ingestion.sources.stages import Found
 URI = re.compile(r"kafka://(?P<servers>[^/]+)/(?P<topic>[\w.-]+)/?", re.ASCII)
 NAME = re.compile(r"kafka://(?P<cluster>[^/]+)/(?P<topic>[^/]+)/(?P<partition>\d+)/(?P<first>\d+)-(?P<end>\d+)", re.ASCII)
 SETTINGS = "CHRONICLE_KAFKA_SETTINGS"
-# Of a partition so much is one file, and so many messages come at once.
+# Bytes of a partition in one file, and messages that are fetched at once.
 FILE_BYTES, AT_ONCE = 64 << 20, 5_000
 WAIT_SECONDS = 30.0
 LOST = "its messages were deleted by the topic's retention before they were read"
 
 
 def ends(names: Iterable[str]) -> dict[tuple[str, str, int], int]:
-    """By cluster, topic and partition the offset up to which it was read.  `names`: of all files that were."""
+    """Cluster, topic and partition → offset up to which it was read.  `names`: of all files that were read."""
     found: dict[tuple[str, str, int], int] = {}
     for name in names:
         if (parts := NAME.fullmatch(name)) is not None:
@@ -61,7 +61,7 @@ class Lines:
         self.put_at = max(self.put_at, put_at)
 
     def until(self, end: int) -> tuple[bytes, int | None]:
-        """The messages that end at or before a byte; the offset of the first that does not (None: all do)."""
+        """The messages that end at or before a byte, and the offset of the first that does not (None: all do)."""
         if end >= len(self.text):
             return bytes(self.text), None
         number = bisect_right(self.begins, end) - 1
@@ -80,7 +80,7 @@ class Topic:
         except ImportError:
             raise CannotReach(f"{uri}: to read it, install confluent-kafka (pip install confluent-kafka)") from None
         self.uri, self.name, self.said = uri, given["topic"], ""
-        # The group is never joined, and remembers nothing.
+        # The group is never joined, and stores no offsets.
         own = {
             "bootstrap.servers": given["servers"],
             "group.id": "kafka-chronicle",
@@ -115,7 +115,7 @@ class Topic:
         self.consumer.close()
 
     def bounds(self, partition: int) -> tuple[int, int]:
-        """The first offset of a partition, and the one behind its last."""
+        """The first offset of a partition, and the one after its last."""
         from confluent_kafka import TopicPartition
 
         with self._faults():
@@ -140,7 +140,7 @@ class Topic:
                     if error is not None and error.code() != KafkaError._PARTITION_EOF:
                         raise CannotReach(f"{self.uri}: partition {partition}: {error.str()}")
                     if error is not None or offset is None or offset >= end:
-                        # At its end: markers of transactions have offsets and are no messages.
+                        # At the end: markers of transactions have offsets but are no messages.
                         return
                     first = offset + 1
                     if (value := message.value()) is not None:
@@ -154,14 +154,14 @@ def given_settings() -> dict[str, str]:
 
 
 def marks(uri: str) -> dict[str, int]:
-    """By partition the offset behind its last message."""
+    """Partition → offset after its last message."""
     with Topic(uri) as topic:
         return {f"{uri}/{partition}": topic.bounds(partition)[1] for partition in topic.partitions}
 
 
 def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whole_end: Callable[[Found], int]) -> Iterator[Found]:
-    """What is new in a topic, as files.  `names`: of all files that were read; `spool`: where they lie; `whole_end`: of a file that may go on, the byte
-    up to which its records are whole.  Raises CannotReach."""
+    """What is new in a topic, as files.  `names`: of all files that were read; `spool`: takes the files; `whole_end`: gives the byte up to which the
+    records of a file that may go on are complete.  Raises CannotReach."""
     known = ends(names)
     with Topic(uri) as topic:
         root = f"kafka://{topic.cluster}/{topic.name}"
@@ -186,7 +186,7 @@ def new(uri: str, names: Iterable[str], settled_after: float, spool: Spool, whol
                 if text and (end < high or 0 <= time.time() - lines.put_at < settled_after):
                     whole, left_out = lines.until(whole_end(found(text, lines.put_at, partition, first, end)))
                     if left_out == first and end == high:
-                        # One record so far: it waits for more of it.
+                        # Only one record so far: it waits for more of it.
                         break
                     if left_out is not None and left_out > first:
                         text, end = whole, left_out

@@ -1,7 +1,7 @@
 {#-
-`insert_overwrite` of a model that uses `touched_days` replaces exactly the days it was asked to build: one that has become
-empty becomes empty, which Spark's dynamic overwrite, led by the new rows, would leave as it was. Without touched days
-nothing is written.
+`insert_overwrite` of a model that uses `touched_days` replaces exactly the days it was asked to
+build. A day without new rows becomes empty; Spark's dynamic overwrite only replaces days that have
+new rows. Without touched days nothing is written.
 -#}
 {% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) -%}
     {%- set days = days_touched_by(model.compiled_code) -%}

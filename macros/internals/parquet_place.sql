@@ -1,7 +1,7 @@
 {#-
-Where a Parquet table lies: its schema's folder, said outright, for a session that was started later knows the table by that
-path, forgets it when it is dropped, and finds its files in the way of the next. The setting lets Spark
-write over them.
+Location of a Parquet table: its schema's folder, set explicitly. A later session knows the table by
+that path, forgets it when it is dropped, and then finds its files where the next one is to be
+written; the setting lets Spark write over them.
 -#}
 {% macro spark__location_clause() -%}
     {%- if execute and config.get('file_format') == 'parquet' -%}

@@ -1,6 +1,7 @@
 {#-
-Hooks around a model that is recursive. Builds write the names given by `with` into the plan, which a name that reads itself
-cannot be; and Spark stops after 100 steps or a million rows, which a query may exceed that ends by itself.
+Hooks around a recursive model. Builds inline the CTEs into the plan, which is impossible for a CTE
+that reads itself; and Spark stops after 100 steps or a million rows, which a query that ends by
+itself may exceed.
 -#}
 {% macro recursion(wanted) -%}
     {{ return([

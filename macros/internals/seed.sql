@@ -1,6 +1,7 @@
 {#-
-A seed is a view over its own rows: no commit, nothing to load, and the file in the repository stays the only copy. Meant for
-what seeds are meant for, a few hundred rows. Columns are text unless `column_types` says otherwise; an empty cell is null.
+A seed is a view over its own rows: no commit, nothing to load, and the file in the repository stays
+the only copy. Meant, as all seeds, for a few hundred rows. Columns are text unless `column_types`
+says otherwise; an empty cell is null.
 -#}
 {% materialization seed, adapter='spark' -%}
     {%- set held = load_relation(this) -%}

@@ -1,6 +1,8 @@
-{#- What dbt-spark does otherwise and Delta does not allow, or does at the price of one commit too many. -#}
+{#-
+Overrides of dbt-spark where Delta does not allow its way, or where it costs an extra commit.
+-#}
 
-{#- Clustering as Delta means it; the adapter knows only Hive's buckets. -#}
+{#- Delta's clustering; the adapter knows only Hive's buckets. -#}
 {% macro spark__clustered_cols(label, required=false) -%}
     {%- set columns = config.get('cluster_by') -%}
     {%- if columns -%}
@@ -25,7 +27,7 @@
 {%- endmacro %}
 
 
-{#- `not_null` as a CHECK: Delta cannot make a column NOT NULL once the table is there. -#}
+{#- `not_null` as a CHECK: Delta cannot make a column of an existing table NOT NULL. -#}
 {% macro spark__alter_column_set_constraints(relation, column_dict) -%}
     {%- for name, column in column_dict.items() -%}
         {%- for constraint in column['constraints'] if constraint.type == 'not_null' and not is_incremental() -%}
@@ -38,8 +40,8 @@
 
 
 {#-
-An incremental table that is made whole is dropped first: the catalog keeps its partitions apart from Delta, and a second
-`create or replace` in one session finds them differing.
+An incremental table is dropped before a full build: the catalog keeps its partitions separately
+from Delta, and a second `create or replace` in one session finds that they differ.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
     {%- if not temporary and model.config.materialized == 'incremental' -%}

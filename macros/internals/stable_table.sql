@@ -1,10 +1,12 @@
 {#-
-A table that is built whole and keeps its place: where name and type of all columns are as before, its rows are replaced in
-one commit (`insert overwrite` keeps comments and constraints, and readers never see it empty); otherwise it is created
-again. Constraints are set when it is created; where they have changed, `--full-refresh` sets them again.
+A table that is built in full and stays in place: if the names and types of all columns are
+unchanged, its rows are replaced in one commit (`insert overwrite` keeps comments and constraints,
+and readers never see it empty); otherwise it is created again. Constraints are set when it is
+created; if they have changed, `--full-refresh` sets them again.
 
-`chronicle build` does it another way: it writes the rows as plain Parquet, and commits all tables when the last one has been made
-(`chronicle/build/publish.py`), at a hundredth of what a commit costs Spark. This is for dbt run by hand.
+`chronicle build` works differently: it writes the rows as plain Parquet, and commits all tables
+when the last one is ready (`chronicle/build/publish.py`), at a hundredth of the cost of a commit by
+Spark. This is for dbt run by hand.
 -#}
 {% materialization stable_table, adapter='spark' -%}
     {%- if config.get('partition_by') -%}
@@ -18,7 +20,7 @@ again. Constraints are set when it is created; where they have changed, `--full-
 {%- endmaterialization %}
 
 
-{#- The rows as a Delta table, in its place. -#}
+{#- Writes the rows as a Delta table, in place. -#}
 {% macro build_in_place(target, code) -%}
     {%- set held = load_relation(this) -%}
     {%- set can_stay = namespace(value=false) -%}
@@ -51,7 +53,10 @@ again. Constraints are set when it is created; where they have changed, `--full-
 {%- endmacro %}
 
 
-{#- The model's query; with a contract its columns in the contract's order, as they were when the table was created. -#}
+{#-
+The model's query; with a contract its columns are in the contract's order, as when the table was
+created.
+-#}
 {% macro stable_query(code) -%}
     {%- if config.get('contract').enforced -%}
         {{ get_assert_columns_equivalent(code) }}

@@ -12,7 +12,7 @@ clusters as (
     group by cluster_id
 ),
 
--- What lasts counts on each day that it reaches into, with its milliseconds there.
+-- A stretch of time counts on each day that it overlaps, with its milliseconds in that day.
 lasting as (
     {%- for measure in daily_measures() if measure.started_at %}
         {%- if not loop.first %}
@@ -31,7 +31,7 @@ lasting as (
     {%- endfor %}
 ),
 
--- A stretch without an end lasts as far as there is evidence.
+-- A stretch without an end lasts until the last evidence of the cluster.
 closed as (
     select
         lasting.cluster_id,
@@ -67,7 +67,7 @@ durations as (
     group by cluster_id, node_id, measure, event_date
 ),
 
--- What happened on a day.
+-- Events, each counted on one day.
 counts as (
     {%- for measure in daily_measures() if measure.day %}
         {%- if not loop.first %}

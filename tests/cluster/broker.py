@@ -19,7 +19,7 @@ CLUSTER_ID = "a2Fma2EtY2hyb25pY2xlMQ"
 
 
 def class_path() -> str:
-    """The broker's jars, fetched once, and Scala's, which the resolver leaves to Spark.  Raises RuntimeError with what the resolver said."""
+    """The broker's jars, fetched once, and Scala's, which the resolver leaves to Spark.  Raises RuntimeError with the resolver's output."""
     folder = cache.folder() / f"kafka-{RELEASE}"
     if not folder.is_dir():
         aside = folder.with_suffix(".part")

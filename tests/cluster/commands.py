@@ -15,7 +15,7 @@ ORDERS = PROJECT / "examples/orders"
 
 
 def environment(master: str | None, settings: Path | None) -> dict[str, str]:
-    """What a process has to find that Spark.  `master`: None for this machine's cores."""
+    """The environment in which a process finds that Spark.  `master`: None for this machine's cores."""
     own = {name: value for name, value in os.environ.items() if name not in (masters.MASTER, masters.SETTINGS)}
     own["PYTHONPATH"] = str(PROJECT)
     if master:
@@ -32,7 +32,7 @@ def chronicle(master: str | None, settings: Path | None, *arguments: object) -> 
 
 
 def begun(process: subprocess.Popen[str], warehouse: Path) -> subprocess.Popen[str]:
-    """A command as soon as it has written records into a warehouse in a folder, which are not committed yet."""
+    """Wait until a command has written records into a warehouse in a folder, before it commits them."""
     end = time.monotonic() + 120
     while not any(path.stat().st_size for path in warehouse.glob("bronze/log_records/*.parquet")):
         assert time.monotonic() < end, "nothing is written"
@@ -41,7 +41,7 @@ def begun(process: subprocess.Popen[str], warehouse: Path) -> subprocess.Popen[s
 
 
 def done(process: subprocess.Popen[str]) -> str:
-    """What a command said.  Fails where it did not end well."""
+    """The output of a command.  Fails if the command did."""
     said = process.communicate(timeout=600)[0]
     assert process.returncode == 0, said
     return said

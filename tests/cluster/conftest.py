@@ -1,4 +1,4 @@
-"""What the tests here compare with."""
+"""The tables that the tests here compare with."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ WORKERS = 2
 
 
 class Java:
-    """A process that runs a class of Spark; what it says goes to a file.  `more`: jars besides Spark's own."""
+    """A process that runs a class of Spark, with its output in a file.  `more`: jars besides Spark's own."""
 
     def __init__(
         self, folder: Path, name: str, main: str, *arguments: str, settings: dict[str, str] | None = None, more: Sequence[str] = ()
@@ -43,7 +43,7 @@ class Java:
             self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=said, cwd=folder)
 
     def wait_for(self, what: str) -> None:
-        """Until it has said something.  Raises RuntimeError with all that it said."""
+        """Wait until it has printed a text.  Raises RuntimeError with its output."""
         end = time.monotonic() + START_SECONDS
         while what not in self.log.read_text(errors="replace"):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -51,7 +51,7 @@ class Java:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """At once, with all that it has started."""
+        """Kill it at once, with all processes that it has started."""
         for process in reversed(tree(self.process.pid)):
             try:
                 os.kill(process, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A real Prometheus on this machine, from Debian's package, which scrapes what this process exports."""
+"""A real Prometheus on this machine, from Debian's package, which scrapes this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_there() -> bool:
 
 
 class Exporter(BaseHTTPRequestHandler):
-    """Of each broker, how often it was asked."""
+    """A metric for each broker that counts the scrapes."""
 
     asked: ClassVar[int] = 0
 
@@ -64,7 +64,7 @@ def backfilled(folder: Path, openmetrics: str) -> None:
 
 
 def dumped(folder: Path) -> str:
-    """What promtool says of a folder of Prometheus that is not written."""
+    """promtool's dump of the folder of a Prometheus that does not run."""
     return subprocess.run(["promtool", "tsdb", "dump", str(folder)], check=True, capture_output=True, text=True).stdout
 
 

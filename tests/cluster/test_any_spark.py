@@ -1,4 +1,4 @@
-"""`chronicle` with a Spark of several processes: the same tables as on this machine's cores, also where processes are killed in the middle."""
+"""`chronicle` with a Spark of several processes: the same tables as on this machine's cores, also if processes are killed in the middle."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Logs that take two cores some seconds."""
+    """Logs that keep two cores busy for some seconds."""
     folder = tmp_path_factory.mktemp("fleet")
     write_fleet(folder, Fleet(days=60, seed=3))
     return folder
@@ -48,7 +48,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
-    """What is in those logs, read on this machine's cores."""
+    """The rows of those logs, read on this machine's cores."""
     warehouse = tmp_path_factory.mktemp("here") / "warehouse"
     done(chronicle(None, None, *ingesting(fleet, warehouse)))
     return rows(warehouse)

@@ -50,7 +50,7 @@ def test_from_bucket_to_bucket(bucket: Bucket, orders: Path, tmp_path: Path, mon
     by_spark = done(chronicle(None, None, "sql", QUESTION, "-w", there, "--format", "csv", "--engine", "spark"))
     assert by_spark.splitlines()[-3:] == done(chronicle(None, None, "sql", QUESTION, "-w", orders, "--format", "csv")).splitlines()[-3:]
 
-    # Another host goes on, after the first one's disk is lost.
+    # Another host continues after the first one's disk is lost.
     shutil.rmtree(tmp_path / ".chronicle")
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "server.log").write_text("[2026-11-21 23:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
@@ -101,7 +101,7 @@ def test_other_engines_read_the_bucket(bucket: Bucket, by_duckdb: duckdb.DuckDBP
 
 
 def test_what_superset_asks_of_a_bucket(bucket: Bucket, by_duckdb: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    """The queries of all charts, over the server that Superset is connected to."""
+    """The queries of all charts, through the server to which Superset connects."""
     charts = [chart for board in load().dashboards for chart in board.charts]
     with serving(f"{bucket.uri}/warehouse", folder=tmp_path) as served:
         for chart in charts:

@@ -1,4 +1,4 @@
-"""`chronicle register --in` with a Hive metastore that stays, which Spark brings with it: what one process registers others find."""
+"""`chronicle register --in` with a persistent Hive metastore, which is part of Spark: tables that one process registers are found by others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.cluster.commands import chronicle, done, environment
 
-# A session of somebody who knows nothing of the warehouse.
+# A session that knows nothing of the warehouse.
 ASK = """
 import sys
 from chronicle.spark.session import start

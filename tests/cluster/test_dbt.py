@@ -1,4 +1,4 @@
-"""dbt with all models over thrift makes all tables as `chronicle build` makes them."""
+"""dbt with all models over thrift makes the same tables as `chronicle build`."""
 
 from __future__ import annotations
 

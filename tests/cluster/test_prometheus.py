@@ -1,4 +1,4 @@
-"""Samples of a real Prometheus: each step once, over runs while it goes on scraping, and as its own tool has them."""
+"""Samples of a real Prometheus: each step once over several runs while it scrapes, and the same as in its own tool's dump."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def loaded(warehouse: Path) -> list[tuple[int | None, int, float]]:
 
 
 def asked(address: str, first: int, last: int) -> Samples:
-    """The same as Prometheus answers for all of the time at once."""
+    """The same samples, as Prometheus returns them for the whole time at once."""
     times = {"query": METRIC, "start": first, "end": last, "step": 1}
     series = requests.get(f"http://{address}/api/v1/query_range", params=times, timeout=60).json()["data"]["result"]
     return {(int(one["metric"]["broker_id"]), int(at), float(value)) for one in series for at, value in one["values"]}
@@ -59,7 +59,7 @@ def test_each_step_is_asked_for_once_while_it_scrapes(scraped: int, tmp_path: Pa
 
 
 def test_a_history_is_that_of_promtool(scraped: int, tmp_path: Path) -> None:
-    """A sample each minute for more than a day, asked for by the minute, hour by hour."""
+    """A sample each minute for more than a day, requested with a step of a minute, hour by hour."""
     until = int(time.time()) // 3600 * 3600 - 3600
     times = range(until - HOURS * 3600, until, 60)
     lines = [f'{METRIC}{{broker_id="{node}",job="kafka"}} {at // 60 % 1000 + node} {at}\n' for node in (1, 2) for at in times]
@@ -72,7 +72,7 @@ def test_a_history_is_that_of_promtool(scraped: int, tmp_path: Path) -> None:
             load(tmp_path / "asked", f"prometheus+http://{address}?days=2")
     wanted = set(loaded(tmp_path / "read"))
     assert len(wanted) == 2 * len(times)
-    # Up to five minutes after it Prometheus answers with the last sample, and then with what it has scraped itself.
+    # For up to five minutes after the history Prometheus repeats its last sample, and then gives samples that it has scraped itself.
     found = loaded(tmp_path / "asked")
     assert len(found) == len(set(found))
     assert {row for row in found if row[1] < until} == wanted

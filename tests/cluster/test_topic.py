@@ -1,4 +1,4 @@
-"""Logs that a shipper has put into a topic of a real broker: the tables are those of the files, also where the ingestion is killed in the middle."""
+"""Logs that a shipper has put into a topic of a real broker: the tables are those of the files, also if the ingestion is killed in the middle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 def shipped(servers: str, logs: Path) -> int:
-    """Put the lines of some logs into the topic as Filebeat does, those of a host in order; their number."""
+    """Put the lines of some logs into the topic as Filebeat does, those of a host in order.  Returns their number."""
     producer, count = Producer({"bootstrap.servers": servers, "linger.ms": 50}), 0
     for file in sorted(logs.rglob("*.log")):
         host = file.parent.name

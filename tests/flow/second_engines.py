@@ -1,8 +1,8 @@
-"""What a table holds, as each engine that people use tells it: the same measures asked of Spark, DuckDB, delta-rs and Polars.
+"""The contents of a table as each engine that people use reads them: the same measures by Spark, DuckDB, delta-rs and Polars.
 
-A table becomes one row of measures.  Each column gives the count of its values; a number, date, time or text also its least and its greatest, a
-number and a time a checksum, a text its characters, a truth how often, an array or map its entries; the first entry of an array, and each field of a
-struct, is measured like a column.
+A table becomes one row of measures.  The values of every column are counted; numbers, dates, times and texts also have a minimum and a maximum,
+numbers and times a checksum, texts the number of their characters, booleans how often they are true, arrays and maps the number of their entries;
+the first entry of an array, and each field of a struct, is measured like a column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PRIME = 1_000_003
 
 @dataclass(frozen=True)
 class Dialect:
-    """How an engine's SQL writes what is not the same everywhere; `{x}` is a column or an expression."""
+    """The SQL that differs from engine to engine; `{x}` is a column or an expression."""
 
     quote: str
     entries: str
@@ -72,7 +72,7 @@ class Value:
 
 
 def values(schema: pa.Schema) -> Iterator[Value]:
-    """What is measured of a table: its columns, and the first entries of those that are arrays."""
+    """The measured values of a table: its columns, and the first entries of those that are arrays."""
     for column in schema:
         yield Value((column.name,), column.type)
         if is_list(column.type):
@@ -147,7 +147,7 @@ def in_polars(schema: pa.Schema) -> dict[str, pl.Expr]:
 
 
 def plain(value: Any) -> Any:
-    """A value as all engines can say it: times in UTC, sums of nothing as null, floats to twelve figures."""
+    """A value in a form that all engines can give: times in UTC, sums of nothing as null, floats to twelve figures."""
     if isinstance(value, dt.datetime):
         return value.astimezone(dt.UTC)
     if isinstance(value, float):
@@ -177,7 +177,7 @@ def by_spark(spark: SparkSession) -> Callable[[str], Measures]:
     def measure(path: str) -> Measures:
         folder = Path(path)
         labels, text = query(schema_of(path), SPARK, f"{folder.parent.name}.`{folder.name}`")
-        # By way of Arrow times keep their zone; rows of PySpark's have that of the machine.
+        # Through Arrow, times keep their zone; in PySpark's rows they have that of the machine.
         return told(labels, tuple(spark.sql(text).toArrow().to_pylist()[0].values()))
 
     return measure

@@ -1,4 +1,4 @@
-"""The answers that README and docs print below their queries are those of the tables."""
+"""The answers that README and docs print below their queries are the tables' current ones."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def test_the_picture_of_the_report_can_be_drawn(lab: Lab, tmp_path: Path) -> Non
     if chromium is None:
         pytest.skip("no Chromium on this machine")
     draw_report(chromium, Path(lab.warehouse), CLUSTER, tmp_path / "report.png")
-    # An empty page of that size is a tenth of it.
+    # A picture of an empty page has a tenth of these bytes.
     assert (tmp_path / "report.png").stat().st_size > 100_000

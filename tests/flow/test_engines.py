@@ -20,7 +20,7 @@ TYPED = re.compile(r'chronicle sql "([^"]+)"')
 TEXTS = [page.read_text(encoding="utf-8") for page in pages()]
 BLOCKS = {query for text in TEXTS for query, _ in queries(text)}
 QUERIES = sorted(BLOCKS | {query for text in TEXTS for query in TYPED.findall(text) if "…" not in query})
-# It orders by floating point.
+# Ordered by floating point, which only Spark is asked.
 SPARK_ALONE = {query for query in QUERIES if "value_max" in query}
 
 

@@ -11,7 +11,7 @@ from chronicle.ask.evidence import facts, lines
 from ingestion.warehouse import Warehouse
 
 ROWS = 200
-# What the lines of a row hold as text; of a row with warnings, which are about what its lines lack, only that there are lines.
+# Columns whose values must be in the row's lines. Warnings are about values that the lines lack, so a row with warnings only needs lines.
 HELD = {
     "fct_leader_elections": ("topic_name", "partition_id", "leader_epoch"),
     "fct_leaderless_windows": ("topic_name", "partition_id"),
@@ -35,7 +35,7 @@ HELD = {
 
 
 def sampled(table: DeltaTable, key: str) -> list[dict[str, Any]]:
-    """Up to so many rows, spread evenly over the keys, which are hashes."""
+    """Up to ROWS rows, spread evenly over the keys, which are hashes."""
     rows = table.to_pyarrow_table().sort_by(key).to_pylist()
     step = max(1, len(rows) // ROWS)
     return rows[::step][:ROWS]
@@ -48,7 +48,7 @@ def missing(row: dict[str, Any], name: str, text: str) -> list[str]:
     for column in () if row.get("exposure") == "evidence_seen" else HELD.get(name, ()):
         value = row[column]
         if column == "settings":
-            # Counted from facts, or taken from the release's defaults, for the file says nothing of them.
+            # Leave out settings counted from facts or taken from the release's defaults: the file does not mention them.
             names = [setting for setting, said in value if not setting.startswith("@") and not said.endswith("(default)")]
             held = not names or any(setting in text for setting in names)
         elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Files to facts: exactly once, whatever is handed over."""
+"""From files to facts: everything is loaded exactly once, whatever the input."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_bad_input_is_told_and_listed_and_the_rest_is_loaded(lab: Lab) -> None:
     }
     assert all(row.reason for row in rows.values() if row.outcome != "read")
     assert (rows["server.log"].records, rows["server.log"].recognised) == (2001, 2001)
-    # 311 whole lines of 87 bytes, the last of them with the four bytes that follow it: nobody has written to the file for years.
+    # 311 whole lines of 87 bytes, the last with the four bytes after it: the file is old, so its last line does not wait.
     assert rows["cut.log"].records == 311
     assert 500 < rows["cut.log.gz"].records < 2000
 
@@ -115,7 +115,7 @@ def test_no_secret_reaches_a_table(lab: Lab) -> None:
         query = f"select count(*), count(*) filter (where cast(t as varchar) like ?) from {table} as t"
         rows, secrets = session.execute(query, [f"%{SECRET}%"]).fetchone()
         assert rows > 10_000 and secrets == 0, table
-        # What would be found is found.
+        # The query does find texts that are there.
         assert session.execute(query, ["%ssl.key.password%"]).fetchone()[1] > 0, table
 
 

@@ -1,4 +1,4 @@
-"""`chronicle follow`: what is appended becomes a fact, exactly once, also after a kill; signals end it and leave nothing behind."""
+"""`chronicle follow`: appended lines become facts exactly once, also after a kill; signals end it and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_appended_lines_become_facts_exactly_once(tmp_path: Path, monkeypatch: p
         reached(lambda: following.changes() == brokers.changes, following)
         time.sleep(0.01)
         brokers.change()
-        # It may be at any point of a round.
+        # By then it may be at any point of a round.
         time.sleep(3)
         java = tree(following.process.pid)[1:]
         following.process.kill()
@@ -52,7 +52,7 @@ def test_appended_lines_become_facts_exactly_once(tmp_path: Path, monkeypatch: p
         brokers.change()
         following = Following(tmp_path / "logs", warehouse, tmp_path / "second", *options)
         reached(lambda: following.changes() == brokers.changes, following)
-        # Asked of the process that follows, whose JVM is warm.
+        # Answered by the process that follows, whose JVM is warm.
         out, said = command("sql", "select count(*) / 1 as n from bronze.log_records", "-f", "csv", "-w", str(warehouse))
         assert out == f"n\n{len(brokers.changes) + len(brokers.logs)}.0\n"
         assert f"using `chronicle follow` (process {following.process.pid})" in said

@@ -1,4 +1,4 @@
-"""Facts about groups against what __consumer_offsets itself holds, and against the owners in ZooKeeper."""
+"""Facts about groups, compared with the records of __consumer_offsets and with the owners in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_generations_are_rebalances(lab, cluster: str) -> None:
             and any(end is not None and abs(millis(end) - at) <= 2000 for end in (row.started_at, row.completed_at))
             and members in (None, row.members, 0)
         ]
-        # A static member that comes back is stored again without a rebalance.
+        # When a static member returns, its group is stored again without a rebalance.
         if not near and (group, generation) not in {(row.group_id, row.generation_id) for row in rows if row.completed_at}:
             missed.append((group, generation, at))
     assert len(wanted) >= 10

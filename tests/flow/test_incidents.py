@@ -1,4 +1,4 @@
-"""Incidents against the lab's list of faults: every fault that did harm is a root cause, and no outage is told without a fault."""
+"""Incidents against the lab's list of faults: every fault that did harm is a root cause, and no outage is reported without a fault."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.flow.truth import millis, rows, truth
 from tests.lab import CLUSTERS
 
 SETTLED_MS = 20_000
-"""So long after a fault the cluster's own metadata still changes because of it: session timeouts of 6 s, and a restart."""
+"""For this long after a fault the cluster's own metadata may still change because of it: session timeouts of 6 s, and a restart."""
 
 SILENT_MS = 30_000
-"""A process is told to have ended with its last words of meaning; a quiet one may have lived so much longer."""
+"""A process is reported to have ended at its last meaningful line; a quiet one may have lived this much longer."""
 
-# Node 1 was frozen again six seconds after the first time: the replicas that it lost are told as effects of another node's stall.
+# Node 1 was frozen again six seconds after the first time: the replicas that it lost are reported as effects of another node's stall.
 TOLD_OTHERWISE = {("kraft-401-random", 1, 1795254861686)}
 
 
-# Words with underscores that titles of Kafka's own issues hold.
+# Words with underscores in the titles of Kafka's own issues.
 KAFKAS = {"read_committed"}
 
 
@@ -34,7 +34,7 @@ class Fault(NamedTuple):
 
 
 def faults(folder: Path) -> list[Fault]:
-    """What was done to brokers, controllers and ZooKeeper: kills, freezes, stops, damaged segments."""
+    """The faults of brokers, controllers and ZooKeeper: kills, freezes, stops, damaged segments."""
     found = []
     for freeze in freezes(folder):
         if freeze.who == "zookeeper":
@@ -73,7 +73,7 @@ def harmed(folder: Path, fault: Fault) -> bool:
 
 
 def told(fault: Fault, incident: Any) -> bool:
-    """Whether an incident is the fault's: of its kind and node, begun while it lasted or until it had shown."""
+    """Whether an incident reports this fault: same kind and node, begun during the fault or until its effects had settled."""
     early = SILENT_MS if fault.kind == "process_death" else 3000
     within = fault.started - early <= millis(incident.started_at) <= fault.ended + SETTLED_MS
     if fault.kind == "maintenance":
@@ -130,7 +130,7 @@ NAMES = "select topic_name as name from marts.dim_topics union select group_id f
 
 
 def test_sentences_name_no_values_of_columns(lab) -> None:
-    """Words with underscores are names of topics, groups and threads, or Kafka's own (settings have dots); ours are said in words."""
+    """Words with underscores are names of topics, groups and threads, or Kafka's own (settings have dots); ours must be in plain words."""
     names = {row.name for row in lab.rows(NAMES)}
     said = [row.sentence for row in lab.rows(SENTENCES) if row.sentence]
     assert len(said) > 100

@@ -1,4 +1,4 @@
-"""The offsets topic against the brokers' disks, which a poller of the lab measured every ten seconds, and what was done to them."""
+"""The offsets topic, compared with the brokers' disks, which a poller of the lab measured every ten seconds, and with the lab's faults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_estimated_sizes_are_within_two_segments_of_the_disk(lab) -> None:
     for row in hours(lab, "zk-c-0.10.1.0-cleaner"):
         end = millis(row.hour_at) + 3_600_000
         at, size = max(sample for sample in sizes[row.node_id, row.partition_id] if sample[0] <= end)
-        # The open segment is not in the estimate, and what the cleaner printed is rounded to 0.1 MB.
+        # The open segment is not in the estimate, and the sizes that the cleaner printed are rounded to 0.1 MB.
         assert abs(row.bytes_at_end - size) <= 2 * SEGMENT, (row, at, size)
         assert row.measure_kind == "estimated"
         compared += 1
@@ -67,7 +67,7 @@ def test_measured_sizes_are_what_was_on_the_disk(lab) -> None:
     assert len(measured) == 30
     for row in measured:
         near = [size for _, size in sizes[row.node_id, row.partition_id]]
-        # The last describe stands between two polls, between which the cleaner may run.
+        # The last describe lies between two polls, between which the cleaner may run.
         assert min(near) - SEGMENT <= row.bytes_at_end <= max(near) + SEGMENT
 
 
@@ -96,7 +96,7 @@ def test_cleaners_that_were_killed_are_out_until_their_process_starts_anew(lab) 
         (2, "thread_error", "thread", True),
     ]
     found = [(row.node_id, row.found_by, row.scope, row.partition_id, row.resumed_at is None) for row in outages(lab, "kraft-372-offsets")]
-    # The error of node 2 names none: its thread had begun with partition 1, 58 ms before.
+    # The error of node 2 names no partition: its thread had begun with partition 1, 58 ms before.
     assert found == [
         (1, "thread_error", "partition", 0, False),
         (1, "thread_error", "partition", 0, True),

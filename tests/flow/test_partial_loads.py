@@ -1,5 +1,5 @@
-"""Full load = any sequence of partial loads, for ten cases and a cluster whose files are renamed and packed; `make partial` tries as many
-cases as one likes."""
+"""Full load = any sequence of partial loads, for ten cases and a cluster whose files are renamed and packed; `make partial` tries any
+number of cases."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tests.partial_cases import Scale, archives
 SCALE = Scale(rounds=2, most_bytes=150_000, most_days=10)
 CASES, SEED = 10, 1
 ROTATED = "kraft-372-offsets"
-# Which files and batches brought it, and where in them it is, is another matter than what happened.
+# Not facts, but the files, offsets and batches that they came from.
 NOT_COMPARED = {"evidence", "ingested_at"}
 NO_FACTS = {"fct_sources"}
 
 
 @dataclass
 class Tried:
-    """The cases and the rotated cluster after all rounds; a copy of the warehouse of before the last one; what was said of each round, and
-    what its build did."""
+    """The cases and the rotated cluster after all rounds; a copy of the warehouse before the last round; the line printed for each round, and
+    the outcome of its build."""
 
     loads: Loads
     last: list[str]
@@ -44,8 +44,8 @@ class Tried:
 
 
 class Rotated:
-    """A cluster of the lab that is loaded in no order of time: half of the files cut anywhere; then the other half; all, grown, renamed,
-    rotated and packed; and all again."""
+    """A cluster of the lab that is not loaded in order of time: first half of the files, cut anywhere; then the other half; then all, grown,
+    renamed, rotated and packed; and all again."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.folder = shutil.copytree(lab.folder / ROTATED / "input", folder / "pieces")
@@ -61,7 +61,7 @@ class Rotated:
         for number, path in enumerate(self.logs):
             path.write_bytes(self.half(path) if number % 2 else self.full[path])
             if not number % 2:
-                # What is cut is still being written: its last line waits.
+                # Files that are cut count as still being written, so their last line waits.
                 os.utime(path, (LONG_AGO, LONG_AGO))
         into.load(ROTATED, self.folder)
         for number, path in enumerate(self.logs):
@@ -132,7 +132,7 @@ def test_a_build_takes_the_clusters_and_days_that_something_arrived_of(tried: Tr
 
 
 def test_what_a_build_has_left_is_found(tried: Tried) -> None:
-    """The tables of before the last round are those that a build would leave which makes nothing."""
+    """The comparison notices a build that does nothing: it would leave the tables of before the last round."""
     different = {verdict.table: verdict for verdict in tried.differences("full", "before")}
     assert different["marts.fct_sources"].clusters == sorted([*tried.last, ROTATED])
     assert set(different["marts.dim_nodes"].clusters) <= {*tried.last, ROTATED}

@@ -1,4 +1,4 @@
-"""Saved questions and alerts: answered as typed from the evidence, as the lab's own metadata have it, and alike by both engines."""
+"""Saved questions and alerts: their answers match those typed from the evidence and the lab's own metadata, and both engines agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BY_TRUTH = {
     "how_nodes_ended",
     "incident",
 }
-# Nothing of the kind is in the lab: epochs without a line are told by their neighbours, and the catalogue knows every common line.
+# The lab has none of these: epochs without a line are derived from their neighbours, and the catalogue knows every common line.
 # tests/python/test_questions.py asks them of marts made by hand.
 EMPTY = {"missing_epochs", "unrecognised_shapes"}
 FULL = {
@@ -100,7 +100,7 @@ def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixt
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["alert"] for line in lines] == ["exposure_seen", "threads_deadlocked"]
     assert set(lines[0]) == {"alert", "severity", "cluster_id", "at", "key", "sentence", "ask"}
-    # Warnings alone are none, unless asked for.
+    # Warnings alone do not fail the command, unless asked for.
     warnings = ("--cluster", "incident-1", "--since", "2019-03-20 06:31", "--now", "2019-03-20 06:32")
     assert (code(*warnings), code(*warnings, "--strict"), code(*warnings, "--severity", "error")) == (0, 3, 0)
     capsys.readouterr()
@@ -139,7 +139,7 @@ def test_partitions_are_as_the_clusters_own_metadata_have_them(lab: Lab, cluster
     }
     told = {(row["topic_name"], row["partition_id"], row["node_id"]) for row in asked(lab, "under-replicated-now", cluster=cluster)}
     assert len(still) >= 30
-    # A try that its leader gave up is taken for a change, at most once in a cluster.
+    # An attempt that its leader gave up is mistaken for a change, at most once in a cluster.
     assert still <= told
     assert len(told - still) <= 1
     gone = {(stretch["topic"], stretch["partition"]) for stretch in facts["leaderless"] if stretch["end"] is None}
@@ -155,7 +155,7 @@ def test_partitions_are_as_the_clusters_own_metadata_have_them(lab: Lab, cluster
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_partition_was_led_by_whom_its_metadata_name(lab: Lab, cluster: str) -> None:
-    """One partition of each cluster, asked between each two of its epochs."""
+    """One partition of each cluster, queried between each two of its epochs."""
     epochs = [epoch for epoch in truth(lab.folder / cluster)["leader_epochs"] if epoch["visible"]]
     (topic, partition), _ = Counter((epoch["topic"], epoch["partition"]) for epoch in epochs).most_common(1)[0]
     mine = sorted((epoch for epoch in epochs if (epoch["topic"], epoch["partition"]) == (topic, partition)), key=lambda one: one["at"])
@@ -216,12 +216,12 @@ def settled(found: list[dict[str, Any]]) -> list[Any]:
     return [[(name, sorted(map(str, dict(value))) if name == "settings" else plain(value)) for name, value in row.items()] for row in found]
 
 
-# Those whose parameters become conditions of every kind.
+# Questions whose parameters become conditions of every kind.
 ALL_PARAMETERS = ("who_led", "what_happened")
 
 
 def test_both_engines_answer_alike(lab: Lab) -> None:
-    """Every question with what it needs, two of them with all that they take."""
+    """Every question with its required parameters, two of them with all parameters."""
     asked_of = {name: sql_of(one, one.takes if name in ALL_PARAMETERS else one.needs) for name, one in questions().items()}
     different, answered = {}, set()
     with build.settings_kept(lab.spark):
@@ -245,7 +245,7 @@ def sql_of(one: Question, names: tuple[str, ...]) -> str:
 
 
 ALERTS = {
-    # What the incidents' bundles hold, one by one; times in UTC.
+    # The contents of the incidents' bundles, one by one; times in UTC.
     ("incident-2", "2018-06-10 07:00", "2018-06-10 08:00"): [
         ("split_brain", "error", "2018-06-10T07:48:30.006Z"),
         # Brokers 2 and 3 have epoch 13 when broker 1 stores 14.

@@ -1,4 +1,4 @@
-"""DuckDB, delta-rs and Polars read every table straight from its folder, and find in it what Spark finds."""
+"""DuckDB, delta-rs and Polars read every table straight from its folder, with the same contents as Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.flow.second_engines import Measures, by_delta_rs, by_duckdb, by_polar
 from tests.lab import WITHOUT_CODE, Lab
 
 READ = ("bronze", "marts", "reports")
-# Of so many rows a query is worth the code that Spark generates for it.
+# From this many rows on, generated code is worth its compilation.
 MANY = 100_000
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 ENGINES: dict[str, Callable[[], Callable[[str], Measures]]] = {"duckdb": by_duckdb, "delta-rs": by_delta_rs, "polars": by_polars}
@@ -33,7 +33,7 @@ def folders(lab: Lab) -> list[str]:
 
 @pytest.fixture(scope="module")
 def in_spark(lab: Lab, folders: list[str]) -> dict[str, Measures]:
-    """What Spark says of each table."""
+    """Spark's measures of each table."""
     spark = lab.spark
     measure = by_spark(spark)
     rows = {folder: DeltaTable(folder).count() for folder in folders}
@@ -73,7 +73,7 @@ def test_engines_find_what_spark_finds(folders: list[str], in_spark: dict[str, M
 
 
 def test_what_is_compared_is_not_nothing(folders: list[str], in_spark: dict[str, Measures]) -> None:
-    """Every column is counted; of the tables nearly all have rows, and of those every one has a value somewhere."""
+    """Every column is counted; nearly all tables have rows, and each of these has a value somewhere."""
     uncounted = [(folder, v.label) for folder in folders for v in values(schema_of(folder)) if f"{v.label} values" not in in_spark[folder]]
     assert uncounted == []
     filled = [folder for folder in folders if in_spark[folder]["rows"]]
@@ -83,7 +83,7 @@ def test_what_is_compared_is_not_nothing(folders: list[str], in_spark: dict[str,
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> None:
-    """What readers do with columns that they look for under another name."""
+    """A column reads as null in engines that look for it under another name."""
     rows = {"name": ["a", None], "at": [NOON, NOON], "nodes": [[1, 2], [3]], "n": [7, 8]}
     measure, whole = ENGINES[engine](), pa.table(rows)
     write_deltalake(str(tmp_path / "whole"), whole)
@@ -96,7 +96,7 @@ def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> No
 def test_the_notebook_in_the_docs_runs(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each piece of Python in docs/other-engines.md prints, of another warehouse, the columns that are beneath it there."""
+    """Each piece of Python in docs/other-engines.md prints, for another warehouse, the columns that the page shows below it."""
     text = (PROJECT / "docs/other-engines.md").read_text(encoding="utf-8")
     pieces = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL)
     assert len(pieces) == 2

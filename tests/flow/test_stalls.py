@@ -1,4 +1,4 @@
-"""Processes that were frozen, against the lab's list of faults: which stalls are found, and what expiries they caused."""
+"""Frozen processes, compared with the lab's list of faults: which stalls are found, and which expiries they caused."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.flow.truth import millis, rows
 from tests.lab import CLUSTERS
 
 SHORTEST_MS = 2000
-"""Brokers frozen for 1.4 s while requests queue (zk-b2) wrote nothing that tells it from a quiet second."""
+"""Brokers frozen for 1.4 s while requests queue (zk-b2) wrote nothing that distinguishes this from a quiet second."""
 EARLY_MS = 2500
-"""A client pings ZooKeeper every third of its timeout, 2 s: its last contact lies as much before the freeze."""
+"""A client pings ZooKeeper every third of its timeout, 2 s: its last contact may lie that long before the freeze."""
 UNTOLD = {
-    # Consumers without a session: they continue where they were, and say only that they lost their coordinator.
+    # Consumers without a session: they continue where they were, and log only that they lost their coordinator.
     ("kraft-391-isolated", "app-2"),
     ("zk-a-2.8.2", "app3"),
     ("zk-c-0.10.1.0-cleaner", "app3"),
@@ -29,7 +29,7 @@ class Freeze(NamedTuple):
 
 
 def freezes(folder: Path) -> list[Freeze]:
-    """SIGSTOP to SIGCONT of the list of faults, by broker, client or `zookeeper`; from the signal's sending to its return."""
+    """The freezes in the list of faults, SIGSTOP to SIGCONT, by broker, client or `zookeeper`; from before the signal is sent to its return."""
     found, stopped = [], {}
     for action in rows(folder / "truth/actions.jsonl"):
         name = action["action"] + " " + action.get("signal", "")
@@ -60,7 +60,7 @@ class TestCluster:
         wanted = [freeze for freeze in freezes(lab.folder / cluster) if freeze.ended - freeze.started >= SHORTEST_MS]
         stalls = lab.rows(f"select * from marts.fct_process_stalls where cluster_id = '{cluster}'")
         missed = [freeze for freeze in wanted if not any(overlaps(freeze, stall) for stall in stalls)]
-        # The fixture of zk-e is without its clients' logs.
+        # The fixture of zk-e lacks its clients' logs.
         missed = [freeze for freeze in missed if (lab.folder / cluster / "input/clients").exists() or not freeze.who.startswith("etl")]
         assert [freeze for freeze in missed if (cluster, freeze.who) not in UNTOLD] == []
         assert [stall for stall in stalls if not any(overlaps(freeze, stall) for freeze in freezes(lab.folder / cluster))] == []

@@ -1,4 +1,4 @@
-"""The facts against the clusters' own metadata: every lab cluster, row by row."""
+"""The facts, compared with the clusters' own metadata: every lab cluster, row by row."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class TestCluster:
         assert pair(ended, ends, 2000)[0] == []
 
     def test_isr_changes(self, lab, cluster: str) -> None:
-        """Every change of these clusters is told by some line: the leader's, the controller's, or a request that names the state."""
+        """Every change in these clusters shows in some line: the leader's, the controller's, or a request that names the state."""
         changes = truth(lab.folder / cluster)["isr_changes"]
         wanted = [(f"{c['topic']}-{c['partition']} {c['before']} {c['after']}", c["at"]) for c in changes]
         found = [
@@ -93,12 +93,12 @@ class TestCluster:
         missed, extra = pair(wanted, found, 5000)
         assert len(wanted) > 50
         assert 1 - len(missed) / len(wanted) >= 0.99, missed
-        # Up to 2.6 a leader whose write to ZooKeeper fails while its session is gone logs the try and nothing after it: up to four
+        # Up to 2.6 a leader whose write to ZooKeeper fails because its session is gone logs the attempt and not the failure: up to four
         # in a cluster.
         assert 1 - len(extra) / len(found) >= 0.99, extra
 
     def test_under_replicated_windows(self, lab, cluster: str) -> None:
-        """Replicas that stop because their topic is deleted are not outage: the mart may have them or not."""
+        """Replicas that stop because their topic is deleted are not an outage: the mart may have them or not."""
         stretches = {(f"{s['topic']}-{s['partition']} {s['replica']}", s["start"]): s for s in truth(lab.folder / cluster)["out_of_sync"]}
         wanted = {key: stretch["end"] for key, stretch in stretches.items() if not stretch["deleted"]}
         found = {
@@ -109,13 +109,13 @@ class TestCluster:
         _, extra = pair(list(stretches), list(found), 5000)
         assert len(wanted) > 50
         assert 1 - len(missed) / len(wanted) >= 0.99, missed
-        # Each try that is taken for a change opens a stretch for every replica that it drops: up to six of 442.
+        # Each attempt that is mistaken for a change opens a window for every replica that it drops: up to six of 442.
         assert 1 - len(extra) / len(found) >= 0.98, extra
         missed, _ = pair(ended(wanted), ended(found), 5000)
         assert 1 - len(missed) / len(ended(wanted)) >= 0.99, missed
 
     def test_node_runs(self, lab, cluster: str) -> None:
-        """As many lives of each process as it was started, each with the end that it was given."""
+        """Each process has as many runs as it was started, and each run ends in the way in which the lab ended it."""
         ends: dict[int, list[set[str]]] = {}
         for action in sorted(
             rows(lab.folder / cluster / "truth/actions.jsonl"), key=lambda action: action.get("start", action.get("start_ms"))
@@ -126,7 +126,7 @@ class TestCluster:
             if name in ("start", "broker_start"):
                 ends.setdefault(int(node), []).append({"open"})
             elif name.startswith("kill -9"):
-                # Nothing after its last line tells a killed process that was never started again from one that continues.
+                # After the last line, a killed process that was never started again looks like one that continues.
                 ends[int(node)][-1] = {"killed", "open"}
             elif "SIGTERM" in name:
                 ends[int(node)][-1] = {"clean", "killed"} if action.get("forced_kill") else {"clean"}

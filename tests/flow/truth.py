@@ -24,7 +24,7 @@ Facts = dict[str, list[dict[str, Any]]]
 
 
 def millis(at: dt.datetime | None) -> int | None:
-    """A time of a table, which is UTC without saying so, in epoch milliseconds."""
+    """A time from a table, which is in UTC but has no zone, in epoch milliseconds."""
     return None if at is None else round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
@@ -35,7 +35,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 @cache
 def truth(folder: Path) -> Facts:
-    """The truth of a cluster, with every leader epoch marked `visible` where a log line names it."""
+    """The truth of a cluster, with every leader epoch marked `visible` if a log line names it."""
     facts = kraft(folder) if (folder / "truth/metadata.jsonl").exists() else zookeeper(folder)
     mark_visible(folder, facts)
     return facts
@@ -202,7 +202,7 @@ def lines(folder: Path) -> Iterator[str]:
 
 
 def mark_visible(folder: Path, facts: Facts) -> None:
-    """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, where no leader was).
+    """Mark each leader epoch with whether a line names that partition together with that epoch (and -1, if there was no leader).
 
     A line that prints controllerEpoch=-1 beside partitionEpoch=2 mentions no leaderless epoch 2.
     """

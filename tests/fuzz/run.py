@@ -1,7 +1,7 @@
-"""A coverage-guided run over everything that meets foreign bytes: `make fuzz` (ten minutes), `make fuzz FUZZ_SECONDS=60`.
+"""A coverage-guided run over all code that reads foreign bytes: `make fuzz` (ten minutes), `make fuzz FUZZ_SECONDS=60`.
 
-Each target gets its share of the time in a process of its own; what it finds interesting is kept in `.cache/fuzz/<target>` and is where the next run
-begins, beside the fixtures.  A text that fails is left in `.cache/fuzz/failed` with the command that repeats it.
+Each target gets its share of the time in a process of its own; inputs that it finds interesting are kept in `.cache/fuzz/<target>`, from which
+the next run starts together with the fixtures.  A text that fails is left in `.cache/fuzz/failed` with the command that repeats it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What meets foreign bytes, each as a function that takes any and must not raise: for property tests and for the fuzzer."""
+"""The code that reads foreign bytes, as functions that take any bytes and must not raise: for property tests and for the fuzzer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def written(data: bytes, name: str = "file") -> Path:
 
 
 def task(path: Path, **changes: object) -> Task:
-    """The task of a whole file, on a clock that shows an hour twice."""
+    """The task of reading a whole file, on a clock that shows an hour twice."""
     zones = ((-(10**15), "Europe/Berlin"),)
     return plain_task(path, **{"end": path.stat().st_size, "zones": zones, "shown": path.name} | changes)
 
@@ -45,7 +45,7 @@ def records(data: bytes) -> None:
 
 
 def wrapped(data: bytes) -> None:
-    """The same, in the wrappers that its own lines show, else in each."""
+    """The same, in the wrappers found in its own lines, and in each wrapper there is."""
     for names in {find_wrappers(data), *((name,) for name in wrappers())}:
         counted: dict[str, Counted] = {}
         one = task(written(data), envelope=REWRITTEN.name, wrappers=names)
@@ -71,7 +71,7 @@ def times(data: bytes) -> None:
 
 
 def files(data: bytes) -> None:
-    """A file that is looked at."""
+    """Inspecting a file under several names."""
     for name in ("server.log", "jstack-broker-2.txt", "server.log.gz"):
         source = inspect(Found.at(str(written(data, name)), "c"))
         assert source.outcome != NOT_LOOKED_AT, source.reason
@@ -86,7 +86,7 @@ def archives(data: bytes) -> None:
 
 
 def reader(kind: str) -> Callable[[bytes], None]:
-    """Whatever is taken for a capture of a kind."""
+    """Any bytes, read as a capture of a kind."""
 
     def read(data: bytes) -> None:
         count = Counted()
@@ -110,7 +110,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
 
 
 def seeds(name: str) -> Iterator[bytes]:
-    """Texts to begin with: fixtures of the capture's module, of all for the others."""
+    """Seed inputs: the fixtures of the capture's module, or all fixtures for the other targets."""
     module = captures.module_of(name.split(":", 1)[1]).__name__.rsplit(".", 1)[-1] if ":" in name else "*"
     for path in sorted(FIXTURES.glob(f"{module}/**/*")):
         if path.is_file():

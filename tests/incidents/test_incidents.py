@@ -1,4 +1,4 @@
-"""The five incidents told by query: each bundle's questions, asked of the marts, against rows that were typed by hand from the evidence."""
+"""The five incidents by query: the answers of the marts to each bundle's questions, compared with rows typed by hand from the evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 from tests.lab import Lab
 
 QUESTIONS = [
-    # What is known to be told otherwise stands here with its reason; the day it is right, the mark has to go.
+    # Answers known to be wrong are marked with the reason; once an answer is right, its mark must be removed.
     pytest.param(
         question,
         id=f"{path.parent.name}: {question['asks']}",

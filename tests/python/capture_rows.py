@@ -1,4 +1,4 @@
-"""Fixtures of captures, read by their module."""
+"""Reads fixtures of captures with their module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def rows_of(module: ModuleType, name: str) -> list[Row]:
 
 
 def rows_in(module: ModuleType, text: str, name: str = "capture.txt") -> list[Row]:
-    """The rows of a text, by the kind that the module takes it for."""
+    """The rows of a text, read as the kind that the module detects."""
     kind = module.kind_of(text, name)
     assert kind in module.KINDS
     rows = list(module.read(kind, lines_of(text), About(name)))

@@ -1,4 +1,4 @@
-"""What many pure tests read and is dear to make."""
+"""Fixtures that many pure tests read and that are expensive to make."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Every pattern that meets foreign text, and texts made from a pattern's own parse tree that cost it the most.
+"""Every pattern that is matched against foreign text, and texts made from a pattern's own parse tree that cost it the most.
 
 `found()` collects the patterns: compiled ones in the modules' globals, those that are made from the catalogue, and expressions written where
-they are used.  `texts(parsed, size)` gives texts of one length: what leads to each repeat, then runs of what it and its neighbours repeat, then a
-character that makes the match fail.
+they are used.  `texts(parsed, size)` gives texts of one length: a text that leads to each repeat, then runs of the characters that it and its
+neighbours repeat, then a character that makes the match fail.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ingestion.records.envelope import REWRITTEN, envelopes
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
 
-# These meet what we wrote ourselves, what a user types, what our own tools print, or Kafka's sources.
+# Patterns of these modules only see our own texts, a user's input, output of our own tools, or Kafka's sources.
 OUR_OWN = {
     "chronicle": ["__main__"],
     "chronicle.ask": ["alerts", "evidence", "questions", "run_summary", "sql", "tables"],
@@ -59,12 +59,12 @@ class Found:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that cost differently: one that looks for it in a text, and those that begin at its beginning."""
+        """The methods that cost differently: one that searches a text, and those that match at its beginning."""
         return [use for use in self.uses if use in SEARCHES][:1] + [use for use in self.uses if use in ("match", "fullmatch")]
 
     @property
     def written(self) -> str | bytes:
-        """The pattern as `re` writes it; RE2 has it with the classes spelled out."""
+        """The pattern in the syntax of `re`; RE2 has it with the classes spelled out."""
         if not is_re2(self.pattern):
             return self.text
         if isinstance(self.text, bytes):
@@ -75,12 +75,12 @@ class Found:
         return out
 
     def as_text(self, text: str) -> str | bytes:
-        """A text as the pattern takes it."""
+        """A text in the type that the pattern takes."""
         return text.encode("latin-1", "replace") if isinstance(self.text, bytes) else text
 
 
 def modules() -> list[ModuleType]:
-    """The modules whose patterns meet foreign text."""
+    """The modules whose patterns are matched against foreign text."""
     names = [info.name for package in (ingestion, chronicle) for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     parts = [(name, *name.rpartition(".")[::2]) for name in names]
     return [importlib.import_module(name) for name, package, module in parts if module not in OUR_OWN.get(package, ())]
@@ -159,12 +159,12 @@ def patterns_in(value: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def is_re2(value: Any) -> bool:
-    """Whether it is a pattern of the engine that is linear by its make."""
+    """Whether it is a pattern of RE2, which is always linear."""
     return isinstance(value, linear.Pattern)
 
 
 def uses_of(trees: dict[ModuleType, ast.Module]) -> dict[int, set[str]]:
-    """Identity of a module's pattern → the methods that are called or handed on, anywhere; all of them where it is handed on itself."""
+    """Identity of a module's pattern → the methods that are called or passed on anywhere; all methods if the pattern itself is passed on."""
     out: dict[int, set[str]] = {}
     for module, tree in trees.items():
         for node in ast.walk(tree):
@@ -179,7 +179,7 @@ def uses_of(trees: dict[ModuleType, ast.Module]) -> dict[int, set[str]]:
 
 
 def value_of(module: ModuleType, node: ast.expr) -> object:
-    """What a name of the module, or of a module that it knows, stands for; None for anything else."""
+    """The value of a name in the module, or in a module that it imports; None for anything else."""
     if isinstance(node, ast.Name):
         return vars(module).get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -188,7 +188,7 @@ def value_of(module: ModuleType, node: ast.expr) -> object:
 
 
 def used_by_others(tree: ast.AST) -> set[str]:
-    """The methods that a module calls on what has no name of its own: patterns out of lists and tables."""
+    """The methods that a module calls on patterns without a name of their own, taken out of lists and tables."""
     out = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
@@ -199,7 +199,7 @@ def used_by_others(tree: ast.AST) -> set[str]:
 
 
 def written_where_used(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, re.Pattern[Any], int]]:
-    """(method, pattern, line) of `re.match("…", text)` and its like, where the expression is a constant of the module."""
+    """(method, pattern, line) of `re.match("…", text)` and similar calls whose expression is a constant."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
@@ -244,7 +244,7 @@ Set = frozenset
 
 
 class Tree:
-    """The parse tree of a pattern as what its texts are made of."""
+    """The parse tree of a pattern, from which its texts are made."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         if isinstance(text, bytes):
@@ -257,7 +257,7 @@ class Tree:
         self.walk(list(self.parsed), "")
 
     def one(self, op: Any, value: Any) -> frozenset[str] | None:
-        """The characters that a node of one character takes; None for other nodes."""
+        """The characters that a single-character node matches; None for other nodes."""
         name = str(op)
         fold = bool(self.flags & re.I)
         if name == "LITERAL":
@@ -285,7 +285,7 @@ class Tree:
         return None
 
     def sample(self, nodes: Iterable[Any]) -> str:
-        """A text that the nodes take, as short as may be."""
+        """A text that the nodes match, as short as possible."""
         out = ""
         for op, value in nodes:
             name = str(op)
@@ -310,7 +310,7 @@ class Tree:
         return out
 
     def walk(self, nodes: list[Any], before: str) -> str:
-        """Note each repeat with what leads to it and what follows; returns what leads to the end."""
+        """Note each repeat with a text that leads to it and the nodes that follow; returns a text that leads to the end."""
         for n, (op, value) in enumerate(nodes):
             name = str(op)
             single = self.one(op, value)
@@ -342,13 +342,13 @@ class Tree:
     def walk_in(self, inner: list[Any], after: list[Any], before: str) -> str:
         known = len(self.places)
         end = self.walk(inner, before)
-        # What follows the group follows its last repeat too.
+        # The nodes after the group also follow its last repeat.
         self.places[known:] = [(lead, body, [*rest, *after]) for lead, body, rest in self.places[known:]]
         self.sample(inner)
         return end
 
     def pumps(self, body: list[Any], after: list[Any]) -> list[str]:
-        """What to repeat: each kind of character that the repeat takes, its body, and its body with what follows up to the next repeat."""
+        """The texts to repeat: each kind of character that the repeat matches, its body, and its body with the nodes up to the next repeat."""
         words: list[str] = []
         single = self.one(*body[0]) if len(body) == 1 else None
         own = single if single is not None else None
@@ -398,12 +398,12 @@ CATEGORIES: dict[str, Callable[[str], bool]] = {
 
 
 def liked(characters: frozenset[str]) -> str:
-    """One of some characters: a plain one first."""
+    """One of some characters, preferably a plain one."""
     return next((c for c in LIKED if c in characters), None) or min(characters, default="")
 
 
 def leaves(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The nodes of one character below some nodes."""
+    """The single-character nodes below some nodes."""
     for op, value in nodes:
         name = str(op)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):

@@ -1,4 +1,4 @@
-"""Alerts that nothing in the lab raises, on tables of a few rows: what raises them, and beside it what does not."""
+"""Alerts that nothing in the lab raises, on tables of a few rows: rows that raise them, and rows beside them that do not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
         ],
         [(AT, "a", "group etl is stuck in a rebalance")],
     ),
-    # Of 1,200 records of the day 700 are recognised; the other cluster has too few to say anything.
+    # Of 1,200 records of the day 700 are recognised; the other cluster has too few records to decide.
     "records_unrecognised": (
         "fct_parse_coverage_daily",
         [

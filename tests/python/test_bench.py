@@ -1,4 +1,4 @@
-"""`make bench`: what a measurement gives, and what becomes of one that fails or takes too long."""
+"""`make bench`: the result of a measurement, and of one that fails or takes too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made fleets: the same bytes for the same seed, lines that are recognised as what they were made from, and a truth without gaps."""
+"""Generated fleets: the same bytes for the same seed, lines recognised as the events that they were made from, and a truth without gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles: what archives hold, what is refused of them, and whose the files of known bundles are."""
+"""Bundles: the members of archives, refused members, and the owners of files in known bundles."""
 
 from __future__ import annotations
 

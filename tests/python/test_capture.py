@@ -1,4 +1,4 @@
-"""Captures as ingestion reads them: rows with where they come from, growth, secrets and faults."""
+"""Captures as ingestion reads them: rows with their origin, growth, secrets and faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for all modules of captures: every fixture is known by one module, and by the one whose folder it is in."""
+"""Tests for all modules of captures: every fixture is detected by one module only, the one whose folder it is in."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_no_module_knows_a_broker_log() -> None:
 
 @pytest.mark.parametrize("path", [*FILES, *LOGS], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_no_module_knows_the_lines_of_a_log_alone(path: Path) -> None:
-    """`detect` does not ask them about such a text."""
+    """`detect` skips all modules for such a text."""
     lines = path.read_bytes()[: 64 * 1024].decode("utf-8", "replace").split("\n")
     logged = "\n".join(line for line in lines if captures.LOG_ALONE.fullmatch(line))
     assert captures.LOG_ALONE.fullmatch(logged)
@@ -111,7 +111,7 @@ def test_a_module_is_complete(module: ModuleType) -> None:
 
 
 def test_units_of_samples_are_in_the_catalogue() -> None:
-    """Those that a module gives itself; metrics with a canonical name have theirs from `metrics.yml`."""
+    """The units that a module sets itself; metrics with a canonical name have theirs from `metrics.yml`."""
     measures, counted = (yaml.safe_load(UNITS.read_text(encoding="utf-8"))[part] for part in ("measures", "counted"))
     known = {*measures, *counted, *(f"{unit}_per_second" for unit in counted), "", None}
     unknown = {}

@@ -111,7 +111,7 @@ def test_the_unit_of_du_is_in_its_options(command: str, size: str) -> None:
 
 
 def sizes(*numbers: int, topic: str = "orders", before: str = "") -> list[Row]:
-    """What is read of a listing of du without a unit, one partition a line."""
+    """The rows read from a listing of du without a unit, one partition a line."""
     text = before + "".join(f"{number}\t/data/kafka/{topic}-{n}\n" for n, number in enumerate(numbers))
     return [row for row in disks.read("directory_sizes", lines_of(text), About("sizes.txt")) if isinstance(row, Row)]
 
@@ -131,7 +131,7 @@ def test_small_multiples_of_4_are_blocks() -> None:
 
 def test_many_multiples_of_4_are_blocks_though_none_is_small() -> None:
     assert bytes_in(sizes(20484, 41236, 521625600, 98304, 77840, 20512))[0] == str(20484 * 1024)
-    # As bytes of empty partitions, which are all of one size.
+    # These look like bytes of empty partitions, which are all of one size.
     assert bytes_in(sizes(20975620, 20975620, 20975620, 20975620, 20975620, 20975620)) == [None] * 6
 
 
@@ -145,7 +145,7 @@ def test_more_than_a_disk_can_hold_is_not_counted_in_blocks() -> None:
 def test_what_fits_both_bytes_and_blocks_is_left_unknown() -> None:
     rows = sizes(734003200)
     assert (rows[0].fields["size"], rows[0].warnings[-1]) == ("734003200", "nothing says whether bytes (du -b) or blocks of 1024")
-    # File systems that compress allocate by the sector: too small for bytes, and no multiples of 4.
+    # Compressing file systems allocate by the sector: these are too small for bytes, and no multiples of 4.
     assert bytes_in(sizes(17, 133, 5121)) == [None, None, None]
 
 
@@ -155,7 +155,7 @@ def test_what_one_run_of_du_says_of_its_unit_holds_for_its_next_runs() -> None:
 
 def test_a_du_without_options_counts_blocks_unless_they_are_too_many() -> None:
     assert bytes_in(sizes(12345, before="[k@b1 ~]$ du /data/kafka\n")) == ["12641280"]
-    # Ten GiB of blocks in the smallest partition, and numbers that no file system of 4 KiB shows.
+    # The smallest partition would have ten GiB in blocks, and no file system with blocks of 4 KiB shows these numbers.
     assert bytes_in(sizes(44930001, 34220000, before="[k@b1 ~]$ du /data/kafka\n")) == ["44930001", "34220000"]
     (row,) = sizes(228472127488, before="[k@b1 ~]$ du -s /data/kafka/*\n")
     assert (row.fields["size_bytes"], row.warnings[-1]) == (
@@ -176,7 +176,7 @@ def test_a_partition_directory_gives_segments_with_sizes_and_times() -> None:
     )
     assert (index.fields["topic_name"], index.fields["partition_id"], index.fields["host"]) == ("__consumer_offsets", "38", "broker-1")
     assert index.fields["path"] == "/data/kafka/__consumer_offsets-38/00000000000000003005.index"
-    # A day that has not come yet this year was last year's.
+    # A date that lies ahead in this year is last year's.
     assert log.fields["modified_at"] == "2025-12-31T23:10:00+00:00"
     assert (deleted.fields["base_offset"], deleted.fields["segment_file"], deleted.fields["modified_at"]) == (
         "0",

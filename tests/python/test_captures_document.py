@@ -1,4 +1,4 @@
-"""Documents: pieces of captures and logs between prose."""
+"""Documents: pieces of captures and logs within prose."""
 
 from __future__ import annotations
 

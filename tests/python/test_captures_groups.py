@@ -1,4 +1,4 @@
-"""kafka-consumer-groups and its kin, in the layouts of all releases."""
+"""kafka-consumer-groups and related tools, in the layouts of all releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JmxTool prints, by values."""
+"""The output of JmxTool, by values."""
 
 from __future__ import annotations
 

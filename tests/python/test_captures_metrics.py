@@ -1,4 +1,4 @@
-"""The catalogue of metrics: every entry says what it is, no spelling means two things, and exporters' names find their metric."""
+"""The catalogue of metrics: every entry has a description, no spelling means two metrics, and exporters' names find their metric."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_every_unit_is_in_the_vocabulary() -> None:
 
 
 def test_the_catalogue_is_read_fast() -> None:
-    # 0.1 s on an idle core; the best of some tries, and four times that, where others use the machine too
+    # 0.1 s on an idle core; the best of some tries, and four times that, in case others use the machine too
     taken = []
     for _ in range(4):
         catalogue.cache_clear()

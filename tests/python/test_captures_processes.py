@@ -31,7 +31,7 @@ def test_threads_of_top_with_decimal_commas() -> None:
         "used_bytes": "2876243968",
         "cached_bytes": "2437939200",
     }
-    # top prints what is available of the memory in the line of the swap.
+    # top prints the available memory in the line of the swap.
     assert rows[4].fields == {
         "of": "swap",
         "total_bytes": "0",

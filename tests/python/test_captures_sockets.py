@@ -1,4 +1,4 @@
-"""Sockets: netstat and ss, their counts, and what is not a socket."""
+"""Sockets: netstat and ss, their counts, and lines that are no sockets."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_deadlocks_that_the_jvm_reports_and_one_it_does_not() -> None:
 
 
 def test_a_deadlock_over_a_read_write_lock_with_many_readers_is_one() -> None:
-    """Two compactors hold a monitor each and wait to write; five readers wait for one of the monitors.  Late ones only wait behind them."""
+    """Two compactors hold a monitor each and wait to write; five readers wait for one of the monitors.  Late ones only queue behind them."""
     found = [row for row in rows("jstack-17-read-write-locks.txt") if row.kind in ("thread_dump", "deadlock")]
     assert [row.kind for row in found] == ["thread_dump", "deadlock"]
     assert found[0].fields["deadlocks"] == "1"
@@ -158,7 +158,7 @@ def test_deadlocks_without_a_common_thread_are_several_and_what_leads_to_one_is_
 
 
 def test_a_read_lock_of_one_class_is_not_that_of_another_above_it() -> None:
-    """The writer waits for the lock of Inner within the read lock of Outer: only who reads under Inner's lock holds it up."""
+    """The writer waits for the lock of Inner within the read lock of Outer: only readers under Inner's lock hold it up."""
     text = "\n".join(
         [
             '"writer" #1 prio=5 os_prio=0 tid=0x0000000000000001 nid=0x1 waiting on condition [0x0]',

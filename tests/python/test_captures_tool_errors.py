@@ -1,4 +1,4 @@
-"""What tools print as they fail: a row that says who failed at what, in the kind of the tool's own output."""
+"""Errors that tools print when they fail: a row that says which tool failed at what, with the kind of the tool's own output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped catalogue proves itself, and bad catalogues are refused with the place and the remedy."""
+"""The shipped catalogue recognises its own examples, and bad catalogues are refused with the place and the remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_form_extracts_its_own_values_and_no_other_form_takes_its_line() -
 
 
 def marked(text: str) -> tuple[bytes, dict[str, tuple[int, int]]]:
-    """A marked-up line as it is printed, and where in it the value of each mark is."""
+    """A marked-up line as it is printed, and the position of each mark's value in it."""
     line, places = b"", {}
     *pieces, last = MARK.split(text)
     for fixed, name, value in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
@@ -52,7 +52,7 @@ def test_each_line_is_recognised_and_its_values_are_where_the_marks_are() -> Non
 
 
 def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
-    """A field is one token wherever it is, so its type cannot differ; the vocabulary says it once."""
+    """A field is one token wherever it occurs, and the vocabulary has its type once, so the type cannot differ."""
     for form in catalogue().forms:
         assert set(form.names) <= set(catalogue().vocabulary.fields)
 
@@ -219,7 +219,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "fetcher_removed",
             {},
         ),
-        # The same where a collector took the blank away.
+        # The same after a collector removed the blank.
         ("kafka.controller.KafkaController", "[Controller id=1] ", "List of topics to be deleted:", "topic_deletion_advanced", {}),
         # 0.8: only a stack trace follows.
         ("kafka.Kafka$", "", "", "node_start_failed", {}),
@@ -236,7 +236,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
                 "reason": "the consumer is being closed",
             },
         ),
-        # 0.8: what an error says that is not followed, whatever it is.
+        # 0.8: the message of any swallowed error.
         ("kafka.utils.Utils$", "", "sleep interrupted", "exception_swallowed", {}),
         # 2.2 to 2.8 print the names of the variables, because a letter is missing in the source.
         (
@@ -246,7 +246,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "controller_request_outdated",
             {"node": "1"},
         ),
-        # The settings of a class that Kafka does not have.
+        # The settings of a class that is not Kafka's.
         (
             "io.example.AvroConverterConfig",
             "",
@@ -416,7 +416,7 @@ def test_a_blank_that_a_collector_stripped_is_not_missed() -> None:
         ("log.LogManager", "log_dir_failed"),
         ("LogManager", "log_dir_failed"),
         (None, "log_dir_failed"),
-        # Somebody else's program may say the same of its own directories.
+        # Other programs may log the same about their own directories.
         ("com.example.storage.LogManager", None),
         ("org.apache.flume.source.LogManager", None),
     ],

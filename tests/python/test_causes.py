@@ -22,7 +22,7 @@ def rows(name: str) -> list[dict[str, str]]:
 def rules() -> list[Rule]:
     """The rules as int_incidents__causes applies them: an effect that ranks above its cause begins after it.
 
-    An effect that names its cause (`key`) names what came before.
+    An effect that names its cause (`key`) comes after it.
     """
     rank = {row["event_kind"]: int(row["rank"]) for row in rows("incident_kinds.csv")}
     found = []
@@ -34,11 +34,11 @@ def rules() -> list[Rule]:
 
 
 def circle(rules: Iterable[Rule]) -> list[str]:
-    """Kinds that can cause each other in a circle, since their delays need not be longer than nothing in all; empty if none can."""
+    """Kinds that can cause each other in a circle, because the delays around it may add up to zero or less; empty if none can."""
     rules = list(rules)
     kinds = {kind for rule in rules for kind in rule[:2]}
-    # Bellman and Ford's shortest ways from everywhere: one that still becomes shorter after as many rounds as there are kinds runs in a
-    # circle.  Whole numbers are scaled, and each step is one less: a circle of no length counts as well.
+    # Bellman-Ford from all kinds: a path that still becomes shorter after as many rounds as there are kinds contains a circle.  Delays are
+    # scaled, and each step is one shorter, so that a circle of length zero counts as well.
     way, before = dict.fromkeys(kinds, 0), dict.fromkeys(kinds, "")
     scale = len(kinds) + 1
     for number in range(len(kinds) + 1):
@@ -67,7 +67,7 @@ def test_no_event_can_cause_itself() -> None:
     [(-30_000, ["death", "expiry", "stale"]), (4_000, ["death", "expiry", "stale"]), (4_001, [])],
 )
 def test_a_circle_of_kinds_needs_delays_that_make_up_for_each_other(delay: int, kinds: list[str]) -> None:
-    """An expiry may begin 2 s before the death that caused it, and so may a node be stale before that: 4 s together."""
+    """An expiry may begin 2 s before the death that caused it, and a stale node 2 s before the expiry: 4 s together."""
     found = circle([("stall", "death", 0), ("death", "expiry", -2_000), ("expiry", "stale", -2_000), ("stale", "death", delay)])
     assert sorted(found) == kinds
 

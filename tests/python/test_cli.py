@@ -176,7 +176,7 @@ def test_before_the_first_build_there_is_nothing_to_ask(
     assert ("another chronicle is writing to it now" if is_building else "run `chronicle build`") in err
 
 
-# Ctrl-C while a module is imported that executes text, as each does that has a dataclass.
+# Ctrl-C during the import of a module that executes text, as every module with a dataclass does.
 INTERRUPTED = """
 from chronicle.cli import main
 
@@ -189,7 +189,7 @@ main.main(["ingest"])
 
 
 def test_an_interrupt_within_executed_text_has_its_exit_code(tmp_path: Path) -> None:
-    """With `-m`: there Python looks for such an interrupt when all has ended."""
+    """With `-m`, because there Python checks for such an interrupt at its very end."""
     (tmp_path / "interrupted.py").write_text(INTERRUPTED)
     done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "chronicle: interrupted\n")

@@ -1,4 +1,4 @@
-"""Which columns of a table the rows of a query hang on is found in its text (`chronicle/build/columns.py`)."""
+"""The columns that a query's rows depend on are found in its text (`chronicle/build/columns.py`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUERIES: dict[str, Columns] = {
     "select * from s.events": {"events": columns("id kind at node")},
     "select e.* except (at) from s.events as e": {"events": columns("id kind node")},
     "with e as (select * from s.events), f as (select id, max(at) as at from e group by id) select id from f": {"events": columns("id")},
-    # What chooses, sorts and counts is read.
+    # Columns that filter, sort and count are read.
     "select id from s.events where kind = 'born'": {"events": columns("id kind")},
     "select id from (select id, row_number() over (partition by node order by at) as n from s.events) where n = 1": {
         "events": columns("id node at")
@@ -56,12 +56,12 @@ QUERIES: dict[str, Columns] = {
         "runs": columns("id ended"),
     },
     "select id, (select max(begun) from s.runs) as begun from s.events": {"events": columns("id"), "runs": columns("begun")},
-    # By way of views.
+    # Through views.
     "select id from v_born": {"events": columns("id kind")},
     "select id, born_by from v_born": {"events": columns("id kind node")},
     "select count(*) as n from v_last": {"events": columns("kind node")},
     "select l.at from v_last as l inner join s.events as e on l.id = e.id": {"events": columns("id kind at node")},
-    # Where nobody says which columns there are, all may be read.
+    # If the columns of a table are unknown, all may be read.
     "select a.id from (select * from bronze.raw) as a inner join s.runs as r on a.id = r.id": {"bronze.raw": None, "runs": None},
     "select a.id from bronze.raw as a inner join s.runs as r on a.id = r.id": {"bronze.raw": columns("id"), "runs": columns("id")},
     "select r.ended from v_raw as a inner join s.runs as r on a.id = r.id": {"bronze.raw": None, "runs": columns("id ended")},
@@ -74,7 +74,7 @@ def test_which_columns_a_query_reads(query: str, read: Columns) -> None:
 
 
 def answer(query: str, scrambled: Columns) -> list[tuple[object, ...]]:
-    """What a query gives of some rows; columns that are not among those that it reads have other values."""
+    """The answer of a query over some rows.  If `scrambled` has an entry for a table, only the columns in it have values; the rest are null."""
     session = duckdb.connect()
     session.execute("create schema s; create schema bronze; create table bronze.raw as select unnest([1, 2, 3, 4]) as id, 'x' as text")
     values = {
@@ -95,7 +95,7 @@ def answer(query: str, scrambled: Columns) -> list[tuple[object, ...]]:
     return sorted(session.execute(sqlglot.transpile(query, read="spark", write="duckdb")[0]).fetchall())
 
 
-# Which of rows that are equal in what is sorted come first, is nobody's business.
+# The order of rows with equal sort keys is undefined.
 @pytest.mark.parametrize("query", [query for query in QUERIES if "limit" not in query])
 def test_columns_that_are_not_read_change_no_answer(query: str) -> None:
     assert answer(query, READS.beneath(query)) == answer(query, {}) != []
@@ -108,13 +108,13 @@ def test_models_say_what_they_read() -> None:
     assert models["dim_node_runs"].columns_read["int_nodes__runs"] is not None
     asked = project.columns_asked()["int_nodes__runs"]
     assert all("cluster_id" in columns for columns in asked) and len(asked) > 5
-    # Of every table beneath.
+    # Every table beneath has an entry.
     for model in models.values():
         if not model.is_view and model.kind != "seed":
             through = [models[name] for name in project.with_views([model.name])]
             stored = {name for view in through for name in view.parents if not models[name].is_view}
             assert stored | {f"bronze.{name}" for view in through for name in view.sources} <= model.columns_read.keys() | {model.name}
-    # And of nearly all is known which columns.
+    # And for nearly all tables the columns are known.
     unknown = {name for model in models.values() for name, columns in model.columns_read.items() if columns is None}
     assert {name for name in unknown if not name.startswith("bronze.")} < set(models)
     reads = [columns for model in models.values() for columns in model.columns_read.values()]

@@ -1,4 +1,4 @@
-"""The compiled catalogue comes out of its file as it went in, and a file that cannot be used is as none."""
+"""The compiled catalogue is read from its file as it was written, and a file that cannot be used counts as missing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_files_of_former_states_do_not_pile_up(tmp_path: Path) -> None:
         os.utime(place, (number, number))
     assert sorted(files_in(tmp_path)) == ["catalogue-5.json", "catalogue-6.json", "catalogue-7.json", "catalogue-8.json"]
     assert read(places[0]) is None
-    # What is used stays.
+    # Files in use stay.
     assert read(places[5]) == b"5"
     keep(tmp_path / "catalogue-9.json", "9", 3)
     assert sorted(files_in(tmp_path)) == ["catalogue-5.json", "catalogue-7.json", "catalogue-8.json", "catalogue-9.json"]
@@ -111,7 +111,7 @@ def test_a_word_far_into_a_long_body_is_found(folder: Path) -> None:
         'thing_done:\n  means: x\n  forms:\n    - {loggers: [a.B], line: "<<reason=x>> vanished"}\n'
     )
     known = Catalogue(folder)
-    # The word lies across the border of two parts in one of them.
+    # For one of the sizes the word lies across the border of two parts.
     for size in (PART - 4, PART, 3 * PART + 100):
         reason = b"orders-7," * (size // 9)
         found = known.recognise(b"a.B", reason + b" vanished")

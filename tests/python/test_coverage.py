@@ -1,4 +1,4 @@
-"""Statements of the sources become lines, and what no form takes is printed as such."""
+"""Statements of the sources become lines, and lines that no form matches are reported as uncovered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = "source_unit\treceiver\tlevel\tfirst_release\tlast_release\treleases\tsta
     [
         # Interpolations with brackets and quotes of their own.
         ('s"Shrinking ISR ${isr.mkString("[", ",", "]")} of $topicPartition."', "Shrinking ISR [1,2] of orders-3."),
-        # Each format has its own arguments; what is outside of it is printed as it is.
+        # Each format has its own arguments; text outside of it is printed as it is.
         ('"Broker %d got it.".format(brokerId) + " Epoch is %d " + epoch', "Broker 7 got it. Epoch is %d 7"),
         ('("%d of %s" + " is %d%%") .format(count, path, size), e', "7 of /data/kafka/orders-3 is 7%"),
         ('String.format("Stopped %s", partition), e', "Stopped orders-3"),
@@ -66,7 +66,7 @@ def test_releases_are_counted_by_minor() -> None:
             "covered",
             "",
         ),
-        # A form that wants a word where the source prints any object takes none of its lines.
+        # A form that expects a word where the source prints any object matches none of its lines.
         (
             's"Terminating process due to signal $signal"',
             "signal:Reason",
@@ -75,7 +75,7 @@ def test_releases_are_counted_by_minor() -> None:
             "uncovered",
             "Terminating process due to signal Thing(id=7, inner=Inner(names=[a, b], at=-1), text='a b') (kafka.Kafka$)",
         ),
-        # A text that its caller has put together.
+        # A text that the caller has put together.
         (
             '"{} in {}ms: {}", String.format("%s failed for member %s because epoch %s is fenced.", heartbeatRequestName(), memberId, epoch), ms, error',
             "",
@@ -84,7 +84,7 @@ def test_releases_are_counted_by_minor() -> None:
             "covered",
             "",
         ),
-        # Short texts count under their own loggers alone, and every class that prints them is asked.
+        # Short texts count only under their own loggers, and every class that prints them is checked.
         ('"shut down completely"', "", "INFO", "kafka.server.KafkaRequestHandlerPool", "covered", ""),
         (
             '"shut down completely"',
@@ -94,7 +94,7 @@ def test_releases_are_counted_by_minor() -> None:
             "narrow",
             "shut down completely (kafka.server.LampPool)",
         ),
-        # A prefix has to be known as one, whole.
+        # A prefix must be known as a whole.
         (
             '"[data-plane Kafka Request Handler on Controller " + brokerId + "] "',
             "brokerId:Int",

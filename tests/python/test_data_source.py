@@ -1,4 +1,4 @@
-"""The data source `kafka_logs` as Spark uses it, without Spark: what it plans, and what its tasks read."""
+"""The data source `kafka_logs` as Spark uses it, without Spark: its plan, and the rows that its tasks read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_records_of_a_folder(tmp_path: Path) -> None:
         ("orders", 7, "after", "unrecognised"),
     ]
     assert read(path=str(tmp_path / "orders"), cluster="c", node="3")["cluster_id"].to_pylist() == ["c", "c"]
-    # The schema is what Spark is told.
+    # The schema is the one that Spark gets.
     source = KafkaLogs({"path": "x"})
     assert source.name() == "kafka_logs" and source.schema().names == SCHEMA.names
 
@@ -84,7 +84,7 @@ class Stream:
 def test_a_stream_has_each_record_once(tmp_path: Path) -> None:
     log, stream = tmp_path / "server.log", Stream(tmp_path)
     log.write_text(line(1, "[KafkaServer id=7] started") + line(2, "two"))
-    # The last may still get a stack trace.
+    # The last record may still get a stack trace.
     assert stream.batch() == ["started"]
     assert stream.batch() == []
     with log.open("a") as file:

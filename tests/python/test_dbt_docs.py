@@ -1,4 +1,4 @@
-"""What dbt tells of the project beside the models: who reads them, and until when silence is not a fault."""
+"""What dbt's docs show besides the models: who reads them, and after how long silence is a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entry point of the image: what it starts for commands, and for what Spark on Kubernetes asks for."""
+"""The entry point of the image: the programs that it starts for our commands and for those of Spark on Kubernetes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXECUTOR = {
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder of programs that show what they are called with."""
+    """A folder of programs that print their arguments."""
     for name, text in (("java", SHOW), ("chronicle", SHOW), ("spark-submit", SHOW), ("python", "#!/bin/sh\necho /spark/jars\n")):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)

@@ -1,4 +1,4 @@
-"""README and docs: what they name exists, their links lead somewhere, their pictures are pictures."""
+"""README and docs: the names in them exist, their links lead somewhere, their pictures are pictures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_links_lead_to_files(page: Path) -> None:
 @pytest.mark.parametrize("page", WRITTEN, ids=named)
 def test_tables_that_are_named_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    # Names of old tables belong into the lists of changes.
+    # Names of old tables belong only in the lists of changes.
     if page.name not in ("DECISIONS.md", "renames.md"):
         assert set(re.findall(r"\b(?:fct|dim|rpt)_[a-z0-9_]+[a-z0-9]\b", text)) - MODELS == set()
 
@@ -132,7 +132,7 @@ def test_decisions_are_numbered_dated_and_indexed() -> None:
 
 
 def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
-    """A statement rests on a release, a KIP or a file of Kafka, not on a document that only its author had."""
+    """Statements cite a release, a KIP or a file of Kafka, not a document that only their author had."""
     texts = [path for folder in ("chronicle", "ingestion", "models", "macros", "dbt_project") for path in (PROJECT / folder).rglob("*.*")]
     kinds = (".py", ".yml", ".sql", ".csv", ".md", ".scala")
     found = [path for path in texts if path.suffix in kinds and re.search(r"\(?reference:? sections? \d", path.read_text(encoding="utf-8"))]

@@ -1,4 +1,4 @@
-"""`chronicle sql --engine`: which engine is asked, and what is said of it."""
+"""`chronicle sql --engine`: which engine answers, and the message about it."""
 
 from __future__ import annotations
 

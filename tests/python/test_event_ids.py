@@ -1,4 +1,4 @@
-"""SQL asks for roles of events and names no event itself: what a message means for the facts is said once, in the catalogue."""
+"""SQL selects events by role and never by name: the catalogue alone says what a message means for the facts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|[A-Za-z_]\w*|<>|!=|[^\s\w]")
 COLUMN = re.compile(r"(\w+_)?event_type|event_before|released_by")
 ROLES = re.compile(r"has_role\(\s*(\[[^]]*\]|'\w+')")
 COMPARED = {"not", "in", "like", "any", "all", "=", "<", ">", "<>", "!="}
-# What steps add to the events: from captures, measurements and what follows from other events.
+# Events that steps add: from captures, from measurements, and derived from other events.
 MADE_BY_STEPS = {"size_measured", "partition_state_read", "leader_loss_derived"}
-# Noise, in the unit test that says what becomes of noise.
+# Noise in the unit test about noise.
 IN_NO_CATALOGUE = {"chatter"}
 
 
 def asked(sql: str) -> Iterator[str]:
-    """The texts that columns of event ids are compared with, and those that are named so.  Of `like`, the pattern."""
+    """The texts that columns of event ids are compared with, and those that get such a column's name.  For `like`, the pattern."""
     tokens = TOKEN.findall(re.sub(r"--[^\n]*|\{#.*?#\}", "", sql, flags=re.S))
     lower = [token.lower() for token in tokens]
     for at, token in enumerate(lower):
@@ -43,7 +43,7 @@ def asked(sql: str) -> Iterator[str]:
 
 
 def branches(tokens: list[str]) -> Iterator[str]:
-    """What is after each `when` of `case column when … end`."""
+    """The text after each `when` of `case column when … end`."""
     depth = 0
     for at, token in enumerate(tokens):
         match token.lower():
@@ -58,7 +58,7 @@ def branches(tokens: list[str]) -> Iterator[str]:
 
 
 def operands(tokens: list[str]) -> Iterator[str]:
-    """What a column is compared with: one text, or those in brackets."""
+    """The operands of a comparison: one text, or those in brackets."""
     at = 0
     while at < len(tokens) and tokens[at].lower() in COMPARED:
         at += 1
@@ -76,7 +76,7 @@ def operands(tokens: list[str]) -> Iterator[str]:
 
 
 def sql_files() -> dict[str, str]:
-    """The texts of all SQL files by path, except for the macro that is made from the catalogue."""
+    """The texts of all SQL files by path, except for the macro generated from the catalogue."""
     paths = [path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.sql") if path != authoring.MACRO]
     return {str(path.relative_to(PROJECT)): path.read_text(encoding="utf-8") for path in paths}
 
@@ -95,21 +95,21 @@ def test_sql_asks_for_every_role_and_for_no_other() -> None:
 
 
 def test_staging_takes_every_role_that_is_asked_for_later() -> None:
-    """Otherwise an event that has that role alone would not reach the step that asks for it."""
+    """Otherwise an event with only that role would not reach the step that selects it."""
     staged = set().union(*(roles_in(sql) for path, sql in sql_files().items() if path.startswith("models/staging/")))
     later = {path: sorted(roles_in(sql) - staged) for path, sql in sql_files().items()}
     assert {path: roles for path, roles in later.items() if roles} == {}
 
 
 def test_evidence_of_known_issues_has_their_role() -> None:
-    """Models see only these events of the seed's: `roles: [known_issue_symptom]` belongs to each."""
+    """Models see only events with this role: each event in the seed needs `roles: [known_issue_symptom]`."""
     with Path(PROJECT, "dbt_project/seeds/known_issue_evidence.csv").open(encoding="utf-8") as file:
         expected = {row["event_type"] for row in csv.DictReader(file) if row["event_type"]}
     assert set(authoring.events_of_roles(catalogue())["known_issue_symptom"]) == expected
 
 
 def test_every_event_id_in_unit_tests_is_in_the_catalogue() -> None:
-    """A unit test with another would test nothing: no role has it."""
+    """A unit test with an unknown event would test nothing, because no role has it."""
     known = {form.event for form in catalogue().forms} | MADE_BY_STEPS | IN_NO_CATALOGUE
     unknown = {}
     for path in (PROJECT / "models").rglob("_unit_tests.yml"):

@@ -1,4 +1,4 @@
-"""A year of a fleet is made of a small warehouse: what belongs together still does."""
+"""A year of a fleet, made from a small warehouse: keys still match across its tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write(place: Path, rows: list[dict[str, Any]]) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[fleet.Repetition]]:
-    """Two clusters, five times under three names."""
+    """Two clusters, repeated five times under three names."""
     small, large = tmp_path_factory.mktemp("small"), tmp_path_factory.mktemp("large") / "fleet"
     both = [(cluster, number) for cluster in ("a", "b") for number in range(1001)]
     record = {"event_date": NOON.date(), "logged_at": NOON, "raw_text": "said"}

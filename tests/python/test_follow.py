@@ -1,4 +1,4 @@
-"""`chronicle follow` without Spark: rounds, what is told and tried again, and what other commands ask over the socket."""
+"""`chronicle follow` without Spark: rounds, messages, retries, and the requests of other commands over the socket."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def listening(place: Warehouse) -> Listener:
 
 @pytest.fixture(params=["short", "long"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
-    """A warehouse, also one whose path is longer than the name of a socket may be."""
+    """A warehouse, once with a short path and once with one that is too long for the name of a socket."""
     return Warehouse.at(str(tmp_path / ("w" if request.param == "short" else "w" * 120)))
 
 
@@ -106,7 +106,7 @@ def test_a_process_that_ends_meanwhile_is_an_error(place: Warehouse) -> None:
 
 def test_one_process_stays(place: Warehouse) -> None:
     assert requests.held(place)
-    # A lock is of an open file, so a second one in this process is as good as another process.
+    # The lock belongs to an open file, so a second one in this process acts like another process.
     assert not requests.held(place)
 
 
@@ -179,7 +179,7 @@ def followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fixture:
 def test_a_round_says_what_it_did_and_one_without_anything_is_silent(followed: Fixture) -> None:
     followed.ingested, followed.built = [Outcome(records=1234)], [None]
     assert followed.round() == ["1 file is odd", "12:00:10 1,234 records, 2 models in 0.0 s (ingest 0.0 s)"]
-    # Nothing is looked at: there is nothing left that `ingest` could give.
+    # Files are not looked at: otherwise `ingest` would run out of outcomes.
     assert followed.round() == []
     followed.log.write_text("one\ntwo\n")
     followed.ingested = [Outcome()]
@@ -236,7 +236,7 @@ def test_without_java_it_ends(followed: Fixture, monkeypatch: pytest.MonkeyPatch
 
 
 def test_requests_are_done_one_after_the_other(place: Warehouse) -> None:
-    """What the rounds' thread does for a command, and what it cannot do."""
+    """Requests of commands that the rounds' thread handles, and those that it cannot."""
     taken: list[Request] = []
     arrived = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The incidents' bundles: every file is known, every line is recognised, nothing in them depends on when they were copied."""
+"""The incidents' bundles: every file is known, every line is recognised, and nothing depends on when they were copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUNDLES = sorted(path.parent for path in INCIDENTS.glob("*/input"))
 
 
 def rows_of(bundle: Path, folder: Path) -> tuple[list[str], list[tuple[str, dict[str, Any]]]]:
-    """(files that nothing reads, (table, row) of all that the others hold)."""
+    """(files that are not read, (table, row) for all rows of the others)."""
     options = Options([str(bundle / "input")], cluster=bundle.name, timezone="Asia/Shanghai")
     with Spool(folder / "spool") as spool:
         sources = look(options, str(folder / "warehouse"), spool)

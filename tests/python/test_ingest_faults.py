@@ -1,4 +1,4 @@
-"""Whole ingestions of hostile folders, without Spark: what cannot be read has a row with its reason, and everything else is loaded."""
+"""Whole ingestions of hostile folders, without Spark: unreadable files have a row with the reason, and everything else is loaded."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def bodies(folder: Path) -> list[str]:
         ("server.log.1.gz", gzip.compress(LONG.encode()), True, False),
         ("server.log.1.gz", gzip.compress(LONG.encode()), False, False),
         ("server.log-20261121", LONG.encode(), True, False),
-        # The log had been copied when it was looked at, and is truncated by the time at which its copy is compared with it.
+        # The log was already copied when it was looked at, and is truncated before the copy is compared with it.
         ("server.log-20261121", LONG.encode(), True, True),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_copy_in_the_making_is_not_another_log(folder: Path, name: str, whole:
 
 @pytest.mark.parametrize(("name", "whole"), [("server.log.1.gz", gzip.compress(LONG.encode(), 0)), ("server.log-20261121", LONG.encode())])
 def test_a_copy_in_the_making_is_read_to_its_last_whole_record(folder: Path, name: str, whole: bytes) -> None:
-    """It holds more than had been read of the log before that was truncated."""
+    """The copy holds more of the log than had been read before the log was truncated."""
     original, made = folder / "logs" / "long.log", folder / "logs" / name
     original.write_text("".join(LONG.splitlines(keepends=True)[:12]))
     load(folder)

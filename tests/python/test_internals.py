@@ -1,4 +1,4 @@
-"""What is private in the libraries is touched in one place for each, and is as it was when we read it.
+"""Private parts of libraries are used in one place each, and are still as they were when we read them.
 
 Each canary asserts one thing that a module relies on; its message says what broke and which module uses it.  Those that need a session
 are in `tests/spark/test_internals.py`; `docs/upgrading.md` says what to do when one fails.
@@ -30,7 +30,7 @@ from ingestion.delta_files import Added, add
 
 # The places that may touch private parts.
 OURS = ("chronicle/spark/internals/", "chronicle/build/internals.py", "ingestion/delta_files.py")
-# Modules of the libraries that are not theirs to be used by others.
+# Modules that the libraries do not offer for use by others.
 PRIVATE_MODULES = (
     "dbt.adapters",
     "dbt.artifacts",
@@ -48,7 +48,7 @@ PRIVATE_NAMES = re.compile(
     r"(_j[a-zA-Z]*|_sc|_gateway|_ensure_initialized|_protected_args|__post_init__|AddAction|create_write_transaction)$"
 )
 PRIVATE_SETTINGS = re.compile(r"spark\.sql\.legacy\.|NO_CODEGEN|spark\.databricks\.delta\.")
-# Macros that stand in for the adapter's, and what dbt's documentation does not give to macros.
+# Macros that replace the adapter's, and names in dbt that its documentation does not offer to macros.
 PRIVATE_IN_DBT = re.compile(
     r"extra_ctes|\bgraph\.setdefault|load_agate_table|store_result|get_assert_columns_equivalent|get_select_subquery|persist_constraints"
     r"|macro (spark|dbt_spark|default)_|materialization \w|spark\.sql\.legacy|NO_CODEGEN"
@@ -56,7 +56,7 @@ PRIVATE_IN_DBT = re.compile(
 
 
 def files(*patterns: str) -> Iterator[tuple[str, str]]:
-    """(path, text) of files outside of the places for private parts."""
+    """(path, text) of all files that may not use private parts."""
     for pattern in patterns:
         for path in sorted(PROJECT.glob(pattern)):
             name = path.relative_to(PROJECT).as_posix()
@@ -65,7 +65,7 @@ def files(*patterns: str) -> Iterator[tuple[str, str]]:
 
 
 def private_parts(text: str) -> Iterator[tuple[int, str]]:
-    """(line, what) of private parts of the libraries that a Python module touches."""
+    """(line, name) of private parts of the libraries that a Python module uses."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute) and PRIVATE_NAMES.match(node.attr):
             yield node.lineno, node.attr
@@ -267,7 +267,7 @@ def test_dbts_errors_and_events_have_their_names() -> None:
 
 # macros/internals
 
-# (package, macro, what its definition has to hold) of what our macros replace or call.
+# (package, macro, text that its definition must contain) for macros that ours replace or call.
 MACROS = [
     ("dbt_spark", "spark__clustered_cols", "(label, required=false)"),
     ("dbt_spark", "spark__alter_column_comment", "(relation, column_dict)"),

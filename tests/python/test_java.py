@@ -1,4 +1,4 @@
-"""Which Java is taken, with which options, and what is said where there is none that Spark can use."""
+"""Which Java is chosen, with which options, and the message if there is none that Spark can use."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_java_at_all_says_where_it_was_looked_for(tmp_path: Path) -> None:
 
 
 def test_a_page_of_spark_fits_half_a_region_of_the_collector() -> None:
-    """What is larger gets whole regions: pages of 1 MB took two of 1 MB each, and Spark's memory was twice what it counted."""
+    """Larger pages get whole regions: pages of 1 MB took two of 1 MB each, so Spark used twice the memory that it counted."""
     region = next(option for option in JAVA_OPTIONS if option.startswith("-XX:G1HeapRegionSize="))
     page = session.settings("/warehouse")["spark.buffer.pageSize"]
     assert 2 * (megabytes(page) + 0.001) < megabytes(region.partition("=")[2])

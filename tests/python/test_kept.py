@@ -1,4 +1,4 @@
-"""What later runs need of `bronze.sources` is kept, and says what all of its rows say."""
+"""The cached rows of `bronze.sources` that later runs need give the same result as all of its rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def logs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(tmp_path: Path, logs: Path) -> Warehouse:
-    """A warehouse after some runs, each of which found a line more; the log rotates once."""
+    """A warehouse after some runs, each of which found one more line; the log rotates once."""
     place = Warehouse.at(str(tmp_path / "warehouse"))
     for number in range(RUNS):
         append(logs, number)
@@ -64,7 +64,7 @@ def written(place: Warehouse) -> int:
 
 def test_few_rows_say_what_all_say(place: Warehouse, logs: Path) -> None:
     assert (place.work / "sources").exists()
-    # Nine of the log, one when its name was another, one of the notes.
+    # Nine rows of the log, one under its other name, one of the notes.
     assert written(place) == 11
     assert len(rows(place)) < 11
     every = kept.newer(DeltaTable(place.bronze("sources")))
@@ -85,14 +85,14 @@ def test_a_damaged_file_is_no_harm(place: Warehouse, logs: Path, content: bytes)
 
 
 def test_rows_that_are_gone_are_not_known(place: Warehouse, logs: Path) -> None:
-    """Who deletes what was read has it read again."""
+    """A log whose rows were deleted is read again."""
     for table in ("log_records", "sources"):
         DeltaTable(place.bronze(table)).delete("source_path like '%server.log%'" if table == "sources" else None)
     assert load(place, logs) == RUNS
 
 
 def test_another_table_has_nothing_of_the_one_before(place: Warehouse, logs: Path, tmp_path: Path) -> None:
-    """A new warehouse beside an old working folder."""
+    """A new warehouse with an old working folder."""
     other = Warehouse.at(str(tmp_path / "other"))
     other.work.mkdir(parents=True)
     (other.work / "sources").write_bytes((place.work / "sources").read_bytes())

@@ -1,4 +1,4 @@
-"""The keys of steps are found in their .yml, and one that is there twice is found in their rows."""
+"""The keys of steps are found in their .yml, and duplicate keys in their rows."""
 
 from __future__ import annotations
 

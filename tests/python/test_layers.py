@@ -1,4 +1,4 @@
-"""How the packages lie on each other: imports run downwards, never in a circle, and `ingestion` stands without `chronicle`."""
+"""The layers of the packages: imports run downwards, never in a circle, and `ingestion` does not need `chronicle`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chronicle.project import PROJECT
 
-# From the ground up.  A package imports only those before it; those of one line know nothing of each other.
+# From the bottom up.  A package imports only those before it; packages in one line do not import each other.
 LAYERS = (
     ("ingestion.cache", "ingestion.delta_files", "ingestion.reading"),
     ("ingestion.lease",),
@@ -32,18 +32,18 @@ LAYERS = (
     ("chronicle.cli",),
     ("chronicle.__main__",),
 )
-# Subjects of captures, each of which stands alone; what they share lies beside them.
+# Subjects of captures, which do not import each other; their shared modules lie beside them.
 SUBJECTS = ("jvm", "kafka_tools", "metrics", "system", "zookeeper")
 
 
 def modules() -> dict[str, Path]:
-    """All modules of both packages, by name; a package goes by its own."""
+    """All modules of both packages by name; `__init__` has the name of its package."""
     paths = [path for package in ("chronicle", "ingestion") for path in (PROJECT / package).rglob("*.py")]
     return {".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
 
 
 def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """The modules of ours that a module imports, wherever it does."""
+    """The modules of ours that a module imports, at any place in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
@@ -55,7 +55,7 @@ def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
 
 def graph() -> dict[str, set[str]]:
     known = modules()
-    # That a module's own package is imported before it says nothing.
+    # A module's own package is always imported before it, so it does not count.
     return {name: {other for other in imports(path, known) if not name.startswith(f"{other}.")} for name, path in known.items()}
 
 

@@ -1,4 +1,4 @@
-"""The loads of `make limits`, small."""
+"""The loads of `make limits`, in small sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time grows with the length of a text and with nothing else: every pattern that meets foreign text, against texts made to hurt it."""
+"""Time grows linearly with the length of a text: every pattern for foreign text, on texts made to be slow for it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hostile
 
 SMALL, LARGE = 2_000, 6_000
-# What a pattern that is linear takes for SMALL at most, on a slow machine; above it, twice the text may take three times as long at most.
+# The most that a linear pattern takes for SMALL on a slow machine; if it takes longer, twice the text may take at most three times as long.
 SLOW_SECONDS, RATIO = 0.0003, 3.0
-# So many of a pattern's slowest texts are taken twice as long.
+# How many of a pattern's slowest texts are tried again at twice the length.
 MOST = 4
-# What `re` may take for a line that `for_lines` gives it.
+# The most that `re` may take for a line passed to it by `for_lines`.
 SHORT_SECONDS = 0.04
 
 
@@ -33,7 +33,7 @@ class TooSlow(Exception):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Of processor time."""
+    """Raise TooSlow after this much processor time."""
 
     def stop(*_: object) -> None:
         raise TooSlow
@@ -73,7 +73,7 @@ def fault_of(found: hostile.Found) -> str | None:
 
 
 def grows(found: hostile.Found, use: str, tree: hostile.Tree, number: int) -> str | None:
-    """Whether one of the texts takes more than its share when it is twice as long; measured again before it is said."""
+    """Whether one of the texts takes too long when it is twice as long; measured again before it is reported."""
     half, whole = (
         found.as_text(next(itertools.islice(tree.texts(size, use in hostile.SEARCHES), number, None))) for size in (LARGE // 2, LARGE)
     )
@@ -85,7 +85,7 @@ def grows(found: hostile.Found, use: str, tree: hostile.Tree, number: int) -> st
 
 
 def named() -> list[hostile.Found]:
-    # The marks of a catalogue's lines meet the catalogue alone.
+    # The pattern for marks only sees the catalogue's own lines.
     return [found for found in hostile.found() if found.pattern is not MARK]
 
 

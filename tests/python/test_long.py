@@ -1,4 +1,4 @@
-"""Texts that are long in one place: a line, a record, a key, a dump of settings; time and memory grow with their length alone."""
+"""Texts with one long part: a line, a record, a key, a dump of settings; time and memory grow only with its length."""
 
 from __future__ import annotations
 

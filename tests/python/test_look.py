@@ -1,4 +1,4 @@
-"""Folders and archives as they are handed over: what is in them, of which cluster and node, and what is refused."""
+"""Folders and archives as users give them: their files, the cluster and node of each, and refused files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small files of bronze are made few, what no version needs is deleted, and builds see nothing new in either."""
+"""Small files of bronze are compacted, files that no version needs are deleted, and builds see nothing new in either."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def load(place: Warehouse, logs: Path, number: int) -> None:
-    """A run that finds one more line."""
+    """Run an ingestion that finds one more line."""
     logs.mkdir(exist_ok=True)
     with (logs / "server.log").open("a") as file:
         file.write(line(number, f"[KafkaServer id=7] record {number}"))
@@ -39,7 +39,7 @@ def load(place: Warehouse, logs: Path, number: int) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Warehouse:
-    """A warehouse after some runs, all of which are built."""
+    """A warehouse after some runs, all of them built."""
     place = Warehouse.at(str(tmp_path / "warehouse"))
     for number in range(RUNS):
         load(place, tmp_path / "logs", number)
@@ -53,12 +53,12 @@ def rows(place: Warehouse, table: str) -> list[Any]:
 
 
 def staying(place: Warehouse) -> None:
-    """All that a process that stays does in time."""
+    """Do all maintenance of a process that stays."""
     list(maintained(place, is_staying=True))
 
 
 def long_ago(place: Warehouse) -> None:
-    """The files of all tables were written two hours before."""
+    """Make the files of all tables two hours old."""
     for file in Path(place.root).rglob("*.parquet"):
         os.utime(file, (0, file.stat().st_mtime - 7200))
 
@@ -77,7 +77,7 @@ def test_few_files_hold_the_same_rows(place: Warehouse) -> None:
     version = DeltaTable(place.bronze("sources")).version()
     maintain(place)
     assert DeltaTable(place.bronze("sources")).version() == version
-    # Builds choose files by what is stated of them.
+    # Builds select files by their statistics.
     stated = pa.table(DeltaTable(place.bronze("log_records")).get_add_actions(flatten=True)).to_pylist()[0]
     assert (stated["num_records"], stated["min.cluster_id"], stated["max.batch_id"]) == (RUNS, "c", RUNS)
     assert str(stated["min.event_date"]) == "2020-05-15" and stated["null_count.event_date"] == 0
@@ -141,7 +141,7 @@ def test_a_version_that_the_log_no_longer_tells_is_not_known(place: Warehouse) -
 
 
 def test_files_that_no_version_needs_are_deleted(place: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a week, or after the time that a process that stays gives; what no commit names counts, too."""
+    """After a week, or after the retention of a process that stays; so are files that no commit names."""
     monkeypatch.setattr(maintenance, "MOST_LEFT", 5)
     table = place.table("marts", "fct_a")
 
@@ -154,14 +154,14 @@ def test_files_that_no_version_needs_are_deleted(place: Warehouse, monkeypatch: 
     for number in range(12):
         replaced(number, "whole")
     Path(table, "part-of-a-killed-build.parquet").write_bytes(b"")
-    # The twelfth version is of the same build, as a build's first months of a table are of the whole.
+    # The twelfth version is of the same build, as the first months that a build commits are part of the whole.
     versions.Record("whole", {"marts.fct_a": 10}).write(place)
     maintain(place)
     staying(place)
     assert data_files() == 13
     long_ago(place)
     staying(place)
-    # Each was replaced a moment ago, and what no commit names is two hours old.
+    # Each file was replaced a moment ago; the one that no commit names is two hours old.
     assert data_files() == 12
     assert kept_by_one_that_stays().items() <= DeltaTable(table).metadata().configuration.items()
     monkeypatch.setattr(maintenance, "HOURS_OF_ONE_THAT_STAYS", 0)
@@ -184,7 +184,7 @@ def test_a_process_that_stays_does_one_thing_at_a_time(place: Warehouse) -> None
 
 
 def test_a_day_of_commits_is_kept_in_the_log(place: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever appends later clears the log away: delta-rs does it with each checkpoint."""
+    """Later appends clear the log: delta-rs does it with each checkpoint."""
     table, log = place.bronze("log_records"), Path(place.bronze("log_records"), "_delta_log")
     monkeypatch.setattr(maintenance, "MOST_LEFT", 0)
     long_ago(place)

@@ -1,4 +1,4 @@
-"""Many files cost as much as each of them: those that begin alike are not compared each with each other."""
+"""The cost grows linearly with the number of files: files that begin alike are not compared pair by pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A daily measure is one row: the columns of the reports follow from it."""
+"""A daily measure is one row, from which the columns of the reports are generated."""
 
 from __future__ import annotations
 

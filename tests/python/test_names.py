@@ -1,4 +1,4 @@
-"""Names are data: whatever a topic, group, client, host or cluster is called, it comes out as it went in and steers nothing."""
+"""Names are data: the name of a topic, group, client, host or cluster comes out as it went in and controls nothing."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from tests.python.test_report import MODELS, arrow_type, at, cluster, event, inc
 from tests.rotations import Here
 
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-# What no terminal may be given: its commands, and what turns a line round.
+# Characters that may not reach a terminal: its control characters, and those that change the direction of a line.
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# Those that can be said on a command line.
+# Names that can be given on a command line.
 ARGUMENTS = {key: name for key, name in NAMES.items() if "\0" not in name and name}
-# The nastiest, where each takes its time.
+# The nastiest, for tests in which each name takes long.
 SOME = (
     "single_quote", "backslash", "escaped_quote", "sql_or", "newline", "right_to_left", "up_and_out", "jinja", "spark_variable", "template",
     "sql_table", "emoji", "option", "outer_blanks", "long",
@@ -72,7 +72,7 @@ def test_the_names_are_many_and_their_file_is_plain() -> None:
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Outcome, Path]:
-    """All names where Kafka logs one, and folders with those names as clusters, read in one run."""
+    """Logs with all names where Kafka logs one, and clusters in folders with those names, read in one run."""
     root = tmp_path_factory.mktemp("names")
     names.write(root / "logs")
     outcome = load(root, layout="{cluster}/{node}/**")
@@ -88,15 +88,15 @@ def test_every_name_is_read_as_it_stands(held: str, read: tuple[list[dict[str, A
     for number, (key, name) in enumerate(NAMES.items()):
         row = by_second[start + dt.timedelta(seconds=2 * number)]
         body, _ = names.wording(held, names.as_read(name))
-        # A name that holds a newline and a record's head ends the record: nothing can tell that from two records.
+        # A name with a newline and the head of a record ends the record: this cannot be distinguished from two records.
         is_torn = key == "false_record"
         assert names.as_read(body).split("\n[")[0] in row["raw_text"], key
-        # Kafka lets no blank into a topic's name: where one would stand, the wording is another and the record stays text.
+        # Kafka allows no blanks in topic names: with one, the record does not match the wording and stays text.
         if is_torn or (held == "topic" and (not name or re.search(r"[\t-\r ]", name))):
             assert row["event_type"] != event, key
         else:
             assert (row["event_type"], dict(row["fields"])[field]) == (event, names.as_read(name)), key
-        # What is behind it is harmed by none.
+        # No name harms the next record.
         after = by_second[start + dt.timedelta(seconds=2 * number + 1)]
         assert (after["event_type"], after["node_id"], after["body"]) == ("node_started", 1, "started"), key
     planted = [row for row in rows if row["body"].startswith("planted")]
@@ -109,7 +109,7 @@ def test_a_folder_names_its_cluster_whatever_it_is_called(read: tuple[list[dict[
     assert len(wanted) > 50
     assert {row["cluster_id"] for row in rows} == wanted | {"names"} == outcome.clusters
     assert outcome.failed == [] == outcome.faults
-    # Nothing but numbers is in a path of the warehouse.
+    # No name is in a path of the warehouse.
     assert sorted(path.name for path in root.iterdir()) == ["logs", "warehouse"]
     written = {path.relative_to(root / "warehouse").as_posix() for path in (root / "warehouse").rglob("*") if path.is_file()}
     assert all(re.fullmatch(r"[\w./-]+", path) for path in written), written
@@ -179,7 +179,7 @@ def test_a_literal_of_spark_keeps_blanks_and_escapes_the_rest() -> None:
 
 
 def test_published_rows_of_other_clusters_stay(tmp_path: Path) -> None:
-    """The condition by which a build of some clusters replaces their rows, as delta-rs reads it."""
+    """The condition by which a partial build replaces rows of its clusters, as delta-rs reads it."""
     for key, name in NAMES.items():
         path = str(tmp_path / key)
         write_deltalake(path, pa.table({"cluster_id": [name, "others"], "n": [1, 1]}))
@@ -188,7 +188,7 @@ def test_published_rows_of_other_clusters_stay(tmp_path: Path) -> None:
         assert same(kept, pa.table({"cluster_id": ["others", name], "n": [1, 2]})), key
 
 
-# ----- what a terminal is given, and what programs are
+# ----- output for terminals, and for programs
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def test_names_that_cannot_be_told_apart_are_written_apart() -> None:
     assert len(set(shown)) == len(shown)
     assert shown_value("or\u200bders") == "or\\u200bders"
     assert shown_value("orders\U000e0041") == "orders\\U000e0041"
-    # A joiner is a part of what people write.
+    # A joiner is part of ordinary text.
     assert shown_value("\U0001f469\u200d\U0001f680") == "\U0001f469\u200d\U0001f680"
 
 
@@ -274,7 +274,7 @@ def test_what_run_found_steers_nothing_and_keeps_its_width() -> None:
 
 
 def typed(model: str) -> pa.Schema:
-    """The columns of a mart or report as its contract has them."""
+    """The columns of a mart or report, from its contract."""
     path = next(MODELS.rglob(f"{model}.yml"))
     columns = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)["models"][0]["columns"]
     return pa.schema([(column["name"], arrow_type(column["data_type"].lower().replace(" ", ""))) for column in columns])
@@ -284,7 +284,7 @@ NAMED = {"cluster_id", "topic_name", "group_id", "member_id", "client_id", "host
 
 
 def rows_of(schema: pa.Schema, called: Iterator[str] | list[str]) -> pa.Table:
-    """A row for each name, which stands wherever the table holds one; all else is null or the least there can be."""
+    """A row for each name, with the name in all columns of names; other columns are null or have a minimal value."""
 
     def value(field: pa.Field, name: str) -> Any:
         if field.name in NAMED:
@@ -342,7 +342,7 @@ def test_a_literal_of_a_question_is_the_same_text_to_both_engines() -> None:
     with duck.connect() as engine:
         for key, name in ARGUMENTS.items():
             written = str(macros.text_literal(name))
-            # To Spark a backslash within quotes would be an escape.
+            # Spark would read a backslash within quotes as an escape.
             assert "\\" not in written and "{" not in written.replace(name.replace("'", "''"), ""), key
             assert engine.sql(f"select {written}").fetchone() == (name,), key
 
@@ -426,7 +426,7 @@ class Parsed(HTMLParser):
 
 
 def page_about(root: Path, name: str) -> str:
-    """A page on which a name stands wherever one can."""
+    """A page with a name in every place where names can be."""
     place = make(
         root,
         {
@@ -460,7 +460,7 @@ def test_no_name_changes_the_report(key: str, harmless: Parsed, tmp_path: Path) 
     name = NAMES[key]
     text = page_about(tmp_path, name)
     page = Parsed(text)
-    # Tag by tag the same page; long texts may wrap.
+    # The same page tag by tag; long texts may wrap.
     assert page.tags == harmless.tags or [(tag, set(has) - {"class"}) for tag, has in page.tags] == [
         (tag, set(has) - {"class"}) for tag, has in harmless.tags
     ]
@@ -477,7 +477,7 @@ def test_no_name_changes_the_report(key: str, harmless: Parsed, tmp_path: Path) 
 def test_a_long_name_is_cut_and_said_to_be(tmp_path: Path) -> None:
     page = Parsed(page_about(tmp_path, NAMES["long"]))
     assert sum("characters more" in one for one in page.texts) >= 8
-    # The raw line is the evidence: it is shown as far as any raw line is.
+    # The raw line is the evidence: it is cut no shorter than any raw line.
     assert sorted(map(len, page.texts))[-1] > report.LONGEST_LINE
     assert all(len(one) < 2 * report.LONGEST_SENTENCE for one in page.texts if "xxx" in one and "WARN" not in one)
 
@@ -486,7 +486,7 @@ def test_a_long_name_is_cut_and_said_to_be(tmp_path: Path) -> None:
 
 
 def test_dashboards_render_no_name_as_markup() -> None:
-    """Superset draws marks on a canvas and cleans tooltips itself; tables make HTML of what looks like it unless they are told not to."""
+    """Superset draws marks on a canvas and cleans tooltips itself; tables render text that looks like HTML unless that is turned off."""
     found = described.load()
     for board in found.dashboards:
         for chart in board.charts:
@@ -501,7 +501,7 @@ def test_dashboards_render_no_name_as_markup() -> None:
             markdown = [
                 part["meta"]["code"] for part in content["position"].values() if isinstance(part, dict) and part.get("type") == "MARKDOWN"
             ]
-            # Written by us, with nothing to fill in.
+            # We wrote these texts, and they have no placeholders.
             assert markdown and all("{{" not in code and "<" not in code for code in markdown), path
             assert content["css"] == ""
     config = (Path(forms.__file__).parent / "superset_config.py").read_text()

@@ -1,4 +1,4 @@
-"""What a query must have rows of, so that it can have any itself, is found in its text (`chronicle/build/needs.py`)."""
+"""The rows that a query needs in order to return any are found in its text (`chronicle/build/needs.py`)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ QUERIES: dict[str, needs.Need] = {
     "select id from s.events e where e.kind in ('died', 'born') and id > 1": ["events", ["born", "died"]],
     "select id from s.events where kind = 'born' or kind = 'died' and id > 1": ["events", ["born", "died"]],
     "select id from s.events where kind = 'born' and kind = 'died'": False,
-    # Either of these may hold for any kind.
+    # These conditions may hold for any kind.
     "select id from s.events where kind = 'born' or id > 1": "events",
     "select id from s.events where kind != 'born'": "events",
     "select id from s.events where lower(kind) = 'born'": "events",
     "select id from s.events where false": False,
-    # A sum has a row of nothing, a sum by something has none.
+    # An aggregate over nothing has one row; with `group by` it has none.
     "select count(*) as n from s.events": True,
     "select max(id) as id from s.events": True,
     "select kind, count(*) as n from s.events group by kind": "events",
@@ -45,11 +45,11 @@ QUERIES: dict[str, needs.Need] = {
     "select id from s.events where kind = 'born' union all select id from s.runs": ["or", ["events", ["born"]], "runs"],
     "select id from s.events intersect select id from s.runs": ["and", "events", "runs"],
     "select id from s.events except select id from s.runs": "events",
-    # What is asked beside.
+    # Subqueries.
     "select id from s.events where exists (select 1 from s.runs where runs.id = events.id)": ["and", "events", "runs"],
     "select id from s.events where not exists (select 1 from s.runs)": "events",
     "select id from s.events where id in (select id from s.runs)": ["and", "events", "runs"],
-    # A column keeps its values where it is passed on as it is.
+    # A column keeps its values if it is passed on unchanged.
     "with a as (select * from s.events), b as (select id, kind from a) select id from b where kind = 'born'": ["events", ["born"]],
     "select id from (select *, kind as sort from s.events) where kind = 'born'": ["events", ["born"]],
     "select id from (select id, upper(kind) as kind from s.events) where kind = 'BORN'": "events",
@@ -58,7 +58,7 @@ QUERIES: dict[str, needs.Need] = {
     "with events as (select * from s.runs) select id from events": "runs",
     "with recursive a as (select id from s.runs union all select a.id + 1 from a join s.events e on a.id = e.id) select id from a": "runs",
     "select id from bronze.raw": "bronze.raw",
-    # Nothing is known of these.
+    # These need no known table.
     "select id from s.others": True,
     "select 1 as id": True,
     "select col as id from values (1) as given (col)": True,
@@ -77,7 +77,7 @@ READS: dict[str, list[str] | None] = {
         "died",
     ],
     "with a as (select * from s.events) select id from a where kind = 'born' union all select id from a": None,
-    # What comes after the choice changes nothing, what comes before it reads all.
+    # Operations after the filter change nothing; those before it read all kinds.
     "select count(*) from s.events where kind = 'born'": ["born"],
     "select max(n) from (select kind, count(*) as n from s.events group by kind) where kind = 'born'": None,
     "select id from (select *, row_number() over (order by id) as n from s.events) where kind = 'born'": None,
@@ -90,7 +90,7 @@ READS: dict[str, list[str] | None] = {
     "select r.id from s.events e left join s.runs r on e.id = r.id and e.kind = 'born'": None,
     "select r.id from s.events e join s.runs r on e.id = r.id where e.kind = 'born'": ["born"],
     "select a.id from s.events a join s.events b on a.id = b.id and b.kind = 'born' where a.kind = 'died'": ["born", "died"],
-    # What is asked beside.
+    # Subqueries.
     "select id from s.runs where exists (select 1 from s.events where kind = 'born')": ["born"],
     "select id from s.runs where id in (select id from s.events where kind = 'born')": ["born"],
     "select id from s.runs where id > 1 or id in (select id from s.events where kind = 'born')": None,
@@ -122,7 +122,7 @@ def test_rows_that_are_not_read_change_no_answer(query: str) -> None:
 
 
 def test_most_models_read_events_of_some_types_alone() -> None:
-    """And of those, roles of events say which."""
+    """Roles of events say which types."""
     models = compiled().models.values()
     read = {model.name: model.reads["base_logs__distinct_events"] for model in models if "base_logs__distinct_events" in model.parents}
     assert [name for name, types in read.items() if types is None] == ["int_nodes__minutes"]
@@ -149,7 +149,7 @@ def test_a_need_is_met_by_rows_of_the_values_it_names() -> None:
 
 
 def test_models_need_what_feeds_them() -> None:
-    """Without one row of bronze no model of events has any, and what is the same everywhere still may."""
+    """Without rows in bronze no model of events has any; models with the same rows everywhere still may."""
     models = compiled().models
 
     def has_rows(name: str, values: list[str] | None) -> bool:

@@ -1,4 +1,4 @@
-"""Logs in a bucket: they say what the same files say in a folder, and what is as it was is passed by."""
+"""Logs in a bucket: they give the same rows as the same files in a folder, and unchanged objects are skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.rotations import Here
 
 ORDERS = Path("examples/orders")
 LINES = line(1, "[KafkaServer id=1] started") + line(2, "after")
-# What differs by where a file lies, and when it was read.
+# Columns that depend on where a file lies and when it was read.
 OF_PLACE = {"source_path", "ingested_at", "modified_at", "clues", "warnings", "fingerprint", "source_id"}
 
 
@@ -38,7 +38,7 @@ def rows(warehouse: Path, table: str) -> list[dict[str, Any]]:
 
 
 def said(warehouse: Path, table: str) -> list[str]:
-    """What rows say, in an order that only they decide."""
+    """The contents of rows, sorted by their values."""
     return sorted(repr({name: value for name, value in row.items() if name not in OF_PLACE}) for row in rows(warehouse, table))
 
 
@@ -95,18 +95,18 @@ def test_what_is_as_it_was_is_passed_by(bucket: Bucket, tmp_path: Path, monkeypa
     monkeypatch.setattr(objects, "opened", lambda uri, buffer=0, real=objects.opened: opened.append(uri) or real(uri))
     again = load(tmp_path, f"{bucket.uri}/logs")
     assert (again.records, again.files, again.faults, again.clusters, opened) == (0, {"unchanged": 5}, [], {"logs"}, [])
-    # One that was replaced by a longer one goes on, as a file does that has grown.
+    # An object replaced by a longer one continues like a file that has grown.
     bucket.put("logs/broker-3/server.log", (LINES.replace("id=1", "id=3") + line(9, "more")).encode())
     bucket.put("logs/broker-5/server.log", LINES.replace("id=1", "id=5").encode())
     later = load(tmp_path, f"{bucket.uri}/logs")
     assert (later.records, later.files) == (3, {"new": 2, "unchanged": 4})
-    # What nobody knows now may be known later.
+    # Unknown files are looked at again, because they may be known later.
     bucket.put("logs/notes.txt", b"Nothing of Kafka.\n")
     assert load(tmp_path, f"{bucket.uri}/logs").files == {"unchanged": 6, "unknown": 1}
     opened.clear()
     assert load(tmp_path, f"{bucket.uri}/logs").files == {"unchanged": 6, "unknown": 1} and len(opened) > 0
     bucket.delete("logs/notes.txt")
-    # Of another cluster they are others.
+    # For another cluster they are other sources.
     assert load(tmp_path, f"{bucket.uri}/logs", cluster="other").records == 13
 
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_reached_is_said(bucket: Bucket, tmp_path: Path, monkeypa
         load(tmp_path, "teapot://bucket/logs")
     with pytest.raises(objects.CannotReach, match="install gcsfs"):
         load(tmp_path, "gs://bucket/logs")
-    # One of two is there: the other has a row that says so.
+    # One of two exists: the other has a row that says it is missing.
     bucket.put("logs/server.log", LINES.encode())
     outcome = load(tmp_path, f"{bucket.uri}/logs", f"{bucket.uri}/nothing", cluster="c")
     assert outcome.files == {"new": 1, "missing": 1}

@@ -1,4 +1,4 @@
-"""The histories of `tests.partial`: what is cut, stretched and delivered is still the same logs."""
+"""The histories of `tests.partial`: after cutting, stretching and delivery they are still the same logs."""
 
 from __future__ import annotations
 

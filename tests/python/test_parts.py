@@ -1,4 +1,4 @@
-"""What a build makes of a table only from a time on: the marks in its query, and the first row that differs."""
+"""Tables rebuilt only from a time on: the placeholders in their query, and the first row that differs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_first_row_that_differs_is_that_of_either_table(old: list[tuple[int,
 
 
 def test_a_row_without_a_time_is_no_beginning_and_a_day_begins_at_midnight() -> None:
-    # In order, what has no time comes last.
+    # Rows without a time are sorted last.
     assert first_difference(rows((1, "a"), (None, "b")), rows((1, "a"), (None, "c")), "at") is None
     day = pa.date32()
     assert first_difference(rows((1, "a"), kind=day), rows((1, "b"), kind=day), "at") == NOON.replace(hour=0)
@@ -94,7 +94,7 @@ def test_the_projects_tables_that_are_made_in_part_say_so() -> None:
 
 
 def test_the_day_of_a_mart_that_is_made_in_part_is_that_of_its_time() -> None:
-    """`publish` leaves out months of days before the first that was made."""
+    """`publish` leaves out months before the first rebuilt day."""
     for found in project().models.values():
         if found.is_published and found.is_made_in_part:
             day = next(name for name in found.columns if name.endswith("_date"))
@@ -116,7 +116,7 @@ def test_months_before_a_part_are_not_looked_at(tmp_path: object) -> None:
 
     march, april, may = (dt.date(2026, month, 7) for month in (3, 4, 5))
     assert publish([march, april], None) == [march, april]
-    # A build of a part has the rows before it, too; were they others, nobody would notice.
+    # A build of a part also has the rows before it, which are not compared.
     assert publish([april, may], dt.date(2026, 4, 2)) == [march, april, may]
     assert publish([march, april], dt.date(2026, 5, 2)) == [march, april]
 

@@ -1,4 +1,4 @@
-"""Layouts as log4j and logback write them: what their lines become."""
+"""Patterns in the syntax of log4j and logback, and the records read with them."""
 
 from __future__ import annotations
 

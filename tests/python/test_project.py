@@ -1,4 +1,4 @@
-"""The dbt project as its manifest states it: which layer reads which, and that nothing goes without description, contract or test."""
+"""The dbt project by its manifest: which layer reads which, and that nothing lacks a description, contract or test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from chronicle.project import PROJECT
 from tests import architecture
 
-# What each layer, which is a folder of models, reads. An incident is made of facts, and a day's measures of facts and incidents.
+# The layers (folders of models) that each layer reads. Incidents are made from facts, and a day's measures from facts and incidents.
 READS = {
     "staging": {"source", "seed", "staging"},
     "intermediate": {"seed", "staging", "intermediate"},
@@ -21,9 +21,9 @@ READS = {
     "days": {"marts", "incidents/marts", "days"},
     "reports": {"intermediate", "marts", "days", "reports"},
 }
-# Models on the longest way from bronze to a report, and to the model in the middle. To be lowered where steps are joined.
+# The number of models on the longest path from bronze to a report, and the median depth. Lower these when steps are merged.
 DEEPEST, MEDIAN_DEPTH = 26, 6
-# The days of coverage are those that arrivals touch: they are asked of bronze when the model is compiled.
+# Coverage is made for the days that arrivals touch; they are queried from bronze when the model is compiled.
 TOUCHED_DAYS = {"int_logs__coverage"}
 
 
@@ -81,7 +81,7 @@ def test_every_layer_reads_only_the_one_before(manifest: Any) -> None:
 
 
 def test_a_subject_is_entered_by_its_doors(manifest: Any) -> None:
-    """dbt refuses what reads a private step of another group; here: no model is without a group, and no door is open that nobody uses."""
+    """dbt refuses references to private steps of another group; this tests that every model has a group and every door is used."""
     ungrouped = [node.name for node in models(manifest) if node.group is None]
     ungrouped += [node.name for node in manifest.nodes.values() if node.name.startswith("reconcile_") and node.group is None]
     assert ungrouped == []
@@ -101,7 +101,7 @@ def test_a_door_says_its_grain_and_what_it_gives(manifest: Any) -> None:
 
 
 def test_the_graph_is_no_deeper_than_it_has_to_be(manifest: Any) -> None:
-    """Each step more is one more to read for who asks where a number comes from."""
+    """Each extra step is one more to read for anyone who asks where a number comes from."""
     known = {node.unique_id: node for node in models(manifest)}
     depth: dict[str, int] = {}
     for key in TopologicalSorter({key: set(node.depends_on.nodes) & set(known) for key, node in known.items()}).static_order():
@@ -111,7 +111,7 @@ def test_the_graph_is_no_deeper_than_it_has_to_be(manifest: Any) -> None:
 
 
 def test_a_door_and_what_is_stored_have_a_contract(manifest: Any) -> None:
-    """The runner holds views and steps to it, and writes a table that cannot have rows as its contract says."""
+    """The runner checks views and steps against it, and takes from it the columns of a table that cannot have rows."""
     held = [node for node in models(manifest) if node.access.value == "protected" or node.config.materialized == "table"]
     assert len(held) > 40
     assert [node.name for node in held if not node.config.contract.enforced] == []
@@ -141,7 +141,7 @@ def test_names_say_the_layer(manifest: Any) -> None:
     assert [node.name for node in models(manifest) if not re.fullmatch(forms[layer(node)], node.name)] == []
 
 
-# The words of a JVM that is out of something stand in any message and in the traces below it: no form could hold them all.
+# A JVM's words for being out of a resource occur in any message and in the traces below it: no form could cover them all.
 FINDS_WORDS_ANYWHERE = {"stg_logs__exhaustions"}
 
 
@@ -153,9 +153,9 @@ def test_messages_are_recognised_in_ingestion_not_in_sql(manifest: Any) -> None:
     assert found == FINDS_WORDS_ANYWHERE
 
 
-# Functions whose value hangs on the frame; lag, lead and numbers of rows have none.
+# Functions whose value depends on the frame; lag, lead and row numbers have none.
 FRAMED = "min|max|sum|count|count_if|avg|first_value|last_value|collect_list|collect_set|max_by|min_by|bool_or|bool_and"
-# Times that each group has once: the key of what is grouped holds them.
+# Times that are unique in each group, because they are in the key of the grouped rows.
 UNIQUE_TIMES = {
     ("int_groups__lag_windows", "sampled_at"),
     ("int_metrics__hours", "sampled_at"),
@@ -168,7 +168,7 @@ def code_of(node: Any) -> str:
 
 
 def inside(code: str, start: int) -> str:
-    """What is in the bracket that opens at `start`."""
+    """The text in the bracket that opens at `start`."""
     depth = 0
     for at in range(start, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)
@@ -206,7 +206,7 @@ def framed_windows(code: str) -> Iterator[tuple[str, str]]:
 
 
 def test_an_ordered_window_says_its_frame(manifest: Any) -> None:
-    """Without one it ends with the rows that are equal in its order, not with its own."""
+    """The default frame ends with the last row of the same order value, not with the current row."""
     windows = [(node.name, function, window) for node in models(manifest) for function, window in framed_windows(code_of(node))]
     assert len(windows) > 50
     assert [
@@ -215,7 +215,7 @@ def test_an_ordered_window_says_its_frame(manifest: Any) -> None:
 
 
 def test_the_row_at_a_time_is_one_row(manifest: Any) -> None:
-    """Two lines may have one time: `max_by` by the time alone takes either."""
+    """Two lines may have the same time: `max_by` by the time alone takes either."""
     calls = [
         (node.name, arguments(inside(code_of(node), call.end() - 1))[1])
         for node in models(manifest)
@@ -270,7 +270,7 @@ def test_marts_and_reports_have_a_contract_an_owner_and_a_key(manifest: Any) -> 
 
 
 def counted(manifest: Any) -> Iterator[tuple[Any, set[str]]]:
-    """Each model whose rows `reconciles_with` counts, with what it is compared with."""
+    """Each model whose rows `reconciles_with` counts, with the nodes that it is compared with."""
     for node in manifest.nodes.values():
         metadata = getattr(node, "test_metadata", None)
         if metadata is not None and metadata.name == "reconciles_with":
@@ -285,7 +285,7 @@ def test_every_mart_is_reconciled(manifest: Any) -> None:
 
 
 def test_no_mart_is_counted_against_its_own_parent(manifest: Any) -> None:
-    """That could only show that the last step lost or doubled rows. A seed is the source itself."""
+    """That would only show whether the last step lost or doubled rows. A seed is the source itself."""
     wrong = []
     for model, compared in counted(manifest):
         steps = {key for key in compared if not key.startswith("seed.")}

@@ -1,4 +1,4 @@
-"""Samples asked of Prometheus' HTTP API: each time once, through errors and kills.  The server here answers as Prometheus does, from a made history."""
+"""Samples from Prometheus' HTTP API: each time once, despite errors and kills.  The server here answers like Prometheus, from a made-up history."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOW = dt.datetime(2026, 1, 1, 12, 30, 20, tzinfo=dt.UTC).timestamp()
 
 
 class History(BaseHTTPRequestHandler):
-    """Each metric has its value at each step of any time."""
+    """A server in whose history each metric has a value at each step of any time."""
 
     asked: ClassVar[list[dict[str, list[str]]]] = []
     fails: str | None = None

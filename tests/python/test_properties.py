@@ -1,4 +1,4 @@
-"""Readers of foreign bytes take whatever they are given: texts that hypothesis makes, and the fixtures with parts changed, cut and mixed.
+"""Readers of foreign bytes accept any input: texts made by hypothesis, and the fixtures with parts changed, cut and mixed.
 
 CHRONICLE_EXAMPLES=40 tries forty times as many, other ones in each run.
 """

@@ -1,4 +1,4 @@
-"""What a build wrote aside becomes tables: only what is not as it was is written."""
+"""Publishing the tables that a build wrote aside: only changed parts are written."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_a_table_that_was_partitioned_is_made_anew(mart: Built) -> None:
 
 @pytest.mark.parametrize("loss", ["folder", "columns"])
 def test_rows_of_other_clusters_are_never_replaced_with_nothing(mart: Built, loss: str) -> None:
-    """A table was deleted, or altered, behind the back of the builds: one of some clusters has not what the others need."""
+    """A table was deleted or altered outside of builds: a partial build lacks the rows of the other clusters."""
     other = Built(mart.place.building)
     other.table = mart.place.table("marts", "fct_other")
     mart.build(row("a", "one", MARCH), row("b", "two", MARCH))
@@ -221,7 +221,7 @@ class Marts:
         commit_all(self.place, marts)
 
     def publish_and_be_killed(self, number: int, after: int) -> None:
-        """Publish in a process of its own that ends at once when so many tables are committed."""
+        """Publish in a process of its own that exits as soon as this many tables are committed."""
         text = (
             "import os, sys, chronicle.build.publish as publish, tests.python.test_publish as here; from pathlib import Path\n"
             "left, commit = [int(sys.argv[3])], publish.commit\n"
@@ -236,7 +236,7 @@ class Marts:
         assert done.returncode == 9
 
     def read(self, tables: Tables | None = None) -> list[int]:
-        """The numbers, each table asked by itself, as a report does."""
+        """The numbers, each table queried by itself, as a report does."""
         tables = tables or Tables(self.place)
         return [tables.rows(f"select number from marts.{name}")[0]["number"] for name in self.NAMES]
 
@@ -285,7 +285,7 @@ def test_a_build_that_is_killed_while_it_publishes_is_not_seen(tmp_path: Path, k
         marts.publish_and_be_killed(2 + number, committed)
     assert sorted(marts.newest()) != [1, 1, 1]
     assert marts.read() == [1, 1, 1]
-    # What the next build makes alike was committed by the one that was killed.
+    # The next build makes the same rows that the killed one had committed.
     marts.publish(2)
     assert marts.read() == marts.newest() == [2, 2, 2]
 

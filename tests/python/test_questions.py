@@ -1,4 +1,4 @@
-"""Saved questions and alerts without a warehouse of their own: names, parameters, times, rendering, and what the lab does not have."""
+"""Saved questions and alerts without the lab's warehouse: names, parameters, times, rendering, and cases that the lab lacks."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_question_shows_its_sql(one: questions.Question) -> None:
     assert one.reading in shown
     assert one.usage() in shown
     assert "{" not in render(one.path, {}).sql
-    # What it can be asked with changes what it asks.
+    # Each parameter changes the query.
     for name in one.takes:
         value = {"node": "7", "partition": "orders-1", "key": "0" * 32}.get(name, "2026-11-21T00:00:00+00:00")
         assert render(one.path, {name: value}).sql != render(one.path, {}).sql, name
@@ -134,7 +134,7 @@ def test_an_alert_says_what_it_is(alert: alerts.Alert) -> None:
 
 
 def made(folder: Path, tables: dict[str, dict[str, Any]]) -> Warehouse:
-    """A warehouse with such marts."""
+    """A warehouse with these marts."""
     for name, columns in tables.items():
         write_deltalake(str(folder / "marts" / name), pa.table(columns))
     return Warehouse.at(str(folder))

@@ -1,4 +1,4 @@
-"""Wordings that clusters print seldom, or with objects, errors and prefixes of many shapes: expected values are typed from the lines."""
+"""Wordings that clusters seldom print, or print with objects, errors and prefixes of many shapes: expected values are typed from the lines."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "streams_warned",
             {"stream_thread": "billing-5f0c-StreamThread-1"},
         ),
-        # A message of several lines: what is below the first belongs to the value.
+        # A message of several lines: the lines below the first belong to the value.
         (
             "WARN",
             "Failed to flush file /data/kafka logs (old)/orders-3/00000000000000000000.log\njava.io.IOException: Input/output error\n\tat java.base/sun.nio.ch.FileDispatcherImpl.force0(Native Method)",

@@ -1,4 +1,4 @@
-"""One file's fault is that file's: hostile content, faults of our own code, and files that change while they are read."""
+"""A fault in one file affects only that file: hostile content, faults of our own code, and files that change while they are read."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_row_that_no_column_can_hold_is_kept_as_text(tmp_path: Path, monkeypat
     assert count.failed
 
 
-# How a log turns into another file between the look at it and its reading.
+# Ways in which a log becomes another file between inspection and reading.
 def renamed(path: Path) -> None:
     path.rename(path.with_suffix(".1"))
     path.write_text(line(50, "a new log") * 80)

@@ -186,7 +186,7 @@ def test_a_configuration_dump_is_one_record_with_its_settings(tmp_path: Path) ->
 
 
 def test_many_files_in_one_batch_give_what_each_gives_alone(tmp_path: Path) -> None:
-    """Nodes, days and zones end with their file; one that lacks its last line end keeps its length."""
+    """Nodes, days and zones do not carry over to the next file; a file without a last line end keeps its length."""
     texts = [
         line(1, "[KafkaServer id=4] started") + line(2, "Closed."),
         "\tat a.b.C(C.java:1)\n" + line(3, "Closed.").replace("05-15", "05-16"),

@@ -1,4 +1,4 @@
-"""The report page from marts made by hand: what it says, what it escapes, what it leaves out."""
+"""The report page from marts made by hand: its content, its escapes, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
             "bronze/log_records": [
                 record(7, HOSTILE),
                 record(8, "x" * 9000),
-                # A line of another day is found as well, one of another cluster is not.
+                # A line of another day is also found, one of another cluster is not.
                 record(9, "the line of the effect", day="2026-05-01"),
                 record(9, "a stranger's line", name="payments"),
             ],
@@ -186,7 +186,7 @@ def arrow_type(text: str) -> pa.DataType:
 
 
 class Reader(HTMLParser):
-    """What a browser would make of a page: its tags with their attributes, its text, and its ids."""
+    """A page as a browser parses it: its tags with their attributes, its text, and its ids."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -301,7 +301,7 @@ def test_since_and_until_choose_what_touches_the_time_between(
 
 
 def test_what_is_cut_is_said(tmp_path: Path) -> None:
-    # The worst are kept, whenever they were; they are in the order of time.
+    # The worst incidents are kept, whatever their time; they are listed in the order of time.
     incidents = [
         incident(f"i{n:02}", f"2026-06-10 1{n % 10}:00", severity="critical" if n in (3, 57) else "info", leaderless_ms=n)
         for n in range(58)

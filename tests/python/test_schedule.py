@@ -1,4 +1,4 @@
-"""Models are made after those they read, the most urgent first, and what reads one that failed is not tried."""
+"""Models are made after those they read, the most urgent first, and models that read a failed one are not tried."""
 
 from __future__ import annotations
 

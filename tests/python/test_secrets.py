@@ -1,4 +1,4 @@
-"""No secret passes; what only looks like one stays."""
+"""Every secret is removed; texts that only look like secrets stay."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch, logs: Path) -> list[str]:
-    """The files of the logs that are opened."""
+    """The log files that a run opens."""
     names: list[str] = []
     plain: Callable[..., Any] = builtins.open
 
@@ -126,7 +126,7 @@ def test_a_file_that_ended_in_a_line_is_looked_at_again_until_it_has_settled(
 
 
 def test_other_content_of_the_same_size_and_time_is_seen(logs: Path, tmp_path: Path) -> None:
-    """The time of the status cannot be set back."""
+    """ctime cannot be set back."""
     run(logs, tmp_path / "w")
     path = logs / "2/server.log"
     status = path.stat()
@@ -137,7 +137,7 @@ def test_other_content_of_the_same_size_and_time_is_seen(logs: Path, tmp_path: P
 
 
 def test_a_new_file_gets_what_unchanged_ones_tell(logs: Path, tmp_path: Path) -> None:
-    """Node and zone of a folder are known from files that were not opened."""
+    """Node and zone of a folder are known from files that this run did not open."""
     run(logs, tmp_path / "w")
     put(logs / "2/state-change.log", "[2020-05-15 12:00:01,123] INFO nothing of a node (state.change.logger)\n")
     run(logs, tmp_path / "w")
@@ -197,13 +197,13 @@ def remove(logs: Path) -> None:
 
 
 def forget(logs: Path) -> None:
-    """What was read of a cluster is no longer known, as after a table was restored."""
+    """Delete all that is known of a cluster, as after a table was restored."""
     for table in ("sources", "log_records"):
         DeltaTable(logs.parent / "w/bronze" / table).delete("cluster_id = 'two'")
 
 
 def own(logs: Path) -> None:
-    """The node of a capture is known now, by files that were given elsewhere."""
+    """Make the node of a capture known, as by files read elsewhere."""
     [row] = [row for row in rows(logs.parent / "w") if row["source_path"].endswith("two/dumps/threads.txt")]
     write_deltalake(
         logs.parent / "w/bronze/sources",

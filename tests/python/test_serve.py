@@ -1,4 +1,4 @@
-"""What `chronicle serve` refuses before it starts Java, and the lines of its users."""
+"""Options that `chronicle serve` refuses before it starts Java, and the lines of its users' file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_folder_of_hives_own_schema_is_not_the_warehouse() -> None:
 
 
 def test_a_line_holds_a_salted_hash() -> None:
-    # Of Python's own hashlib, salt 00 01 … 0f.
+    # Made by Python's own hashlib, salt 00 01 … 0f.
     line = passwords.line("anna", "correct horse", bytes(range(16)))
     assert line.startswith(KNOWN)
     assert passwords.LINE.fullmatch(line)

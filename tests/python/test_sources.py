@@ -1,4 +1,4 @@
-"""Files to sources: what a file is, who it belongs to, and from which byte on it is new."""
+"""From files to sources: what a file is, which node it belongs to, and from which byte on it is new."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_the_zone_comes_from_the_folders_evidence(tmp_path: Path) -> None:
     log(tmp_path / "a/server.log")
     (tmp_path / "a/gc.log").write_text("[2020-05-15T12:00:01.048+0530][gc] Using G1\n")
     (tmp_path / "b").mkdir()
-    # 12:00:01 local beside 06:30:01 UTC.
+    # 12:00:01 local time is 06:30:01 UTC here.
     (tmp_path / "b/server.log").write_text(
         "[2020-05-15 12:00:01,003] INFO Kafka startTimeMs: 1589524200999 (org.apache.kafka.common.utils.AppInfoParser)\n"
     )
@@ -189,17 +189,17 @@ def test_only_a_fresh_file_that_is_not_rotated_still_grows(tmp_path: Path) -> No
     assert not may_grow(source, now + 61, 60)
     rotated = replace(source, shown="server.log.2020-05-15-11")
     assert not may_grow(rotated, now, 60)
-    # It may be a copy that is just being made.
+    # It may be a copy that is still being written.
     assert may_grow(replace(rotated, ends_torn=True), now, 60)
     assert not may_grow(replace(rotated, ends_torn=True), now + 61, 60)
-    # Of a compressed log the last record is held back only where the file ends too early; a compressed capture has no such record.
+    # In a compressed log the last record waits only if the file ends too early; a compressed capture has no such record.
     assert may_grow(replace(source, compressed=True), now, 60)
     assert not may_grow(replace(source, compressed=True), now + 61, 60)
     assert not may_grow(replace(source, compressed=True, capture="gc_log"), now, 60)
 
 
 def test_the_same_capture_at_another_time_is_another_one(tmp_path: Path) -> None:
-    """A describe that says the same an hour later is evidence of that hour; a GC log that was copied is not."""
+    """The same describe output an hour later is evidence of that hour; a copied GC log is not."""
     describe = "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
     for name in ("20261121T100000Z-describe.txt", "20261121T110000Z-describe.txt"):
         (tmp_path / name).write_text(describe)

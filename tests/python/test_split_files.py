@@ -1,4 +1,4 @@
-"""A large log that is read in parts says what it says when it is read at once."""
+"""A large log that is read in parts gives the same rows as when it is read at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRACE = "java.io.IOException: gone\n\tat kafka.A.b(A.scala:1)\n\tat kafka.A.c(A.
 
 
 def log(nodes: list[int], begin: dt.datetime, count: int = 3000) -> str:
-    """A log that a few nodes write, one after the other; with stack traces, and lines of no time after each start."""
+    """A log that a few nodes write, one after the other; with stack traces, and lines without a time after each start."""
     lines = []
     for number in range(count):
         at = begin + dt.timedelta(seconds=3 * number)
@@ -56,7 +56,7 @@ def test_parts_say_what_the_whole_says(nodes: list[int], begin: dt.datetime, tmp
         shares, "read_shares", lambda spark, to, tasks, *others: taken.append(len(tasks)) or read_shares(spark, to, tasks, *others)
     )
     assert rows(tmp_path, text, "parts", "Europe/Berlin") == at_once
-    # They were parts, of which those after a change of the node were read again.
+    # The log was read in parts, and those after a change of the node were read again.
     assert taken[0] >= 5
     assert (len(taken) > 1) == (len(nodes) > 1)
 

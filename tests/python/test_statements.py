@@ -1,4 +1,4 @@
-"""Kafka's sources become the list of its log statements: loggers, prefixes, texts that are put together elsewhere, releases."""
+"""The list of log statements made from Kafka's sources: loggers, prefixes, texts that are put together elsewhere, releases."""
 
 from __future__ import annotations
 

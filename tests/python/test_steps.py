@@ -1,4 +1,4 @@
-"""What a build takes over from the one before it: rows of other clusters, and rows of before a time."""
+"""Rows that a build carries over from the previous one: those of other clusters, and those before a time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: P
     rows = written(tmp_path / "held", others, mixed, small)
     (tmp_path / "made").mkdir()
     carry(Carried(rows, tmp_path / "held", ~BUILT, BUILT), tmp_path / "made", "others")
-    # Between a and c there may be a b, as far as statistics say.
+    # By its statistics, a file from a to c may also hold b.
     assert linked(tmp_path / "made") == 0
     rows = written(tmp_path / "sorted", [("a", 1), ("a", 2), ("a", 3)], [("b", 2), ("b", 3)], small)
     (tmp_path / "again").mkdir()

@@ -1,4 +1,4 @@
-"""A warehouse in a bucket: bronze is what it is in a folder, whoever writes, and however often one is killed."""
+"""A warehouse in a bucket: bronze is the same as in a folder, whichever host writes, and however often one is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.rotations import Here
 
 ORDERS = Path("examples/orders")
 TABLES = ("log_records", "sources", "capture_rows", "metric_samples")
-# Ingests a folder, as a host of its own does.
+# Ingests a folder, as another host would.
 HOST = """
 import sys
 from ingestion import ingest, lease
@@ -40,7 +40,7 @@ print(ingest.ingest(Here, sys.argv[1], Options([sys.argv[2]], cluster=sys.argv[3
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a host keeps for itself lies in its current folder."""
+    """Keep this host's own files in its current folder."""
     monkeypatch.setattr(lease, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(ingesting, "Spool", lambda folder, is_shared, real=ingesting.Spool: real(tmp_path / "members", is_shared))
     monkeypatch.setattr(ingesting, "Seen", lambda file, real=ingesting.Seen: real(tmp_path / "seen"))
@@ -92,7 +92,7 @@ def test_a_batch_that_another_host_has_completed_adds_nothing(bucket: Bucket, tm
     (tmp_path / "logs" / "server.log").write_text(line(1, "[KafkaServer id=1] started"))
     there = f"{bucket.uri}/warehouse"
     load(there, tmp_path / "logs")
-    # A host that was away for long: its batch has the number of one that is in.
+    # A host that was away for long: its batch has the number of one that is already committed.
     table = DeltaTable(f"{there}/bronze/log_records")
     name = Path(table.file_uris()[0]).name
     note = {"capture_rows": [{"name": name, "size": 1, "modified_ms": 0, "stats": "{}", "partition": {}}], "sources": []}
@@ -155,7 +155,7 @@ def test_a_holder_that_is_gone_is_followed_and_may_not_commit(bucket: Bucket, mo
     monkeypatch.setattr(lease, "GONE_SECONDS", 0.5)
     folder = path_of(f"{bucket.uri}/w/writing")
     with leased(folder) as stalled, leased(folder, most_wait=20) as after:
-        # The first hangs: nothing is renewed.
+        # The first holder hangs: it renews nothing.
         after.must_hold()
         with pytest.raises(Busy, match="another host has taken over"):
             stalled.must_hold()

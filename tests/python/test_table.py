@@ -1,4 +1,4 @@
-"""Tables for people: what they show, how they fit a terminal, when they are paged."""
+"""Tables for people: their content, how they fit a terminal, when they are paged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_widest_texts_give_way_and_numbers_never() -> None:
     assert "123456789012" in fitted[2]
     assert "k" * 32 in fitted[2]
     narrow, cut = table.laid_out(answer, 20)
-    # What cannot fit is not made unreadable for it, and a key that is cut leads nowhere: the pager scrolls.
+    # A table that cannot fit is not squeezed until it is unreadable, and keys are never cut: the pager scrolls.
     assert narrow[2] == f"{'k' * 32}  123456789012  {'s' * 59}…  orders"
     assert cut == 1
     assert table.laid_out(answer, None)[1] == 0

@@ -1,4 +1,4 @@
-"""Log lines in a topic of Kafka: each message once, through kills, retention and records of several messages.  librdkafka brings a broker for tests."""
+"""Log lines in a topic of Kafka: each message once, despite kills, retention and records of several messages.  librdkafka has a broker for tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG_AGO_MS = 1_767_225_600_000
 
 
 class Broker:
-    """A topic of its own for each test, of four partitions."""
+    """A new topic with four partitions for each test."""
 
     def __init__(self, producer: Producer, servers: str) -> None:
         self.producer, self.topic = producer, f"logs-{next(_numbers)}"
@@ -87,7 +87,7 @@ def test_a_record_may_come_in_several_messages(broker: Broker, tmp_path: Path) -
     assert load(tmp_path, broker.uri).records == 1
     failed = next(row for row in rows(tmp_path, "log_records") if row["body"] == "failed")
     assert failed["raw_text"].endswith("java.io.IOException: gone\n\tat kafka.A.b(A.scala:1)")
-    # Nothing more comes.
+    # Without a wait the last record is read too.
     assert load(tmp_path, broker.uri, settled_after=0).records == 1
     assert bodies(tmp_path) == ["after", "failed", "started"]
 
@@ -196,7 +196,7 @@ def test_what_other_machines_do_not_see_is_read_here(
     given = Options([broker.uri, f"{bucket.uri}/logs"], cluster="c", timezone="UTC", settled_after=0)
     assert ingesting.ingest(Here, f"{bucket.uri}/warehouse", given, tell=lambda text: None).records == 2
     assert sent == [f"{bucket.uri}/logs/server.log"]
-    # In a folder the spool is where the warehouse is, which all machines see.
+    # With a warehouse in a folder the spool lies beside it, where all machines see it.
     assert ingesting.ingest(Here, str(tmp_path / "warehouse"), given, tell=lambda text: None).records == 2
     assert len(sent) == 3
 
@@ -244,7 +244,7 @@ def test_whole_messages_before_a_byte() -> None:
     for offset, value in ((5, b"one"), (7, b"two\n"), (8, b"three")):
         lines.add(offset, value, 0)
     assert lines.until(14) == (b"one\ntwo\nthree\n", None)
-    # Within a message, the message waits.
+    # If a limit lies within a message, the message waits.
     assert [lines.until(end) for end in (13, 8, 7, 4, 0)] == [
         (b"one\ntwo\n", 8),
         (b"one\ntwo\n", 8),

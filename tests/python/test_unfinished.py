@@ -1,4 +1,4 @@
-"""What a killed build left is taken back: steps, Delta tables and what was known of them; `tests/spark/test_macros.py` kills builds."""
+"""The changes of a killed build are rolled back: steps, Delta tables and the notes about them; `tests/spark/test_macros.py` kills builds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES = [("staging", "events"), ("marts", "fct")]
 
 @pytest.fixture
 def place(tmp_path: Path) -> Warehouse:
-    """A warehouse over whose build the process was killed: a step is made anew, both tables are written, neither is published."""
+    """A warehouse whose build was killed: a step was rebuilt, both tables are written, neither is published."""
     place = Warehouse.at(str(tmp_path / "warehouse"))
     for schema, name in TABLES:
         write_deltalake(place.table(schema, name), rows(1))

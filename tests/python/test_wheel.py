@@ -1,4 +1,4 @@
-"""The wheel holds what lies in git, and works without the repository."""
+"""The wheel holds the files in git, and works without the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wanted() -> set[str]:
-    """What the wheel has to hold: both packages, and the dbt project within one of them."""
+    """The files that the wheel must hold: both packages, and the dbt project within one of them."""
     names = [name for name in in_git() if not Path(name).name.startswith(".")]
     packages = {name for name in names if name.startswith(PACKAGES)}
     return packages | {f"chronicle/dbt/{name}" for name in names if name == "dbt_project.yml" or name.startswith(DBT)}

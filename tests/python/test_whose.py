@@ -1,4 +1,4 @@
-"""Whose a capture is where its content does not say it: names, folders, hosts, and what later files tell of earlier ones."""
+"""The node of a capture whose content does not name it: by names, folders, hosts, and by later files."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_each_text_tells_what_its_example_says(section: str) -> None:
 
 
 def test_of_an_address_only_the_host_is_kept() -> None:
-    """What is in bronze.sources must hold no secret."""
+    """bronze.sources must hold no secrets."""
     told = owners.tells("advertised.listeners=A://u:geheim@alpha07:9092,B://[fd00::7]:9093\n", "kafka_server_properties", 7)
     assert told.hosts == (("alpha07", 7), ("fd00::7", 7))
 
@@ -304,7 +304,7 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
 
 
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
-    """What is known after another run, as ingestion writes its rows; less is kept than was written, and says the same."""
+    """The state after another run, with rows written as ingestion writes them; the cached rows are fewer and give the same result."""
     batch, owners = len(past.table) + 1, earlier.second_look(sources, past)
     found = identify(sources, past.known(owners, {source.cluster_id for source in sources}))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
@@ -344,7 +344,7 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
             write(folder / "given", parts[number])
             with Spool(tmp_path / "spool") as spool:
                 sources = []
-                # Only the new files are given, each time below the same folder.
+                # Only the new files are passed, each time below the same folder.
                 for source in look(Options([str(folder / "given")], cluster="c", timezone="UTC"), "/x", spool, past):
                     if str(Path(source.shown).relative_to((folder / "given").resolve())) in parts[number]:
                         sources.append(source)
@@ -402,13 +402,13 @@ def test_a_second_look_that_finds_nothing_new_writes_no_rows(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("names", "nodes_of"),
     [
-        # Each node in a style of its own.
+        # The files of each node are named in another style.
         (
             {"jstack_broker1_1030.txt": 1, "ss-kafka-2.txt": 2, "node3-ss.txt": 3, "ss_b4.txt": 4},
             {1, 2, 3, 4},
         ),
         ({"ss_b1.txt": 1, "ss_b2.txt": 2}, {1, 2}),
-        # Hosts count otherwise than the nodes that names say: the same number is not the same node.
+        # Hosts are numbered differently from the nodes in other names: the same number is not the same node.
         ({"ss-broker1.txt": 1, "ss-broker2.txt": 2, "ss-kafka101.txt": None, "ss-kafka102.txt": None}, {1, 2}),
     ],
 )
@@ -421,7 +421,7 @@ def test_names_of_several_styles_say_together_which_nodes_there_are(
 
 
 def test_what_files_tell_together_is_let_go_without_a_collection() -> None:
-    """An ingestion looks for no cycles (`ingest.without_collections`), and a fleet has hundreds of thousands of files."""
+    """Ingestion runs without the garbage collector (`ingest.without_collections`), and a fleet has hundreds of thousands of files."""
     file = owners.File("c", "/logs", "/logs/broker-1", "ss.txt", True, False, (), (), (), None, None, False)
     gc.disable()
     try:

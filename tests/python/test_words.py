@@ -1,4 +1,4 @@
-"""What people read: sentences, labels and reports speak words, not names of values."""
+"""Texts for people: sentences, labels and reports use plain words, not the values of columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chronicle.project import PROJECT
 from chronicle.report.report import cell, heading
 
 WORDS: dict[str, dict[str, str]] = project_vars()["words"]
-# Models whose sentences say these columns: every value that they may have has its words.
+# Models and the columns that their sentences mention: every possible value of these has words.
 SAID = [
     ("fct_process_stalls", "found_by"),
     ("fct_log_cleaner_outages", "found_by"),
@@ -37,7 +37,7 @@ def values(model: str, column: str) -> list[str]:
 
 
 def inner_words(text: str) -> list[str]:
-    """Words with underscores, as the tables have them; those of a placeholder or of Kafka's own names are none."""
+    """Words with underscores, as in our tables; placeholders and Kafka's own names do not count."""
     return re.findall(r"(?<![\w.])[a-z]+(?:_[a-z0-9]+)+(?![\w.])", text)
 
 
@@ -64,7 +64,7 @@ def test_words_are_words() -> None:
 )
 def test_sentences_of_seeds_name_no_inner_terms(name: str, columns: list[str]) -> None:
     texts = [row[column] for row in seed(name) for column in columns]
-    # What is in brackets names the rule to look at.
+    # Text in brackets names the rule to look at.
     assert [text for text in texts if inner_words(re.sub(r"\([^()]*\)", "", text))] == []
 
 
@@ -98,6 +98,6 @@ def test_the_report_says_columns_in_words() -> None:
 
 
 def test_a_wording_of_a_reason_has_a_text() -> None:
-    """One without would be that of every reason; reasons are compared in lower case."""
+    """A wording without a text would match every reason; reasons are compared in lower case."""
     texts = [row["begins_with"] + row["has_text"] for row in seed("rebalance_reasons")]
     assert "" not in texts and [text.lower() for text in texts] == texts

@@ -1,4 +1,4 @@
-"""The copy in which a warehouse of an object store is built: what is brought, what is put back, and what hosts make of each other's work."""
+"""The working copy in which a warehouse in an object store is built: downloads, uploads, and builds by several hosts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def there(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 
 def as_host(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a host keeps for itself lies below its current folder."""
+    """Act as this host, whose own files lie below its current folder."""
     (folder / name).mkdir(exist_ok=True)
     monkeypatch.chdir(folder / name)
 
 
 def build(here: Warehouse, number: int) -> None:
-    """Publish what is in bronze, as a build does."""
+    """Publish the rows of bronze, as a build does."""
     lines = DeltaTable(here.bronze("log_records")).to_pyarrow_table()
     versions.before(here)
     properties = versions.of_build(f"build-{number}")
@@ -63,7 +63,7 @@ def test_builds_are_put_back_and_only_what_is_new_is_brought(there: Warehouse, t
     get = Copy(there).files.get
     monkeypatch.setattr(Copy(there).files, "get", lambda found, to: fetched.extend(found) or get(found, to))
     with at_hand(there, told.append) as here:
-        # A host goes on with its own builds.
+        # A host continues from its own builds.
         assert here.built.read_text() == "built 1"
         build(here, 2)
     assert sorted(path.rsplit(".", 1)[1] for path in fetched) == ["json", "parquet"]
@@ -111,7 +111,7 @@ def test_a_build_that_was_killed_while_it_was_put_back(at: str, there: Warehouse
     pipe_file = Copy(there).files.pipe_file
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         interrupted()
-    # Who reads there has the tables of the build before.
+    # Readers of the bucket still see the previous build's tables.
     assert lines(there) == ["one"]
     with at_hand(there, lambda line: None) as here:
         assert here.built.read_text() == "built 2"
@@ -147,7 +147,7 @@ def test_what_was_cleared_up_in_the_copy_goes_from_the_bucket(there: Warehouse, 
     assert len([name for name in files(there) if name.endswith(".parquet") and "/" not in name]) == 1
     pointer = "marts/fct_lines/_delta_log/_last_checkpoint"
     assert (there.folder / pointer).read_bytes() == Path(here.root, pointer).read_bytes()
-    # What somebody else has put there meanwhile is theirs.
+    # Files that somebody else has put there meanwhile stay.
     write_deltalake(there.table("marts", "fct_lines"), pa.table({"line": ["theirs"]}), mode="append")
     copy = Copy(there)
     assert working_copy.unneeded(copy._there("marts/fct_lines"), copy._here("marts/fct_lines")) == []

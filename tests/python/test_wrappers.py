@@ -1,4 +1,4 @@
-"""The same lines, wrapped in everything that collectors and container runtimes put around them."""
+"""The same lines in every wrapper that collectors and container runtimes put around them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_wrapped_log_is_read_as_if_it_were_plain(tmp_path: Path, name: str) ->
     assert [row["byte_offset"] for row in rows] == [0, len(wrapped[0]) + 1, sum(len(line) + 1 for line in wrapped[:4])]
     assert sum(row["byte_length"] for row in rows) == path.stat().st_size
     assert {row["node_id"] for row in rows} == {3}
-    # The wrapper's clock is UTC, the broker's is two hours ahead; syslog and compose say nothing of UTC.
+    # The wrapper's clock is UTC, the broker's is two hours ahead; syslog and compose do not give a zone.
     known = name not in ("docker_compose", "kubectl_prefix", "syslog")
     assert rows[0]["logged_at"] == dt.datetime(2020, 5, 15, 12 if known else 14, 0, 1, 123_000, tzinfo=dt.UTC)
     assert rows[0]["zone_known_by"] == ("evidence" if known else "default")

@@ -1,4 +1,4 @@
-"""Batches of bronze: each is written down before its tables are committed, and one that cannot be read afterwards is undone."""
+"""Batches of bronze: each has a note before its tables are committed, and a batch whose note cannot be read afterwards is undone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = ("log_records", "sources")
 
 
 def files(warehouse: Path, batch_id: int) -> dict[str, list[Added]]:
-    """A row of a batch for each table, as workers leave it."""
+    """A file with one row of a batch for each table, as workers write it."""
     added = {}
     for table in TABLES:
         file = write.File(f"{warehouse}/bronze/{table}", write.schema_of(COLUMNS))
@@ -42,7 +42,7 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 def torn_note(warehouse: Path, batch_id: int, *committed: str) -> None:
-    """What a power cut may leave: some tables committed, and of the note only its beginning."""
+    """Leave what a power cut may leave: some tables committed, and only the beginning of the note."""
     for table, added in files(warehouse, batch_id).items():
         if table in committed:
             write.commit(f"{warehouse}/bronze/{table}", added, batch_id)
@@ -58,7 +58,7 @@ def test_a_batch_whose_note_is_damaged_is_undone(warehouse: Path, committed: tup
     assert "2.json: damaged" in line and "batch 2 was undone" in line
     assert [batches(warehouse, table) for table in TABLES] == [[1], [1]]
     assert write.complete(str(warehouse)) == []
-    # The number is used up: the batch that comes next has to be taken by every table.
+    # The number is used up: every table must accept the next batch.
     newest = max(write.last_batch(f"{warehouse}/bronze/{table}") for table in TABLES)
     write.commit_batch(str(warehouse), newest + 1, files(warehouse, newest + 1))
     assert [batches(warehouse, table) for table in TABLES] == [[1, newest + 1]] * 2

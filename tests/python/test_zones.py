@@ -31,9 +31,9 @@ def utc(path: Path, text: str, start: int = 0) -> tuple[list[str], set[str]]:
     ("times", "expected", "is_doubtful"),
     [
         (("01:50", "02:10", "02:50", "02:05", "02:59", "03:01"), ("23:50", "00:10", "00:50", "01:05", "01:59", "02:01"), False),
-        # Threads do not keep the order to the minute.
+        # Threads may write slightly out of order.
         (("01:59", "02:31", "02:30", "02:32"), ("23:59", "00:31", "00:30", "00:32"), False),
-        # A log that begins in the hour: a step back tells that it was the first time.
+        # A log that begins within the hour: a step back shows that it began in the first of the two.
         (("02:40", "02:10", "03:10"), ("00:40", "01:10", "02:10"), False),
         (("02:40", "02:50", "03:10"), ("00:40", "00:50", "02:10"), True),
         (("01:00", "03:10"), ("23:00", "02:10"), False),

@@ -18,7 +18,7 @@ QUERY_SECONDS = 60
 
 @pytest.fixture(scope="session", autouse=True)
 def first_compiler() -> Iterator[None]:
-    """All servers of this folder have it alone."""
+    """Start all servers of this folder with Java's first compiler alone."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in FIRST_COMPILER.items():
             patch.setenv(name, value)
@@ -34,7 +34,7 @@ def server(lab: Lab) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def ask(server: Served) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
-    """Ask on one connection that stays."""
+    """Run queries on one connection that stays open."""
     connection = connect("127.0.0.1", server.port)
 
     def asked(query: str) -> list[tuple[Any, ...]]:

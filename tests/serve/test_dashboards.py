@@ -1,4 +1,4 @@
-"""Every chart's query over the Thrift Server, on the lab and the incidents: none is empty, and DuckDB finds the same in the Delta files."""
+"""Every chart's query over the Thrift Server, on the lab and the incidents: none is empty, and DuckDB gives the same rows from the Delta files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def marts(lab: Lab) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
 @pytest.mark.parametrize("name", BOARDS)
 def test_charts_show_what_the_marts_hold(name: str, ask: Callable[[str], Any], marts: Callable[[str], Any]) -> None:
     for chart in BOARDS[name].charts:
-        # Rows that tie at a limit are anyone's choice: compared is all of them.
+        # Rows that tie at a limit may be either, so all rows are compared.
         query = sql_of(chart, is_limited=False)
         shown = comparable(ask(query))
         assert is_empty(shown) == ("empty" in chart.says), (chart.title, "is empty, or is said to be and is not")
@@ -37,7 +37,7 @@ def test_charts_show_what_the_marts_hold(name: str, ask: Callable[[str], Any], m
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_sums_are_those_of_the_table(name: str, marts: Callable[[str], Any]) -> None:
-    """What is split by day, node or kind adds up to the whole, so that no grouping loses or doubles a row."""
+    """Sums split by day, node or kind add up to the total, so no grouping loses or doubles a row."""
     for chart in BOARDS[name].charts:
         if chart.kind in ("bars", "ranking", "heatmap"):
             for metric in chart.metrics:

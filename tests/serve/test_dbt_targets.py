@@ -1,6 +1,6 @@
-"""dbt by hand, in a session of ours and over thrift through `chronicle serve`, makes what `chronicle build` makes.
+"""dbt by hand, in a session of ours and over thrift through `chronicle serve`, makes the same tables as `chronicle build`.
 
-On one cluster of the lab, and a selection of models; `tests/cluster/test_dbt.py` makes all of them.
+Tested on one cluster of the lab and a selection of models; `tests/cluster/test_dbt.py` makes all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SELECTED = [*BUILD, "--select", *(f"+{name}" for name in MADE)]
 
 @pytest.fixture(scope="module")
 def warehouse(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Bronze of one cluster and nothing else: the rest is to be made, and where one test has made it the next makes it again."""
+    """Bronze of one cluster and nothing else: each test makes the rest, over the tables of the test before it."""
     place = tmp_path_factory.mktemp("dbt") / "warehouse"
     bronze = Warehouse.at(lab.warehouse)
     for name in bronze.tables("bronze"):

@@ -1,4 +1,4 @@
-"""What tools ask before they ask anything else: schemas, tables, columns, keys, types; over JDBC, beeline and PyHive."""
+"""The metadata that tools ask for first: schemas, tables, columns, keys, types; over JDBC, beeline and PyHive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def jdbc(server: Served) -> Any:
 
 
 def rows(result: Any, *columns: str) -> list[tuple[Any, ...]]:
-    """Rows of a JDBC result, of the columns named."""
+    """The named columns of a JDBC result, row by row."""
     found = []
     while result.next():
         values = (result.getObject(name) for name in columns)
@@ -42,7 +42,7 @@ def rows(result: Any, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def documented() -> dict[tuple[str, str], dict[str, Any]]:
-    """(schema, model): its YAML, of marts and reports."""
+    """(schema, model) → its YAML, for marts and reports."""
     found = {}
     for name, schema in {"dim_*": "marts", "fct_*": "marts", "rpt_*": "reports"}.items():
         for path in MODELS.rglob(f"{name}.yml"):

@@ -1,4 +1,4 @@
-"""What the server answers and refuses, whichever way it is asked."""
+"""The statements that the server answers and refuses, however they are sent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_everything_else_is_refused_with_its_reason(ask: Ask, case: dict[str, st
 
 
 def test_every_function_of_spark_is_allowed_or_refused(ask: Ask) -> None:
-    """A release of Spark brings functions: somebody has to look at each before clients may call it."""
+    """New releases of Spark add functions: somebody has to look at each before clients may call it."""
     known = {name for (name,) in ask("show functions")}
     decided = serving.functions()
     allowed = {name for names in decided["allowed"].values() for name in names}

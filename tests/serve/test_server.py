@@ -1,4 +1,4 @@
-"""Limits, cancelling, what others commit meanwhile, addresses, users and TLS, health, stopping."""
+"""Limits, cancelling, concurrent commits, addresses, users and TLS, health, stopping."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.lab import Lab
 from tests.serve.conftest import MAX_ROWS
 from tests.served import Served, launch
 
-# Takes minutes where nothing stops it.
+# Takes minutes unless something stops it.
 ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross join range(0, 1000000, 1, 2) b"
 
 
@@ -61,7 +61,7 @@ TOO_MUCH = {
     "select size(array_repeat(id, 2000000000)) from range(3)": ("54000", "CHRONICLE_TOO_LONG"),
     "select length(repeat('x', 2000000000))": ("54000", "CHRONICLE_TOO_LONG"),
     "select length(rpad('x', 2000000000, 'y'))": ("54000", "CHRONICLE_TOO_LONG"),
-    # 2 GB each, which Spark holds compressed until it has them all.
+    # 2 GB each, which Spark holds compressed until all rows are there.
     "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 20000) as a from range(10000) order by a limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
@@ -88,7 +88,7 @@ def test_what_is_long_but_not_too_long_is_answered(server: Served) -> None:
 
 
 def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
-    """Its process would end, and with it the statements of all others."""
+    """Otherwise the process would end, and with it all other statements."""
     answers: list[object] = []
     done = threading.Event()
 
@@ -124,12 +124,12 @@ def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
     ],
 )
 def test_patterns_that_do_not_end_are_cancelled(server: Served, queries: tuple[str, str]) -> None:
-    """As many at once as may run."""
+    """Two at once, as many as may run."""
     running = [connect("127.0.0.1", server.port).cursor() for _ in queries]
     for cursor, query in zip(running, queries, strict=True):
         cursor.execute(query, async_=True)
     began = time.monotonic()
-    # Of a statement that runs the server says so after five seconds, if it has not ended before.
+    # The server answers a poll after five seconds, or when the statement ends before.
     with ThreadPoolExecutor(len(running)) as threads:
         states = [state.operationState for state in threads.map(lambda cursor: cursor.poll(), running)]
     assert states == [TOperationState.RUNNING_STATE] * len(running)
@@ -155,7 +155,7 @@ def test_regular_expressions_give_what_spark_gives(server: Served) -> None:
 
 
 def test_two_hundred_clients_at_once(server: Served) -> None:
-    """Each is answered, waits, or reads why not; the server is well afterwards."""
+    """Each is answered, waits, or gets an error with the reason; the server works afterwards."""
 
     def ask(number: int) -> str:
         try:
@@ -165,7 +165,7 @@ def test_two_hundred_clients_at_once(server: Served) -> None:
 
     with ThreadPoolExecutor(200) as pool:
         ended = Counter(pool.map(ask, range(200)))
-    # A statement may wait for longer than it may take.
+    # A statement may wait longer than its time limit.
     assert ended.keys() <= {"answered", "57014"} and ended["answered"] >= 100, ended
     held = [connect("127.0.0.1", server.port) for _ in range(200 - 20)]
     others: list[Any] = []
@@ -191,7 +191,7 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
         time.sleep(0.2)
     waiting = connect("127.0.0.1", server.port).cursor()
     waiting.execute("select 1", async_=True)
-    # Two statements run, as many as may: the third waits, and the server says so after five seconds.
+    # Two statements run, as many as may: the third waits, and the server answers the poll after five seconds.
     began = time.monotonic()
     assert waiting.poll().operationState != TOperationState.FINISHED_STATE
     assert time.monotonic() - began > 2
@@ -209,7 +209,7 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
 
 
 def test_a_statement_of_a_client_that_waits_takes_a_place_too(server: Served) -> None:
-    """PyHive asks synchronously: such statements would run in the thread of their connection, as many as there are."""
+    """PyHive's calls are synchronous: their statements would run in the threads of their connections, without a limit."""
     connection = connect("127.0.0.1", server.port)
     running = [connection.cursor(), connection.cursor()]
     for cursor in running:
@@ -226,7 +226,7 @@ def test_a_statement_of_a_client_that_waits_takes_a_place_too(server: Served) ->
 
 
 def test_commits_of_others_are_seen(server: Served) -> None:
-    """`build` and `ingest` commit with delta-rs, beside the server: rows at once, tables and columns within seconds."""
+    """`build` and `ingest` commit with delta-rs, outside the server: it sees rows at once, tables and columns within seconds."""
     folder = Path(server.warehouse, "reports", "rpt_of_this_test")
     try:
         write_deltalake(folder, pa.table({"a": [1]}), description="One row per try.")
@@ -275,7 +275,7 @@ def test_a_port_that_is_taken_is_told_at_once(server: Served) -> None:
 
 
 def test_a_server_that_heeds_nothing_is_killed(lab: Lab) -> None:
-    """Java that is still, as it does in a statement that cannot be cancelled."""
+    """A Java process that hangs, as in a statement that cannot be cancelled."""
     server = launch(lab.warehouse)
     java = int(subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()[0])
     os.kill(java, signal.SIGSTOP)

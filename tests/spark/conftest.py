@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Folder of a warehouse that no other test package uses."""
+    """Folder of a warehouse that only this test package uses."""
     return str(tmp_path_factory.mktemp("warehouse"))
 
 

@@ -1,4 +1,4 @@
-"""Tables and views that are put into the catalog by their columns are what SQL would have made of them."""
+"""Tables and views put into the catalog with known columns are the same as those made by SQL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def forget(spark: SparkSession) -> None:
 
 
 def described(spark: SparkSession, schema: str, name: str) -> list[tuple[str | None, ...]]:
-    """All that Spark says of a table or view, but for when the catalog came to know it."""
+    """All that Spark describes of a table or view, except for the time of its registration."""
     told = spark.sql(f"describe extended {schema}.{name}").collect() + spark.sql(f"show tblproperties {schema}.{name}").collect()
     return [tuple(row) for row in told if row[0] not in ("Created Time", "Last Access")]
 
@@ -83,7 +83,7 @@ def test_views_are_analysed_once_for_all_sessions(
     spark: SparkSession, place: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
-    # A session's classes are where they were.
+    # The session's classes stay where they are, whatever the cache folder.
     monkeypatch.setattr("chronicle.spark.own_classes.are_in", lambda spark: True)
     made: list[tuple[str, bool]] = []
     view = CatalogEntries.view
@@ -99,7 +99,7 @@ def test_views_are_analysed_once_for_all_sessions(
         made.clear()
         register_views(spark, place)
         assert made == [(name, is_known) for name in names]
-    # Where a table has other columns, or a view another text, what was known of either says nothing.
+    # Known columns become invalid if a table has other columns or a view another text.
     spark.sql("alter table marts.fct_entries add columns (late boolean)")
     made.clear()
     register_views(spark, place)
@@ -109,7 +109,7 @@ def test_views_are_analysed_once_for_all_sessions(
 
 
 def test_tables_that_do_not_say_their_columns_are_left_to_spark(spark: SparkSession, place: Warehouse, tmp_path: Path) -> None:
-    """What PyArrow wrote, and a log that is no log."""
+    """Files that PyArrow wrote, and a folder without a Delta log."""
     [file, *_] = sorted(Path(place.table("intermediate", "int_entries")).glob("*.parquet"))
     pq.write_table(pq.read_table(file).replace_schema_metadata(None), tmp_path / "plain.parquet")
     assert known_columns.of_table(str(tmp_path), is_delta=False) is None

@@ -1,4 +1,4 @@
-"""Spark reads no column of a table that the text of a model's query does not say it reads (`chronicle/build/columns.py`)."""
+"""Spark reads no column of a table besides those found in the text of a model's query (`chronicle/build/columns.py`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def empty(spark: SparkSession, tmp_path: Path) -> Iterator[Project]:
-    """The project with all of its tables, which have no rows, and its views."""
+    """The project with all of its tables, empty, and its views."""
     project = compiled()
     with settings_kept(spark):
         for key, value in WHILE_BUILDING.items():

@@ -35,7 +35,7 @@ def test_a_stream_has_each_record_once(spark: SparkSession, tmp_path: Path) -> N
     logs.mkdir()
 
     def run() -> list[str]:
-        """All that is there now goes into a table, by a query that ends then."""
+        """Write all available rows into a table, with a query that then ends."""
         stream = spark.readStream.format("kafka_logs").options(cluster="c", timezone="UTC").load(str(logs))
         written = stream.select("body").writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
         written.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()

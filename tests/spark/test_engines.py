@@ -1,4 +1,4 @@
-"""`chronicle sql` by Spark and by DataFusion: whatever DataFusion is asked, it answers as Spark does, on rows that are made to show a difference."""
+"""`chronicle sql` by Spark and by DataFusion: every query sent to DataFusion has Spark's answer, on rows made to show differences."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ SPARK_ALONE = [
 
 @pytest.fixture(scope="module")
 def place(spark: SparkSession, warehouse: str) -> Warehouse:
-    """Marts with every kind of column, nulls, and what engines order or compare in ways of their own."""
+    """Marts with every kind of column, nulls, and values that engines order or compare differently."""
     rows: list[dict[str, Any]] = []
     numbers = itertools.cycle([1, 2, None, -3, 2**40, 1, 10**17])
     ratios = itertools.cycle([0.1, -0.0, 0.0, float("nan"), None])
@@ -175,7 +175,7 @@ def place(spark: SparkSession, warehouse: str) -> Warehouse:
 
 
 def printed(answer: pa.Table) -> list[list[str]]:
-    """Names of columns and values, as CSV has them."""
+    """Names of columns and values, as in CSV."""
     columns = [column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns]
     return [answer.column_names, *([cell(value) for value in row] for row in zip(*columns, strict=True))]
 

@@ -46,7 +46,7 @@ def rows(start: int, days: list[dt.date | None]) -> pa.Table:
             "id": pa.array(numbers, pa.int64()),
             "batch_id": pa.array(numbers, pa.int64()),
             "event_date": pa.array(days, pa.date32()),
-            # Half a millisecond after ten, which statistics leave out.
+            # Half a millisecond after ten, which statistics truncate.
             "logged_at": pa.array([day and dt.datetime.combine(day, TEN, dt.UTC) for day in days], pa.timestamp("us", "UTC")),
             "places": pa.array([[{"path": f"/a {number}", "at": number}] for number in numbers]),
         }
@@ -54,7 +54,7 @@ def rows(start: int, days: list[dt.date | None]) -> pa.Table:
 
 
 def plain(found: DataFrame) -> list[str]:
-    """Rows in an order that only their values decide; the columns of a partitioned table may come in another."""
+    """Rows sorted by their values; the columns of a partitioned table may come in another order."""
     return sorted(str(sorted(zip(found.columns, row, strict=True), key=str)) for row in found.collect())
 
 
@@ -101,7 +101,7 @@ def test_a_newer_version_is_read_once_it_is_shown(spark: SparkSession, warehouse
 
 
 def test_other_files_in_the_folder_are_not_read(spark: SparkSession, warehouse: str, table: str) -> None:
-    """Files of versions before stay in a table's folder until they are vacuumed."""
+    """Files of earlier versions stay in a table's folder until they are vacuumed."""
     place = Warehouse.at(warehouse)
     held = DeltaTable(place.table("bronze", table))
     on_disk = [path for path in Path(place.table("bronze", table)).rglob("*.parquet") if "_delta_log" not in path.parts]

@@ -95,7 +95,7 @@ def planted() -> tuple[list[str], list[str]]:
 
 
 def test_no_secret_reaches_a_file_of_the_warehouse(spark: SparkSession, tmp_path: Path) -> None:
-    """Every shape of secrets in every kind of input; all Parquet decoded, all other files as they are."""
+    """Every shape of secret in every kind of input; Parquet is decoded, all other files are searched as they are."""
     warehouse, logs = tmp_path / "warehouse", tmp_path / "logs"
     logs.mkdir()
     texts, values = planted()
@@ -150,7 +150,7 @@ def test_no_secret_reaches_a_file_of_the_warehouse(spark: SparkSession, tmp_path
 
 
 def test_a_node_that_a_later_log_tells_reaches_the_rows_of_earlier_captures(spark: SparkSession, warehouse: str, tmp_path: Path) -> None:
-    """Captures first, the log that says which host is which node later, in runs of their own; then both at once."""
+    """First the captures, then, in another run, the log that says which host is which node; and then both at once."""
     captured, logs = tmp_path / "given" / "captures", tmp_path / "given" / "logs"
     captured.mkdir(parents=True)
     logs.mkdir()

@@ -1,6 +1,6 @@
-"""Canaries: what `chronicle/spark/internals` and `chronicle/spark/jvm` rely on in Spark, Delta and Hive, asked of a session.
+"""Canaries that need a session: what `chronicle/spark/internals` and `chronicle/spark/jvm` rely on in Spark, Delta and Hive.
 
-Those that need none are in `tests/python/test_internals.py`.
+The others are in `tests/python/test_internals.py`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from chronicle.spark.internals.statements import parsed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Keys of ours, which only our own classes read.
+# Our own keys, which only our classes read.
 OURS = ("spark.chronicle.", "chronicle.")
-# dbt-spark's, or what Spark and Delta read without a list of known keys.
+# Keys of dbt-spark, or keys that Spark and Delta read without listing them.
 UNLISTED = {"spark.app.name", "spark.master", "spark.sql.catalog.spark_catalog"}
 
 
@@ -45,7 +45,7 @@ def known(spark: SparkSession, key: str) -> bool:
 
 
 def every_setting() -> dict[str, str]:
-    """All settings of Spark, Delta, Hive and Parquet that are set anywhere, and by what."""
+    """All settings of Spark, Delta, Hive and Parquet that we set, and the file that sets each."""
     given = dict.fromkeys(session.settings("/warehouse"), "chronicle/spark/session.py")
     given |= dict.fromkeys(serve.settings(serve.Options(password_file=Path("users")), "/work"), "chronicle/serve/serve.py")
     given |= dict.fromkeys((*WHILE_BUILDING, *CHANGED_BY_DBT), "chronicle/build/dbt_runs.py")
@@ -57,7 +57,7 @@ def every_setting() -> dict[str, str]:
 
 @pytest.mark.parametrize("key", every_setting())
 def test_settings_exist(spark: SparkSession, key: str) -> None:
-    # Delta's and the server's are known once their classes are loaded.
+    # Settings of Delta and of the server are known once their classes are loaded.
     java_of(spark).org.apache.spark.sql.delta.sources.DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS()
     assert known(spark, key), f"no setting {key}: {every_setting()[key]} sets it, and Spark ignores what it does not know"
 
@@ -143,7 +143,7 @@ def test_errors_are_printed_once(spark: SparkSession, capfd: pytest.CaptureFixtu
     assert capfd.readouterr().err == "", "pyspark prints errors itself (internals/error_lines.py)"
 
 
-# internals/settings.py: what the settings do, for a name may outlive its meaning.
+# internals/settings.py: the effects of the settings, because a name may outlive its meaning.
 
 
 @pytest.fixture
@@ -285,7 +285,7 @@ def test_a_class_that_is_missing_is_looked_for_once(spark: SparkSession, tmp_pat
 
 
 def test_the_resolver_leaves_jars_where_they_are_looked_for(tmp_path: Path) -> None:
-    """A repository of one jar, in a folder: the network is not asked."""
+    """A repository of one jar in a folder: no network is used."""
     place = tmp_path / "repository/com/example/canary/1.0"
     place.mkdir(parents=True)
     (place / "canary-1.0.jar").write_bytes(b"PK\x05\x06" + bytes(18))
@@ -308,7 +308,7 @@ def test_the_servers_classes_compile(spark: SparkSession) -> None:
 
 
 def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession) -> None:
-    """By reflection, which the compiler does not check."""
+    """They are reached by reflection, which the compiler does not check."""
     hive = java_of(spark).java.lang.Class.forName("org.apache.hive.service.server.HiveServer2")
     fields = {field.getName() for field in hive.getDeclaredFields()}
     assert {"cliService", "thriftCLIService"} <= fields, (

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at any moment: one line, the exit code of the signal, and no process left behind."""
+"""Ctrl-C and SIGTERM at any moment print one line, exit with the signal's code, and leave no process behind."""
 
 from __future__ import annotations
 

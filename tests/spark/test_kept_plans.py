@@ -16,7 +16,7 @@ from chronicle.spark.internals.kept_plans import KeptPlans
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-# What is never analysed: a plan that was kept for the key is used.
+# Never analysed, because the plan kept for the key is used.
 NO_QUERY = "there is no such query"
 # Reads a table twice, within a subquery and for a group that is a structure.
 LINES = """
@@ -48,7 +48,7 @@ def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str) -> None
 
 
 def made(spark: SparkSession, plans: KeptPlans, key: str, folder: Path, rows: str) -> list[Row]:
-    """Make a table by the plan that is kept for a key, or of a query.  Returns its rows."""
+    """Make a table by the plan that is kept for a key, or from a query.  Returns its rows."""
     plans.forget("bronze", "kept_made")
     shutil.rmtree(folder, ignore_errors=True)
     plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows)

@@ -1,4 +1,4 @@
-"""What is known to have no rows leaves the plan when it is analysed (`chronicle/spark/jvm/KnownRows.scala`), and answers stay the same."""
+"""Relations known to be empty leave the plan during analysis (`chronicle/spark/jvm/KnownRows.scala`), and answers stay the same."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 EVENTS, NOTHING = "known.events", "known.nothing"
 SETTINGS = {f"chronicle.rows.{EVENTS}": "kind=born,died", f"chronicle.rows.{NOTHING}": "none"}
-# Query → whether anything is left to read of the tables.
+# Query → whether the plan still reads anything of the tables.
 QUERIES = {
     f"select * from {EVENTS} where kind = 'born'": True,
     f"select * from {EVENTS} where kind in ('moved', 'died')": True,
     f"select * from {EVENTS} where kind in ('moved', 'wed')": False,
     f"select * from {EVENTS} where id > 1 and (kind = 'moved' or kind = 'wed' and id > 2)": False,
     f"select * from {EVENTS} where kind = 'moved' or id = 1": True,
-    # Not the values of the table's column any more.
+    # These are no longer the values of the table's column.
     f"select * from (select id, concat(kind, 'x') as kind from {EVENTS}) where kind = 'bornx'": True,
     f"select * from {EVENTS} where kind is null": True,
     f"select count(*) from {NOTHING}": False,
@@ -48,7 +48,7 @@ def known(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_what_needs_rows_that_are_not_there_has_none(known: SparkSession, query: str) -> None:
-    """As the text of a query says (`chronicle/build/needs.py`)."""
+    """By the text of a query (`chronicle/build/needs.py`)."""
     need = Needs({EVENTS: "events", NOTHING: "nothing"}, {"events": "kind"}).of(query)
     held = {"events": {"born", "died"}, "nothing": set[str]()}
     if not is_met(need, lambda name, values: bool(held[name]) if values is None else bool(held[name].intersection(values))):

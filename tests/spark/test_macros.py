@@ -1,4 +1,4 @@
-"""The macros, as dbt runs them: a project of a few models of its own, built again and again as rows arrive."""
+"""The macros as dbt runs them: a scratch project of a few models, built again and again as rows arrive."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ FIRST, SECOND, THIRD = dt.date(2026, 5, 1), dt.date(2026, 5, 2), dt.date(2026, 5
 
 
 class Project:
-    """The scratch project, its bronze table and what comes out."""
+    """The scratch project, its bronze table and its results."""
 
     def __init__(self, spark: SparkSession, warehouse: str, folder: Path) -> None:
         self.spark, self.warehouse, self.folder = spark, warehouse, folder
@@ -78,7 +78,7 @@ class Project:
         self.batches = 0
 
     def arrive(self, hour: int, *rows: tuple[int, str | None, dt.date | dt.datetime], cluster: str = "lab") -> None:
-        """Rows of an id, a list and a time, or a day for those that say no time."""
+        """Add rows of an id, a list and a time, or only a day for rows without a time."""
         at = dt.datetime(2026, 6, 1, hour)
         self.batches += 1
         times = [(number, isr, when if isinstance(when, dt.datetime) else None, when) for number, isr, when in rows]
@@ -110,7 +110,7 @@ def project(spark: SparkSession, warehouse: str, tmp_path_factory: pytest.TempPa
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
-    # It has no subjects, and so no steps that are private to one.
+    # The scratch project has no subjects, and so no steps private to one.
     settings = folder / "dbt_project.yml"
     settings.write_text(settings.read_text(encoding="utf-8").replace("+access: private", "+access: protected"), encoding="utf-8")
     for name, text in FILES.items():
@@ -206,7 +206,7 @@ def test_days_that_arrivals_name_no_more_are_made_anew_once_bronze_lost_rows(pro
 
 
 def test_what_arrives_while_the_clock_is_set_back_is_built(project: Project) -> None:
-    """The host's clock lost two hours: the arrival is older than all before it, by the clock alone."""
+    """The host's clock was set back two hours: by the clock, the arrival is older than all before it."""
     project.arrive(1, (7, "7", THIRD))
     project.build()
     assert project.rows("select id from staging.stg_events where event_date = date'2026-05-03' order by 1") == [(7,), (9,)]
@@ -223,7 +223,7 @@ def test_all_is_made_again_in_one_session_as_often_as_one_asks(project: Project)
 
 
 def test_a_change_of_the_project_makes_all_days_again(project: Project) -> None:
-    """Days that were built before would stand beside new ones that are made by other rules, or with other columns."""
+    """Otherwise days built before would lie beside new ones made by other rules, or with other columns."""
     model = project.folder / "models/staging/stg_events.sql"
     text = model.read_text()
     model.write_text(text.replace("select id,", "select id, id * 2 as twice,"))
@@ -264,7 +264,7 @@ def test_a_build_of_one_cluster_makes_all_where_a_table_lacks_the_others(project
 
 
 def test_a_chain_of_causes_is_followed_to_its_beginning_however_long_it_is(project: Project) -> None:
-    """A node loses its session again and again: 150 events, each caused by the one before.  No rule allows a circle; none would end here."""
+    """A node loses its session again and again: 150 events, each caused by the one before.  No rule allows a circle; with one this would not end."""
     table = "{{ config(materialized='table', file_format='parquet') }}\n"
     events = "select string(id) as event_key from range(150) union all select * from values ('alone'), ('one'), ('other')"
     causes = (
@@ -299,7 +299,7 @@ def test_another_writer_is_refused_at_once(project: Project) -> None:
 
 
 def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
-    """Events are read by type: an arrival of one type makes again what reads that type, and what changes with it, and nothing else."""
+    """Events are read by type: an arrival of one type rebuilds only the models that read that type, and those that change with them."""
     steps, marts = project.folder / "models/intermediate", project.folder / "models/marts"
     steps.mkdir(exist_ok=True)
     (steps / "int_lines.sql").write_text(
@@ -311,7 +311,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
         "select a.cluster_id, a.id from {{ ref('int_lines') }} as a join {{ ref('int_lines') }} as b on a.id = b.id and b.isr = 'many'\n"
         "where a.isr = 'few'"
     )
-    # Which clusters its rows are of, nobody can tell.
+    # Its rows have no cluster.
     (steps / "int_ids.sql").write_text("{{ config(materialized='table', file_format='parquet') }} select id from {{ ref('int_few') }}")
     for name, query in {
         "fct_few": "select cluster_id, count(*) as lines from {{ ref('int_few') }} group by cluster_id",
@@ -328,7 +328,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     made = {"stg_events", "kinds", "fct_lines", "int_lines", "int_ids", "fct_clusters"}
     project.arrive(9, (32, "many", THIRD), cluster="fed")
     project.build()
-    # What is read of fct_many is as it was: there are many.
+    # fct_many has the same rows as before: there are many.
     assert set(project.outcome.models) == made | {"fct_many", "fct_pairs"}
     assert project.rows("select cluster_id, lines from marts.fct_few order by 1") == [("fed", 1), ("idle", 1)]
     project.arrive(10, (31, "few", THIRD), cluster="fed")
@@ -340,7 +340,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     assert project.rows("select cluster_id, lines from marts.fct_pairs") == [("fed", 1)]
     left = project.rows("select cluster_id, id, isr from intermediate.int_lines where cluster_id in ('fed', 'idle') order by 1, 2, 3")
     assert left == [("fed", 30, "few"), ("fed", 31, "few"), ("fed", 31, "many"), ("fed", 32, "many"), ("idle", 30, "few")]
-    # Rows of no cluster can be left after a build of the same clusters, and after no other.
+    # Rows without a cluster can be left as they are only after a build of the same clusters.
     for cluster, reasons in (("fed", []), ("idle", ["rows of no cluster"]), ("idle", []), ("fed", ["rows of no cluster"])):
         project.arrive(10, (33, "many", THIRD), cluster=cluster)
         project.build()
@@ -349,7 +349,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
 
 
 def test_what_differs_in_columns_that_a_model_does_not_read_leaves_it(project: Project) -> None:
-    """Be it by way of views; and what reads no column of a table is made again where its rows are more."""
+    """Also through views; and a model that reads no column of a table is rebuilt when the number of its rows changes."""
     steps, marts = project.folder / "models/intermediate", project.folder / "models/marts"
     steps.mkdir(exist_ok=True)
     contract = "models: [{name: int_seen, config: {contract: {enforced: true}}, columns: [{name: cluster_id, data_type: string}, {name: isr, data_type: string},"
@@ -444,7 +444,7 @@ def test_a_table_whose_rows_may_have_no_time_is_made_whole(project: Project) -> 
 
 
 def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> None:
-    """Rows of the day before it stay as they are, and counts take what is new to what they hold."""
+    """Earlier rows of the day stay as they are, and new rows are added to the counts."""
     incremental = "materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['event_date']"
     lines = "{{ source('bronze', 'lines') }}"
     touched = "{{ in_touched_days(source('bronze', 'lines')) }}"
@@ -472,13 +472,13 @@ def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> Non
 
     first = arrive((1, day.replace(hour=1)), (2, day.replace(hour=2)), (3, day.replace(hour=3)))
     assert project.rows(times) == [(1, first), (2, first), (3, first)]
-    # A row at the very time of one that is there is made with it.
+    # An existing row at the very time of a new one is made again with it.
     second = arrive((4, day.replace(hour=2)), (5, next_day))
     assert project.rows(times) == [(1, first), (2, second), (3, second), (4, second), (5, second)]
     assert project.rows(counts) == [(4,), (1,)]
     third = arrive((6, next_day.replace(hour=9)))
     assert project.rows(times)[-2:] == [(5, second), (6, third)]
-    # One that says no time may come before all others of its day.
+    # A row without a time may belong before all others of its day.
     arrive((7, next_day.date()))
     assert project.rows(times) == [(1, first), (2, second), (3, second), (4, second), (5, third), (6, third)]
     assert project.rows(counts) == [(4,), (3,)]
@@ -491,11 +491,11 @@ def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> Non
 
 
 class Killed(BaseException):
-    """What no handler of errors sees."""
+    """An exception that no error handler catches."""
 
 
 def test_a_build_that_was_killed_is_taken_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next build makes what arrived of one cluster, whatever the one before had done of it, and not all of history."""
+    """The next build updates the one cluster with arrivals, however far the killed one had come, and does not rebuild all of history."""
     tables = [
         "staging.stg_events",
         "intermediate.int_days",

@@ -1,4 +1,4 @@
-"""What reads few bytes runs in one task (`chronicle/spark/jvm/OneTask.scala`), what reads many is compiled, and the rows are the same."""
+"""Queries over few bytes run in one task (`chronicle/spark/jvm/OneTask.scala`), those over many rows use generated code; rows stay the same."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ QUERIES = {
 @pytest.fixture(scope="module")
 def few(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
     spark.sql(f"create schema if not exists few location '{warehouse}/few'")
-    # Several files each, so that there are partitions to be put together.
+    # Several files each, so that there are partitions to merge.
     spark.range(0, 60, 1, 5).selectExpr("id", "concat('k', id % 7) as kind").write.saveAsTable("few.orders", format="parquet")
     spark.range(0, 9, 1, 3).selectExpr("id", "if(id = 4, null, concat('k', id)) as kind").write.saveAsTable("few.kinds", format="parquet")
     with settings_kept(spark):
@@ -73,7 +73,7 @@ def few(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
 
 
 def stages_of(spark: SparkSession, query: str, folder: Path) -> tuple[list[tuple[object, ...]], int]:
-    """Rows of a query that is written as a table, and the stages that Spark ran for that."""
+    """The rows of a query written as a table, and the stages that Spark ran for it."""
     spark.sparkContext.setJobGroup(folder.name, query)
     try:
         spark.sql(f"create table few.made using parquet location '{folder}' as {query}")
@@ -108,7 +108,7 @@ def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Pa
     ],
 )
 def test_an_aggregate_is_one_step(few: SparkSession, name: str, aggregates: int) -> None:
-    """Spark plans two, for an exchange between them."""
+    """Spark plans two, with an exchange between them."""
 
     def planned() -> int:
         return str(session_of(few).sql(QUERIES[name]).queryExecution().executedPlan()).count("Aggregate(")
@@ -123,7 +123,7 @@ def test_an_aggregate_is_one_step(few: SparkSession, name: str, aggregates: int)
 
 @pytest.mark.parametrize("most", ["smaller", "larger"])
 def test_parts_of_a_plan_may_read_too_much(few: SparkSession, warehouse: str, most: str, tmp_path: Path) -> None:
-    """One table is small enough and the other is not; then both are, but not together."""
+    """First only one table is small enough; then each is, but not both together."""
     sizes = sorted(sum(file.stat().st_size for file in Path(warehouse, "few", name).glob("*.parquet")) for name in ("orders", "kinds"))
     bytes_allowed = {"smaller": sizes[0], "larger": sizes[1]}[most]
     assert sizes[0] < sizes[1]
@@ -160,7 +160,7 @@ def test_code_is_compiled_while_something_large_is_read(few: SparkSession) -> No
         assert is_on()
         with code.where_worth_it(MANY_ROWS + 1):
             pass
-        # The other one still runs.
+        # The other statement still runs.
         assert is_on()
     assert not is_on()
 

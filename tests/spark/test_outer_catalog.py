@@ -1,4 +1,4 @@
-"""Published tables in a schema of another catalog: known once, gone with their tables, and nobody else's are touched."""
+"""Published tables in a schema of another catalog: registered once, removed with their tables, and other people's tables stay untouched."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = [("marts", "fct_one"), ("reports", "rpt_two")]
 
 @pytest.fixture
 def root(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
-    """A warehouse of two tables, and a schema that is empty."""
+    """A warehouse of two tables, and an empty schema."""
     for schema, name in NAMES:
         spark.sql(f"select 7 as seven, '{name}' as name").write.format("delta").save(str(tmp_path / schema / name))
     spark.sql(f"create schema others location '{tmp_path}/others'")

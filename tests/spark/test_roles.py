@@ -41,7 +41,7 @@ LOG = """\
 
 @pytest.fixture
 def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[recognise.Catalogue]:
-    """The catalogue with one entry more, as ingestion in this process takes it."""
+    """The catalogue with one more entry, as ingestion in this process uses it."""
     folder = shutil.copytree(recognise.CATALOGUE, tmp_path / "catalogue")
     with (folder / "messages/segments.yml").open("a", encoding="utf-8") as messages:
         messages.write(ENTRY)
@@ -52,7 +52,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[recog
 
 
 def sources_of(model: str) -> set[Path]:
-    """The SQL of a model and of all that it reads, each with its description."""
+    """The SQL of a model and of all models upstream, each with its description."""
     path = next((PROJECT / "models").rglob(f"{model}.sql"), None)
     if path is None:
         return set()
@@ -62,7 +62,7 @@ def sources_of(model: str) -> set[Path]:
 
 @pytest.fixture
 def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
-    """As much of the project as the fact needs (all of it takes longer to parse than to build), made for that catalogue."""
+    """The part of the project that the fact needs (all of it takes longer to parse than to build), generated for that catalogue."""
     shared = [PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
     shared += [path for folder in ("macros", "dbt_project") for path in (PROJECT / folder).rglob("*") if path.is_file()]
     shared += (PROJECT / "models").rglob("_*.md")
@@ -78,7 +78,7 @@ def test_an_entry_with_a_role_is_a_fact(
     spark: SparkSession, warehouse: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read_here(spark: SparkSession, warehouse: str, shares: list[list[Task]], *others: object) -> list[reading.Done]:
-        """In this process, for a worker knows the shipped catalogue alone."""
+        """In this process, because workers know only the shipped catalogue."""
         return [reading.write_share(tasks, f"{warehouse}/bronze") for tasks in shares]
 
     monkeypatch.setattr(reading, "read_shares", read_here)

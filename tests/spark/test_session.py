@@ -84,7 +84,7 @@ def test_tables_on_disk_become_tables_of_the_catalog(spark: SparkSession, wareho
 
 
 def test_a_step_without_files_is_no_table(spark: SparkSession, warehouse: str) -> None:
-    """A build was killed over it."""
+    """A killed build leaves such a folder."""
     place = Warehouse.at(warehouse)
     (Path(warehouse) / "intermediate" / "int_halves" / "_temporary").mkdir(parents=True)
     assert "intermediate.int_halves" not in register(spark, place)

@@ -1,4 +1,4 @@
-"""A second session in the same JVM, with a catalog and rules of its own: what it registers does not meet what a build makes and drops.
+"""A second session in the same JVM, with a catalog and rules of its own: its tables are apart from those that a build creates and drops.
 
 Relies on: the constructor `classic.SparkSession(SparkContext, Map)`, which makes a state of its own and takes its rules from the context's
 configuration; `SparkContext.conf()`.  Read in: Spark 4.2.0.
@@ -20,7 +20,7 @@ EXTENSIONS = "spark.sql.extensions"
 
 
 def session_beside(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """A session of the same JVM that shares nothing with the first but the machine.  `settings`: in addition to the first's, or in their place."""
+    """A session of the same JVM that shares no catalog or rules with the first.  `settings`: added to the first's, or overriding them."""
     from pyspark.sql import SparkSession
 
     java = java_of(spark)
@@ -33,7 +33,7 @@ def session_beside(spark: SparkSession, settings: Mapping[str, str]) -> SparkSes
     configuration.set(EXTENSIONS, settings.get(EXTENSIONS, before))
     try:
         beside = java.org.apache.spark.sql.classic.SparkSession(context, given)
-        # Now, while the configuration is as it should be for it: Java makes them when they are first asked for.
+        # Now, while the configuration is set for it: Java creates them when they are first asked for.
         beside.sharedState().externalCatalog()
         beside.sessionState().catalog()
     finally:

@@ -1,8 +1,9 @@
 """Where in a program Spark is called from.
 
-Relies on: the local properties `callSite.short` and `callSite.long`; where a thread has both, Spark does not look at its stack.  Read in: Spark 4.2.0.
+Relies on: the local properties `callSite.short` and `callSite.long`; where a thread has both, Spark does not look at its stack.
+Read in: Spark 4.2.0.
 Breaks: nothing visibly; builds become slower.
-Brings: a twentieth of a build's CPU, for Spark looks at the stack for each operator of each plan.
+Brings: a twentieth of a build's CPU, because Spark looks at the stack for each operator of each plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No line of JSON on standard error for each query that fails.
+"""Suppresses the line of JSON on standard error for each query that fails.
 
 Relies on: the name of the logger to which pyspark prints every error of a query before it raises it.  Read in: PySpark 4.2.0.
 Breaks: an error appears twice, first as JSON.
@@ -11,7 +11,7 @@ LOGGER = "SQLQueryContextLogger"
 
 
 def silence() -> None:
-    """Have errors raised only."""
+    """Have errors only raised, not printed."""
     from pyspark.logger import PySparkLogger
 
     PySparkLogger.getLogger(LOGGER).disabled = True

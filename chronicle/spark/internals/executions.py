@@ -1,9 +1,9 @@
-"""What Spark notes of its executions of statements: how many, their plans, the rows that they read, the time of their jobs.
+"""What Spark records of the statements it executes: how many, their plans, the rows that they read, the time of their jobs.
 
-Relies on: the stores of Spark's own interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
-the names of what they give, the heading of the analysed plan; phases of `QueryExecution.tracker`, and that a statement that makes a table of
-Parquet files writes them by an execution that listeners hear of (`jvm/Phases.scala`).  Read in: Spark 4.2.0.
-Breaks: `chronicle build --profile`; `make bench` says no rows read and no plan nodes.
+Relies on: the stores of Spark's web interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
+the names in what they return, the heading of the analysed plan; phases of `QueryExecution.tracker`, and that a statement that creates a table of
+Parquet files writes them in an execution that listeners are told of (`jvm/Phases.scala`).  Read in: Spark 4.2.0.
+Breaks: `chronicle build --profile`; `make bench` reports no rows read and no plan nodes.
 Brings: these numbers.
 """
 
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-# How much of a plan Spark notes, and the value with which this is all of it, the analysed one too.
+# The setting for how much of a plan Spark records, and the value for all of it, including the analysed plan.
 EXPLAIN_MODE, ALL_PLANS = "spark.sql.ui.explainMode", "extended"
 ANALYSED, NEXT = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
 
 
 @dataclass(frozen=True)
 class Noted:
-    """What has run in a session until now; a statement that writes a table takes several executions.  `plan_nodes`: of analysed plans, where `EXPLAIN_MODE` says that all plans are noted."""
+    """What has run in a session until now; a statement that writes a table takes several executions.  `plan_nodes`: of analysed plans, where
+    `EXPLAIN_MODE` has all plans recorded."""
 
     executions: int = 0
     plan_nodes: int = 0
@@ -61,7 +62,7 @@ def noted(spark: SparkSession) -> Noted:
 
 @dataclass(frozen=True)
 class Jobs:
-    """What the jobs of a group took and read; what ran side by side counts twice."""
+    """What the jobs of a group took and read; the times of jobs that ran side by side add up."""
 
     seconds: float
     rows_read: int
@@ -90,7 +91,7 @@ def analysis_of(frame: DataFrame) -> float:
 
 
 class Planning:
-    """Hears how long Spark optimises and plans what it writes, until `stop`.  Needs our own classes."""
+    """Records how long Spark optimises and plans what it writes, until `stop`.  Needs our own classes."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -98,7 +99,7 @@ class Planning:
         session_of(spark).listenerManager().register(self._phases)
 
     def seconds(self, folder: str) -> float:
-        """Of what was written into a folder."""
+        """Seconds for what was written into a folder."""
         self._spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         return float(self._phases.planning(folder)) / 1000
 
@@ -115,6 +116,6 @@ def nodes_of(description: str) -> int:
 
 
 def _each(sequence: Any) -> Iterator[Any]:
-    """The things in a Scala sequence."""
+    """The elements of a Scala sequence."""
     for number in range(sequence.size()):
         yield sequence.apply(number)

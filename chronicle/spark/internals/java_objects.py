@@ -2,7 +2,7 @@
 
 Relies on: `SparkSession._jvm` and `SparkSession._jsparkSession`; a session of Spark Connect has neither.  Read in: PySpark 4.2.0.
 Breaks: whatever asks Java: warehouses behind a URI, kept views, `chronicle sql`, `chronicle serve`.
-Brings: what Python has no call for; who uses it says what.
+Brings: what Python has no call for; each user says what.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def has_java(spark: SparkSession) -> bool:
-    """Whether the session is one of Java that this process talks to; that of Spark Connect is its server's."""
+    """Whether this process can talk to the session's JVM; that of Spark Connect belongs to the server."""
     return hasattr(spark, "_jsparkSession")
 
 

@@ -1,4 +1,4 @@
-"""Views and tables of a build by plans that an earlier build of this process has analysed.
+"""Creates views and tables of a build from plans that an earlier build of this process has analysed.
 
 Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that makes a table of a query,
 the catalog's cache of tables, `setAnalyzed`.  Read in: Spark 4.2.0.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KeptPlans:
-    """Makes views and tables.  `key`: what a plan is kept by; equal keys stand for equal texts that read equal views, and tables of which as much
+    """Creates views and tables.  `key`: the cache key of a plan; equal keys mean equal texts, over equal views, and over tables of which as much
     is known."""
 
     def __init__(self, spark: SparkSession) -> None:
@@ -27,14 +27,14 @@ class KeptPlans:
         self._java = java_of(spark).org.apache.spark.sql.catalyst.chronicle.KeptPlans if own_classes.are_in(spark) else None
 
     def view(self, key: str, name: str, rows: str) -> None:
-        """A temporary view."""
+        """Create a temporary view."""
         if self._java:
             self._java.view(session_of(self._spark), key, name, rows)
         else:
             self._spark.sql(f"create or replace temporary view {name} as {rows}")
 
     def table(self, key: str, definition: str, place: str, rows: str) -> DataFrame:
-        """A table of the rows of a query, in a folder; `definition`: what comes before the folder."""
+        """Create a table from a query, in a folder; `definition`: what comes before the folder."""
         from pyspark.sql import DataFrame
 
         definition = f"{definition} location {spark_literal(place)}"
@@ -43,7 +43,7 @@ class KeptPlans:
         return self._spark.sql(f"{definition} as {rows}")
 
     def forget(self, schema: str, name: str) -> None:
-        """Take a table, or a view with a schema, out of the catalog; files stay."""
+        """Drop a table, or a view with a schema, from the catalog; files stay."""
         if self._java:
             self._java.forget(session_of(self._spark), schema, name)
         elif self._spark.catalog.tableExists(table := f"{schema}.`{name}`"):

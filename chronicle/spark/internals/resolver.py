@@ -16,9 +16,9 @@ from chronicle.spark.internals import spark_home
 
 
 def resolve(coordinates: list[str], left_out: tuple[str, ...], ivy: Path, java: Path, *options: str) -> str:
-    """Bring jars into `ivy`, where Ivy keeps its files, for the user's home may not exist.  Returns what was said about it.
+    """Bring jars into `ivy`, where Ivy keeps its files, because the user's home may not exist.  Returns what spark-submit printed about it.
 
-    `coordinates`: `group:artifact:version`; `left_out`: patterns of what they need that is not to be brought; `java`: its folder;
+    `coordinates`: `group:artifact:version`; `left_out`: patterns of dependencies not to bring; `java`: its folder;
     `options`: more of spark-submit's.
     """
     home = spark_home.home()

@@ -1,7 +1,7 @@
 """Settings that Spark and Delta do not document, or call legacy.
 
-Relies on: their names, which nobody checks when they are set; a setting that is gone is ignored.  Read in: Spark 4.2.0, Delta 4.4.0.
-Breaks: nothing visibly, but for `catalog.update`: builds become slower.
+Relies on: their names, which are not checked when they are set; a setting that no longer exists is ignored.  Read in: Spark 4.2.0, Delta 4.4.0.
+Breaks: nothing visibly, except for `catalog.update`: builds become slower.
 Brings: measured in `docs/upgrading.md`.
 """
 
@@ -11,22 +11,22 @@ from __future__ import annotations
 ALWAYS = {
     # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
     "spark.databricks.delta.catalog.update.enabled": "true",
-    # Delta takes 50 tasks to read the log of a table.
+    # By default Delta takes 50 tasks to read the log of a table.
     "spark.databricks.delta.snapshotPartitions": "1",
-    # Each execution is told to listeners with the text of its plan, of which nobody reads more than a line.
+    # Listeners get the text of the plan of each execution, of which nothing reads more than a line.
     "spark.sql.ui.explainMode": "simple",
-    # As it is by default; but for the default Spark looks whether it is being tested, for each value that an interpreted expression reads from a map.
+    # The default; but if it is not set, Spark looks whether it is being tested, for each value that an interpreted expression reads from a map.
     "spark.sql.types.framework.enabled": "false",
 }
 
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.
 WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
-    # turns it on for what reads many.
+    # turns it on for statements that read many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
-    # Names given by `with` become part of the plan where they are read; otherwise they are carried along, and every plan that
-    # holds them is checked and renewed for each of them.
+    # CTEs are inlined into the plan where they are read; otherwise they are carried along, and every plan that holds them is
+    # checked and renewed for each of them.
     "spark.sql.legacy.inlineCTEInCommands": "true",
 }

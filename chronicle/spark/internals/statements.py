@@ -3,7 +3,7 @@
 Relies on: `sessionState().sqlParser().parsePlan`, the simple class names of the plans of `show`, `describe` and `explain`, and that each
 plan that changes something is a `Command` or a `ParsedStatement`.  Read in: Spark 4.2.0.
 Breaks: `chronicle sql` refuses what only looks, or lets through what changes the warehouse.
-Brings: a test that no comment, `with` or `from … insert` gets around, as patterns on the text would let them.
+Brings: a test that no comment, `with` or `from … insert` gets around, unlike patterns on the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHANGING = ("org.apache.spark.sql.catalyst.plans.logical.Command", "org.apache.s
 
 @dataclass(frozen=True)
 class Statement:
-    """A parsed statement.  `looks`: it is a `show`, `describe` or `explain`; `changes`: it does more than that and asking."""
+    """A parsed statement.  `looks`: it is a `show`, `describe` or `explain`; `changes`: it is neither that nor a query."""
 
     looks: bool
     changes: bool

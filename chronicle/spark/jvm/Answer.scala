@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, ReturnAnswer, U
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution._
 
-/** What a statement may cost. `rows` and `bytes` of an answer, 0 for any number; `elements` of an array or characters of a text that a
-  * function makes of a number.
+/** Limits of a statement: `rows` and `bytes` of an answer, 0 for any number; `elements` of an array, or characters of a text, that a
+  * function makes from a number.
   */
 case class Limits(rows: Int, bytes: Long, elements: Long)
 
@@ -21,7 +21,7 @@ object Limits {
   )
 }
 
-/** More than the server gives or takes. */
+/** A statement exceeds what the server gives or takes. */
 class TooMuch(condition: String, message: String) extends RuntimeException(s"[$condition] $message") with SparkThrowable {
   override def getCondition: String = condition
   override def getSqlState: String = TooMuch.States(condition)
@@ -37,7 +37,7 @@ object TooMuch {
   val States: Map[String, String] = Map(Rows -> "54000", Bytes -> "54000", Long -> "54000", Complex -> "54001", Memory -> "53200")
 }
 
-/** The whole of a client's query: its answer keeps the limits, or there is none at all. */
+/** The root of a client's query: its answer is within the limits, or refused as a whole. */
 case class Answer(limits: Limits, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
@@ -54,7 +54,7 @@ object AnswerStrategy extends SparkStrategy {
   }
 }
 
-/** Each partition stops behind the first row too many, so that no answer fills the memory before it is refused. */
+/** Each partition stops after the first row too many, so that no answer fills the memory before it is refused. */
 case class AnswerExec(limits: Limits, child: SparkPlan) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
@@ -69,7 +69,7 @@ case class AnswerExec(limits: Limits, child: SparkPlan) extends UnaryExecNode {
 
   override def executeToIterator(): Iterator[InternalRow] = new Measured(super.executeToIterator(), limits).orRefused
 
-  /** Rows of the answer. Partitions come compressed, and are unpacked one by one: only then their size shows. */
+  /** Rows of the answer. Partitions come compressed, and are unpacked one by one: only then is their size known. */
   private def collected(): Iterator[InternalRow] = child match {
     case limit: CollectLimitExec => limit.copy(child = AnswerExec(limits, limit.child)).executeCollect().iterator
     case _: TakeOrderedAndProjectExec | _: LocalTableScanExec => child.executeCollect().iterator

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DateType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-/** Asks functions that make an array or a text of any length from a number how long it will be, before they take the memory for it. */
+/** Computes how long the array or text will be that a function makes from a number, before the function takes the memory for it. */
 class BoundedValues(limits: Limits) extends Wrapping("bounded") {
   override protected def wrapped: PartialFunction[Expression, Expression] = {
     case made @ (_: Sequence | _: ArrayRepeat | _: StringRepeat | _: StringSpace | _: StringLPad | _: StringRPad) if limits.elements > 0 =>

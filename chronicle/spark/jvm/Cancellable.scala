@@ -11,8 +11,9 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, TakeOrderedAndPr
 import org.apache.spark.sql.execution.aggregate.{ObjectHashAggregateExec, SortAggregateExec}
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
-/** Makes cross joins heed that they were cancelled, and what keeps its rows heed the memory. In a cross join Spark looks once in a batch of rows, and each of its thousands meets all rows of
-  * the other side before the next look: minutes, in which the cancelled statement holds the processor.
+/** Lets cross joins be cancelled, and makes operators that keep their rows check the memory. In a cross join Spark checks once per batch of rows
+  * whether it was cancelled, and each of its thousands of rows meets all rows of the other side before the next check: minutes in which the
+  * cancelled statement holds the processor.
   */
 object Cancellable extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
@@ -28,7 +29,7 @@ object Cancellable extends ColumnarRule {
   }
 }
 
-/** Rows as they come, with a look at each whether the task is to end; and where they are kept (`isKept`), now and then at the memory. */
+/** Passes rows on, and checks at each whether the task was cancelled; and now and then the memory, where rows are kept (`isKept`). */
 case class CancellableExec(child: SparkPlan, isKept: Boolean = false) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning

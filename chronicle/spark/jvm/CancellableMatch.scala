@@ -9,11 +9,11 @@ import org.apache.spark.sql.catalyst.util.{CollationSupport, GenericArrayData, S
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Makes regular expressions heed that they were cancelled. Java's engine takes for ever where a pattern like `(.*a){12}c` does not fit,
-  * looks at nothing meanwhile, and a statement that was cancelled would hold its place and a processor until the server ends.
+/** Lets regular expressions be cancelled. Java's engine takes for ever where a pattern like `(.*a){12}c` does not match, and checks for
+  * nothing meanwhile, so a cancelled statement would hold its place and a processor until the server ends.
   */
 object CancellableMatches extends Wrapping("cancellable") {
-  /** A LIKE without wildcards but at its ends, which Spark turns into a comparison. */
+  /** A LIKE with wildcards only at its ends, which Spark turns into a comparison. */
   private val Simple = "%?[^%_\\\\]*%?".r
 
   override protected def wrapped: PartialFunction[Expression, Expression] = {
@@ -46,7 +46,7 @@ case class CancellableMatch(child: Expression) extends Wrapper {
         case _: RegExpExtractAll => array(groups(regex, text, values(2)).toSeq)
       }
     } catch {
-      // Spark says what is wrong with a pattern or a replacement.
+      // Spark reports what is wrong with a pattern or a replacement.
       case _: PatternSyntaxException | _: IndexOutOfBoundsException | _: IllegalArgumentException => child.eval(row)
     }
   }
@@ -77,7 +77,7 @@ case class CancellableMatch(child: Expression) extends Wrapper {
       UTF8String.fromString(result.toString)
     }
 
-  /** What a group takes of each match, empty if it takes part in none. */
+  /** What a group captured in each match, empty if it took no part. */
   private def groups(regex: Pattern, text: CancellableText, group: Any): Iterator[String] = {
     val matcher = regex.matcher(text)
     Iterator.continually(matcher).takeWhile(_.find()).map(found => Option(found.group(group.asInstanceOf[Int])).getOrElse(""))

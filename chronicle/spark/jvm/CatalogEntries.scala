@@ -7,8 +7,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.command.ViewHelper
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Puts tables and views into a session's catalog by what is known of their columns, which are JSON in Spark's form. `create table … location` and
-  * `create view` find them out: by a query of a Delta table's log, a job that opens a Parquet file, the analysis of a view.
+/** Puts tables and views into a session's catalog with columns that are known, as JSON in Spark's form. `create table … location` and
+  * `create view` have to find them: by a query of a Delta table's log, a job that opens a Parquet file, the analysis of a view.
   */
 object CatalogEntries {
   def table(session: SparkSession, schema: String, name: String, provider: String, place: String, columns: String): Unit =
@@ -17,13 +17,13 @@ object CatalogEntries {
         identifier = TableIdentifier(name, Some(schema)),
         tableType = CatalogTableType.EXTERNAL,
         storage = CatalogStorageFormat.empty.copy(locationUri = Some(CatalogUtils.stringToURI(place))),
-        // As Spark has them where files alone say what they hold.
+        // As Spark has them where it takes the columns from the files.
         schema = if (provider == "parquet") read(columns).asNullable else read(columns),
         provider = Some(provider)),
       ignoreIfExists = true,
       validateLocation = false)
 
-  /** Takes the place of a view of its name. */
+  /** Replaces a view of its name. */
   def view(session: SparkSession, schema: String, name: String, query: String, columns: String): Unit = {
     val found = read(columns)
     val names = found.fieldNames

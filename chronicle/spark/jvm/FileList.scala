@@ -15,8 +15,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
 import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, StructType, TimestampType}
 
-/** The files of a table at a version. `bounds`: by path and column the first and the last value of a file (days, microseconds or numbers), as
-  * far as they are known.
+/** The files of a table at a version. `bounds`: by path and column the smallest and the largest value of a file (days, microseconds or numbers),
+  * as far as they are known.
   */
 case class FileList(root: Path, version: Long, partitionSchema: StructType)(
     directories: Seq[PartitionDirectory],
@@ -74,7 +74,7 @@ class KnownFilesExtension extends (SparkSessionExtensions => Unit) {
 
 /** Reads a Parquet table by the list of its files that a setting names, `chronicle.files.<schema>.<table>`. The list is a text: the folder
   * and a version in its first line, then a line for each file with its size, when it was changed (ms), its day (`null` if it has none) or `-`, the
-  * first and the last value of some columns (`<column>=<first>:<last>,…`), and its path in the folder, with tabs between them.
+  * smallest and the largest value of some columns (`<column>=<first>:<last>,…`), and its path in the folder, with tabs between them.
   */
 object KnownFiles extends Rule[LogicalPlan] {
   private val Prefix = "chronicle.files."

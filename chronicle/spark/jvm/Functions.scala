@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 
 /** The functions that clients may call: those of `functions.yml` and no others, whatever a later Spark or a library adds.
   *
-  * `refused`: classes that make up the functions of Spark that are not allowed, of which the analysed plan has no other trace;
-  * `exists`: whether a session knows a function; what nobody knows is left to Spark, which suggests names that are like it.
+  * `refused`: classes that implement the functions of Spark that are not allowed: the analysed plan has no other trace of them;
+  * `exists`: whether a session knows a function; unknown ones are left to Spark, which suggests similar names.
   */
 class Functions(allowed: Set[String], refused: Set[String], exists: String => Boolean) {
   def checkName(parts: Seq[String]): Unit = {
@@ -30,7 +30,7 @@ object Functions {
 
   def of(session: SparkSession): Functions = {
     val (allowed, refused) = known.computeIfAbsent(session.sparkContext.conf.get(Setting, ""), decided)
-    // Asked by name it wants catalog and schema, which are Spark's own affair.
+    // Asked for a name, a registry wants its catalog and schema, which are internal to Spark.
     def registries = Seq(session.sessionState.functionRegistry, session.sessionState.tableFunctionRegistry)
     new Functions(allowed, refused, name => registries.exists(_.listFunction().exists(_.funcName == name)))
   }

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.api.python.PythonGatewayServer
 
-/** Starts Spark's gateway for Python, with a class loader that remembers which classes are not there. The compiler of generated code tries each
+/** Starts Spark's gateway for Python, with a class loader that remembers which classes do not exist. The compiler of generated code tries each
   * name of a type in each package that it may be in, and each time Java looks into three hundred jars: that took three quarters of its time.
   */
 object Gateway {
@@ -31,7 +31,7 @@ class MissingClasses(parent: ClassLoader) extends ClassLoader(parent) {
   }
 }
 
-/** Who looks for a class on trial does not ask where it was not found. */
+/** Has no stack trace: code that tries out names of classes does not need it. */
 private class IsMissing(name: String) extends ClassNotFoundException(name) {
   override def fillInStackTrace(): Throwable = this
 }

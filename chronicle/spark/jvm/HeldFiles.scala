@@ -12,11 +12,11 @@ import org.apache.spark.sql.delta.{NoMapping, Snapshot}
 import org.apache.spark.sql.delta.files.TahoeLogFileIndex
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PartitionDirectory}
 
-/** Reads small tables by a list of their files, which is kept while their version is the newest. Delta finds the files of each scan
-  * again, by queries of its own over its log: for a table of some thousand rows they take longer than the query itself.
+/** Reads small tables by a list of their files, which is cached while their version is the newest. Delta finds the files again for each
+  * scan, by queries over its log: for a table of some thousand rows they take longer than the query itself.
   */
 object HeldFiles extends Rule[LogicalPlan] {
-  /** Of larger tables not all is needed, and Delta knows by its statistics what is. */
+  /** Larger tables are left to Delta, which knows by its statistics which files a query needs. */
   private val MostFiles = 1000
   private val MostBytes = 64L << 20
   private val known = new ConcurrentHashMap[Path, (Long, Option[Seq[PartitionDirectory]])]

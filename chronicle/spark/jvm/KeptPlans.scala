@@ -14,15 +14,15 @@ import org.apache.spark.sql.classic.{Dataset, SparkSession}
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-/** Keeps analysed plans from build to build of one process: analysis is a third of what a small build takes. A plan is found by a key, which
-  * stands for its text, for the plans of the views in it and for what is known of the rows of its tables. The tables in it become those that the
-  * catalog has now, if their columns are the same. A plan that reads anything else is not kept.
+/** Caches analysed plans between the builds of one process: analysis is a third of what a small build takes. The key of a plan covers its text,
+  * the plans of the views in it and what is known of the rows of its tables. The tables in it are replaced by those that the catalog has now, if
+  * their columns are the same. A plan that reads anything else is not kept.
   */
 object KeptPlans {
   private val views = new Plans[TemporaryViewRelation]
   private val tables = new Plans[CreateDataSourceTableAsSelectCommand]
 
-  /** Makes a temporary view, which keeps its analysed plan (`spark.sql.legacy.storeAnalyzedPlanForView`). */
+  /** Creates a temporary view, which keeps its analysed plan (`spark.sql.legacy.storeAnalyzedPlanForView`). */
   def view(session: SparkSession, key: String, name: String, rows: String): Unit = {
     val catalog = session.sessionState.catalog
     views.renewed(session, key) match {
@@ -33,7 +33,7 @@ object KeptPlans {
     }
   }
 
-  /** Makes a table of the rows of a query. `definition`: `create table …` with its place. */
+  /** Creates a table from a query. `definition`: `create table …` with its place. */
   def table(session: SparkSession, key: String, definition: String, place: String, rows: String): DataFrame =
     tables.renewed(session, key) match {
       case Some((like, plan)) =>
@@ -48,7 +48,7 @@ object KeptPlans {
         made
     }
 
-  /** Takes a table out of the catalog and leaves its files. */
+  /** Drops a table from the catalog; its files stay. */
   def forget(session: SparkSession, schema: String, name: String): Unit = {
     val (catalog, table) = (session.sessionState.catalog, TableIdentifier(name, Some(schema)))
     catalog.dropTable(table, ignoreIfNotExists = true, purge = false)
@@ -56,12 +56,12 @@ object KeptPlans {
   }
 }
 
-/** Stands where a table is put into a plan. */
+/** Placeholder for a table that is put into a plan. */
 private case class Place(table: LogicalRelation) extends LeafNode {
   override def output: Seq[Attribute] = table.output
 }
 
-/** Plans by their keys, each with the rest of what it was made for; those that were not asked for longest go first. */
+/** Plans by their keys, each with the rest of the view or command it was made for; the least recently used go first. */
 private class Plans[T] {
   private val Most = 500
   private val held = new LinkedHashMap[String, (T, LogicalPlan)](Most, 0.75f, true) {
@@ -82,10 +82,10 @@ private class Plans[T] {
     val now = old.map(leaf => leaf -> tableOf(leaf).flatMap(relation(session, _)).filter(alike(leaf, _)))
     if (now.exists(_._2.isEmpty)) None
     else {
-      // By way of something else, for Spark leaves a node as it is where it equals the new one, and tables in one place are equal.
+      // By way of placeholders: Spark leaves a node as it is if it equals the new one, and tables in one location are equal.
       val places = now.map { case (leaf, table) => leaf -> Place(leaf.copy(relation = table.get.relation, catalogTable = table.get.catalogTable)) }.toMap
       val renewed = plan.transformUpWithSubqueries { case leaf: LogicalRelation => places(leaf) }.transformUpWithSubqueries { case Place(table) => table }
-      // The query of a command is analysed once more when the command runs, and is not done before.
+      // The query of a command is analysed once more when the command runs, and is not marked as analysed before.
       if (plan.analyzed) renewed.setAnalyzed()
       Some(renewed)
     }

@@ -35,11 +35,11 @@ object KnownRows extends PropagateEmptyRelationBase {
     case filter @ Filter(condition, _) if isNever(condition, held) => empty(filter)
     case join: Join if join.condition.exists(condition => condition != FalseLiteral && isNever(condition, held)) =>
       commonApplyFunc.applyOrElse(join.copy(condition = Some(FalseLiteral)), identity[LogicalPlan])
-    // What the optimizer does not meet, for it has removed or replaced these before.
+    // Not in the optimizer's rule, because these are removed or replaced before it.
     case node @ (_: SubqueryAlias | _: View | _: Distinct) if node.children.forall(isEmpty) => empty(node)
   }
 
-  /** Whether a condition holds for no row. Of columns that are not resolved, as those of a table that is missing, nothing is known. */
+  /** Whether a condition holds for no row. Nothing is known of columns that are not resolved, such as those of a missing table. */
   private def isNever(condition: Expression, held: Held): Boolean = {
     def misses(column: AttributeReference, wanted: Expression) = (held.get(column.exprId), wanted) match {
       case (Some(values), Literal(value: UTF8String, _)) => !values.contains(value)

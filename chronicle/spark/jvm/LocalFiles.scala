@@ -6,7 +6,7 @@ import java.nio.file.attribute.PosixFilePermissions
 import org.apache.hadoop.fs.{LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.permission.FsPermission
 
-/** Local files without a process for each and without a file of checksums beside each (`spark.hadoop.fs.file.impl`). Hadoop starts `chmod`
+/** Local files without starting a process or writing a checksum file for each (`spark.hadoop.fs.file.impl`). Hadoop starts `chmod`
   * for every file and folder that it makes where its native library is missing, as it is in Spark's packages.
   */
 class LocalFiles extends LocalFileSystem(new PlainFiles) {

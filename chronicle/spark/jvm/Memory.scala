@@ -10,7 +10,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.scheduler._
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** Ends the statement that fills the memory before Java runs out of it, which would meet whichever statement asks for memory next.
+/** Ends the statement that fills the memory before Java runs out of it, which would hit whichever statement asks for memory next.
   *
   * Java counts what each thread has allocated; Spark names its threads by their task, and knows the statement of each task.
   */
@@ -19,7 +19,7 @@ object Memory {
   val Message = s"[${TooMuch.Memory}] $Words"
 
   private val LookMillis = 100L
-  /** Shares of the heap: above the first a full collection looks what of it is garbage, above the second a statement ends. */
+  /** Shares of the heap: above the first a full collection is run; if more than the second is left after it, a statement is ended. */
   private val Suspicious = 0.7
   private val Full = 0.6
   private val CollectAgainMillis = 3000L
@@ -29,13 +29,13 @@ object Memory {
   private val old = ManagementFactory.getMemoryPoolMXBeans.asScala.filter(pool => pool.getType == MemoryType.HEAP && pool.getName.matches(".*(Old|Tenured).*"))
   private val TaskThread = ".*\\(TID (\\d+)\\).*".r
 
-  /** How many rows a statement may take in between two looks at the memory. */
+  /** How many rows a statement may take in between two checks of the memory. */
   private val EveryRows = 256
-  /** Bytes that a statement may allocate before it can be the one to end: less does not make room, whoever holds the rest. */
+  /** Bytes that a statement may allocate before it can be the one to end: ending a smaller one does not make room, whoever holds the rest. */
   private val Innocent = (0.05 * Runtime.getRuntime.maxMemory).toLong
 
-  /** The rows of a task that keeps what it reads. The task itself looks whether there is room, for it may fill the heap between two looks
-    * of the thread that watches.
+  /** The rows of a task that keeps what it reads. The task itself checks whether there is room, because it may fill the heap between two
+    * checks of the thread that watches.
     */
   def bounded(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val thread = Thread.currentThread.getId
@@ -89,11 +89,11 @@ object Memory {
           }
         }
       } catch {
-        // The next look may do better.
+        // The next check may do better.
         case NonFatal(_) | _: OutOfMemoryError =>
       }
     }
-    // Without Spark nothing can be answered. A server that is asked to stop has gone before that.
+    // Without Spark nothing can be answered. A server that is asked to stop has ended before that.
     Thread.sleep(LeaveMillis)
     Runtime.getRuntime.halt(1)
   }

@@ -17,12 +17,11 @@ class OneTaskExtension extends (SparkSessionExtensions => Unit) {
   })
 }
 
-/** Runs in one task what reads few bytes. Spark runs a job for each side of a join that it broadcasts and a stage for each exchange, and
-  * to start one costs more than thousands of rows do. Where all exchanges have one partition, a plan without them gives the same rows.
-  * An aggregate whose two steps an exchange held apart is then one step.
+/** Runs plans that read few bytes in one task. Spark runs a job for each side of a join that it broadcasts and a stage for each exchange,
+  * and starting one costs more than thousands of rows do. Where all exchanges have one partition, a plan without them gives the same rows.
+  * An aggregate whose two steps were separated by an exchange is then one step.
   *
-  * The setting `chronicle.one_task_bytes` says how many bytes the files have, at most, that a part of a plan reads; without it nothing
-  * changes.
+  * The setting `chronicle.one_task_bytes` says how many bytes of files a part of a plan may read for that; without it nothing changes.
   */
 object OneTask extends Rule[SparkPlan] {
   private val Most = "chronicle.one_task_bytes"
@@ -68,7 +67,7 @@ object OneTask extends Rule[SparkPlan] {
           Part(if (bytes <= most) parts.head.together else same, bytes, isOne = true, isSorted = false)
         case write: WriteFilesExec if bytes <= most && parts.head.mayMove =>
           Part(write.withNewChildren(Seq(parts.head.together)), bytes, isOne = true, isSorted = false)
-        // In one partition only while its sides are distributed alike, and what is above relies on it.
+        // It has one partition only while its sides are distributed alike, and the plan above relies on that.
         case union: UnionExec if union.outputPartitioning.numPartitions == 1 =>
           Part(CoalesceExec(1, same), bytes, isOne = true, isSorted = false)
         case _: SortExec => Part(same, bytes, parts.head.isOne, isSorted = true)
@@ -79,7 +78,7 @@ object OneTask extends Rule[SparkPlan] {
       }
   }
 
-  /** An aggregate that merges what the one right below it has prepared of the same rows, as one that does both. */
+  /** Turns an aggregate that merges the partial results of the one right below it into one that does both. */
   private def inOneStep(plan: SparkPlan): SparkPlan = plan match {
     case last: BaseAggregateExec =>
       below(last.child).filter { case (first, _) => prepares(first, last) }.fold[SparkPlan](last) { case (first, rows) =>
@@ -98,8 +97,8 @@ object OneTask extends Rule[SparkPlan] {
     case _ => plan
   }
 
-  /** The aggregate below another one, and the rows that it reads, in one partition. An aggregate that needs sorted rows is sorted for as the
-    * other one was.
+  /** The aggregate below another one, and the rows that it reads, in one partition. Where aggregates need sorted rows, the rows are
+    * sorted as for the one below.
     */
   private def below(child: SparkPlan): Option[(BaseAggregateExec, SparkPlan)] = child match {
     case first: BaseAggregateExec => Some((first, first.child))

@@ -15,7 +15,7 @@ import scala.util.Try
 import org.apache.hive.service.auth.PasswdAuthenticationProvider
 
 /** Users of a file with lines `name:pbkdf2_sha256:iterations:salt:hash`, salt and hash in base64, as `chronicle password` writes
-  * them. The file is read at each connection: who is taken out of it cannot connect any more.
+  * them. The file is read at each connection: users who are removed from it cannot connect any more.
   */
 class PasswordFile extends PasswdAuthenticationProvider {
   override def Authenticate(user: String, password: String): Unit =
@@ -24,7 +24,7 @@ class PasswordFile extends PasswdAuthenticationProvider {
 
 object PasswordFile {
   @volatile var path: Path = _
-  /** Compared with where there is no such user, so that the answer takes as long. */
+  /** Checked where there is no such user, so that the answer takes as long. */
   private val Nobody = "-:pbkdf2_sha256:600000:AAAAAAAAAAAAAAAAAAAAAA==:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
   /** What was accepted, by a key of this process: tools connect for each query, and each hash takes tenths of a second. */
   private val accepted = ConcurrentHashMap.newKeySet[String]()

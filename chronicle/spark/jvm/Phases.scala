@@ -7,8 +7,8 @@ import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
 import org.apache.spark.sql.util.QueryExecutionListener
 
-/** How long Spark optimised and planned what it wrote into a folder. A statement that makes a table writes it by an execution of its own, of which
-  * who asked for the statement sees nothing.
+/** How long Spark optimised and planned what it wrote into a folder. A statement that creates a table writes it in an execution of its own, which
+  * the caller of the statement does not see.
   */
 class Phases extends QueryExecutionListener {
   private val planned = new ConcurrentHashMap[String, java.lang.Long]

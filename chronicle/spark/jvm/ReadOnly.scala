@@ -13,9 +13,9 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 /** The rule that makes a server read-only: what is not listed here is refused.
   *
-  * It looks twice. The parser's result is what a client wrote: its statement, names and functions. The analysed plan is
-  * what that became: relations and expressions, by whatever name they came in. A query bears `Answer` from the one to the other,
-  * for Delta analyses plans of its own in the same session.
+  * It checks twice. The parser's result is what a client wrote: its statement, names and functions. The analysed plan is
+  * what that became: relations and expressions, by whatever name they came in. A query is marked with `Answer` from the first check
+  * to the second, because Delta analyses plans of its own in the same session.
   */
 class ReadOnly extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -45,7 +45,7 @@ object ReadOnly {
   val Catalog = "spark_catalog"
   val MostCharacters: Int = 1 << 20
   val MostBrackets = 200
-  /** What tools set without harm, and to which values. */
+  /** Settings that tools may set without harm, and to which values. */
   val Settings: Map[String, String => Boolean] = Map(
     "spark.sql.ansi.enabled" -> (value => Set("true", "false")(value.toLowerCase)),
     "spark.sql.session.timeZone" -> (value => value.length < 64)
@@ -60,7 +60,7 @@ object ReadOnly {
     "ShowTablePropertiesCommand", "ShowDeltaTableColumnsCommand", "ShowTables", "ShowTablesCommand", "ShowTablesExtended", "ShowTablePartition", "ShowViews",
     "ShowViewsCommand"
   )
-  /** What a query consists of, as it is written and as it is analysed. */
+  /** Nodes that a query may consist of, as it is written and as it is analysed. */
   private val Parts = Set(
     "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "Deduplicate", "Distinct", "EmptyRelation", "Except", "Expand",
     "Filter", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LimitAll", "LocalLimit", "LocalRelation",
@@ -70,14 +70,14 @@ object ReadOnly {
     "RelationTimeTravel", "UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable", "UnresolvedQualify", "UnresolvedRelation",
     "UnresolvedSubqueryColumnAliases", "UnresolvedTVFAliases", "UnresolvedTableValuedFunction", "UnresolvedTranspose", "UnresolvedWith"
   )
-  /** What commands speak about. */
+  /** Nodes that commands may be about. */
   private val Targets = Set(
     "ResolvedNamespace", "ResolvedNonPersistentFunc", "ResolvedPersistentFunc", "ResolvedPersistentView", "ResolvedTable",
     "ResolvedTempView", "UnresolvedFunctionName", "UnresolvedNamespace", "UnresolvedTable", "UnresolvedTableOrView",
     "CurrentNamespace", "UnresolvedPathBasedDeltaTable", "ResolvedPathBasedNonDeltaTable"
   )
 
-  /** Refuses what a client may not write. Gives the plan with the limits of an answer around a query. */
+  /** Refuses what a client may not write. Returns the plan, with the limits of an answer around a query. */
   def checkWritten(plan: LogicalPlan, limits: Limits, functions: Functions): LogicalPlan = plan match {
     case ExplainCommand(asked, mode) => ExplainCommand(checkWritten(asked, limits, functions), mode)
     case DescribeQueryCommand(text, asked) => checkParts(asked, functions); DescribeQueryCommand(text, asked)
@@ -111,7 +111,7 @@ object ReadOnly {
     case _ =>
   }
 
-  /** Refuses what analysis made of a client's query, and commands in whichever way they came. */
+  /** Refuses what a client's query may not have become by analysis, and commands in whichever way they came. */
   def checkAnalysed(plan: LogicalPlan, functions: Functions): Unit = plan match {
     case _: Command => if (!Commands(kind(plan))) refuseKind(plan)
     case _ if plan.exists(_.isInstanceOf[Answer]) => everything(plan).foreach {
@@ -162,9 +162,9 @@ object ReadOnly {
   private def inside(node: Product): Iterator[Any] = node.productIterator.flatMap(everything)
 }
 
-/** Spark's parser with Delta's words, and the rule behind it. */
+/** Spark's parser with Delta's words, followed by the rule. */
 class ReadOnlyParser(parser: ParserInterface, limits: Limits, functions: Functions) extends ParserInterface {
-  /** Spark's parser takes minutes for a statement of thousands of brackets in each other, and cannot be cancelled. */
+  /** Spark's parser takes minutes for a statement of thousands of nested brackets, and cannot be cancelled. */
   private def checkText(text: String): Unit = {
     def refuse(why: String) = throw new TooMuch(TooMuch.Complex, s"the statement is too complex: $why")
     if (text.length > ReadOnly.MostCharacters) refuse(s"it has more than ${ReadOnly.MostCharacters} characters")

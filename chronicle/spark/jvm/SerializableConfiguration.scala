@@ -9,9 +9,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.broadcast.Broadcast
 
-/** In the place of Spark's class of this name, which comes later on the class path: settings of Hadoop on their way to tasks. Hadoop also writes of
-  * each of the four hundred where it was set, compressed one by one, for every table that is read. Tasks of other machines have Spark's class, and
-  * are sent what that reads.
+/** Replaces Spark's class of this name, which comes later on the class path: sends Hadoop's settings to tasks. Hadoop also writes where each of the
+  * four hundred was set, compressed one by one, for every table that is read. Tasks on other machines have Spark's class, and are sent the form
+  * that it reads.
   */
 class SerializableConfiguration(@transient var value: Configuration) extends Serializable {
   import SerializableConfiguration.{isHere, read, write}

@@ -62,7 +62,7 @@ object ChronicleServer {
 }
 
 /** The thrift service. Settings of a connection reach Spark, Hive and even Java's system properties before any statement is
-  * checked, so they are sifted here; and every statement takes a thread of the one pool, which bounds how many run.
+  * checked, so they are filtered here; and every statement takes a thread of the one pool, which bounds how many run.
   */
 class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxConnections: Int) extends ThriftBinaryCLIService(service) {
   private val Prefix = "set:hiveconf:"
@@ -112,7 +112,7 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     response
   }
 
-  /** Rows of metadata, as the answer to a statement: they are read as those of the operations that Spark knows. */
+  /** Rows of metadata, as the answer to a statement: clients read them like those of Spark's own operations. */
   private def ask(handle: TSessionHandle, columns: Seq[String], rows: Seq[Seq[String]]): TExecuteStatementResp = {
     def text(value: String) = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     def column(name: String) = if (name == "KEY_SEQ") s"int($name) as $name" else name
@@ -121,7 +121,7 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     super.ExecuteStatement(new TExecuteStatementReq(handle, if (rows.isEmpty) query.replace("int(KEY_SEQ)", "0") + " where false" else query))
   }
 
-  /** What reads no rows does not wait for a place: clients begin with `use`, and would not even connect while others ask. */
+  /** Statements that read no rows do not wait for a place: clients begin with `use`, and could not even connect while others run queries. */
   override def ExecuteStatement(request: TExecuteStatementReq): TExecuteStatementResp = {
     val isLight = Front.Light.matches(request.getStatement)
     val waits = !request.isRunAsync && !isLight
@@ -179,11 +179,11 @@ object Front {
       name => name.matches("(?i)" + regex)
     }
 
-  /** Spark forgets no pool, so there are a few for all sessions. */
+  /** Spark never removes a pool, so there are a few for all sessions. */
   val Pools = 16
   val sessions = new java.util.concurrent.atomic.AtomicInteger()
 
-  /** What a client reads of an error, without Java's names and stacks, and its SQLSTATE. Nothing if there is no error. */
+  /** The message of an error for a client, without Java's names and stacks, and its SQLSTATE. Nothing if there is no error. */
   def plain(message: String, state: String): Option[(String, String)] = Option(message).map {
     case Ours(said, condition) => (said, TooMuch.States.getOrElse(condition, state))
     case said if said.contains("OutOfMemoryError") => (Memory.Message, TooMuch.States(TooMuch.Memory))
@@ -193,7 +193,7 @@ object Front {
     case said => (withoutStack(said), state)
   }
 
-  /** An error of ours, which may come out of a task with Spark's words before it and a stack behind, and without its state. */
+  /** An error of ours, which may come out of a task with Spark's words before it and a stack after it, and without its state. */
   private object Ours {
     private val Said = "(?s).*(\\[(CHRONICLE_\\w+)] [^\\n]*?)(?: SQLSTATE: \\w+)?(?:\\n.*)?".r
     def unapply(message: String): Option[(String, String)] = message match {
@@ -214,7 +214,7 @@ object Tables {
   def schema(session: SparkSession, name: String, path: String): Unit =
     catalog(session).createDatabase(CatalogDatabase(name, "", new Path(path).toUri, Map.empty), ignoreIfExists = true)
 
-  /** Makes a Delta table known, or as it is now; `columns` as Delta's log states them, comments included. */
+  /** Registers a Delta table, or updates it; `columns` as Delta's log states them, comments included. */
   def table(session: SparkSession, schema: String, name: String, path: String, columns: String, comment: String, key: String): Unit = {
     val table = CatalogTable(
       identifier = TableIdentifier(name, Some(schema)),
@@ -232,8 +232,8 @@ object Tables {
   def forget(session: SparkSession, schema: String, name: String): Unit =
     catalog(session).dropTable(schema, name, ignoreIfNotExists = true, purge = false)
 
-  /** Takes Hive's own schema, which is always empty here, out of sight. A schema takes its folder along when it is dropped, so
-    * this one's has to be in the folder given.
+  /** Drops Hive's own schema, which is always empty here. Dropping a schema deletes its folder, so this one's has to be in the
+    * folder given.
     */
   def hideDefault(session: SparkSession, within: String): Unit = {
     val folder = new Path(catalog(session).getDatabase("default").locationUri).toUri.getPath

@@ -4,8 +4,8 @@ import org.apache.spark.{TaskContext, TaskFailedReason}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 import org.apache.spark.sql.internal.{ReadOnlySQLConf, SQLConf}
 
-/** Makes the settings of SQL once for each task (`spark.plugins`). Without it Spark makes them, with all variables of the environment in them, for
-  * each look-up in a task, and expressions whose code is not generated look one up for each value that they read from a map or a list.
+/** Creates the SQL settings once per task (`spark.plugins`). Without it Spark creates them, including all environment variables, for each look-up
+  * in a task, and interpreted expressions look one up for each value that they read from a map or a list.
   */
 class TaskSettings extends SparkPlugin {
   override def driverPlugin(): DriverPlugin = null

@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.DataType
 
-/** Puts a `Wrapper` around functions of a client's query, once around each. `name`: of the rule, unlike that of others. */
+/** Puts a `Wrapper` around functions of a client's query, once around each. `name`: of the rule, unique among rules. */
 abstract class Wrapping(name: String) extends Rule[LogicalPlan] {
   private val Seen = TreeNodeTag[Unit](s"chronicle.$name")
 
-  /** The functions that get one, and which. */
+  /** The functions to wrap, and their wrappers. */
   protected def wrapped: PartialFunction[Expression, Expression]
 
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -23,7 +23,7 @@ abstract class Wrapping(name: String) extends Rule[LogicalPlan] {
     } }
 }
 
-/** A function in another way, which looks like the function itself. */
+/** Evaluates a function in another way, and looks like the function itself. */
 abstract class Wrapper extends UnaryExpression with CodegenFallback {
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = child.nullable

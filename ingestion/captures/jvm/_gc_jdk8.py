@@ -31,7 +31,7 @@ from ingestion.captures.jvm._gc import (
     times_fields,
 )
 
-# Searched for: it begins where digits begin, and not again at each of them.
+# For `search`: it matches where digits begin, and not again at each of them.
 STAMP = rf"(?:(?P<date>{DATE}): )?(?:(?P<up>(?<!\d){NUMBER}): )?(?:#\d+: )?"
 CONCURRENT = re.compile(
     STAMP + rf"\[(?:GC (?P<g1>concurrent-[a-z-]+?)-end, (?P<g1_secs>{NUMBER}) secs|"
@@ -279,7 +279,7 @@ class Jdk8:
         event, body = self.open, self.body
         assert event is not None
         self.open = None
-        if body.endswith(", start]"):  # Shenandoah: then the stamps of the ends are those of their ends
+        if body.endswith(", start]"):  # Shenandoah: if starts are printed, an end is stamped at the end
             self.start_seen = True
             return
         duration = DURATION.search(body)
@@ -300,7 +300,7 @@ class Jdk8:
             self.last = None
 
     def torn(self) -> Event:
-        """The open pause, of which no end came."""
+        """The open pause, whose end is missing."""
         event = self.open
         assert event is not None
         self.open, self.body, self.depth = None, "", 0

@@ -1,8 +1,8 @@
 """GC logs of unified logging (JDK 9 and later): `[2026-08-08T14:52:43.197+0300][gc] GC(0) Pause Young (Normal) … 9.884ms`.
 
 Source: logging/logDecorations.cpp (decorations are printed in one fixed order, whichever are selected), gc/shared/gcTraceTime,
-gcInitLogger.cpp, runtime/safepoint.cpp, services/runtimeService.cpp (JDK 9 to 12).  Lines are printed when what they
-mention has ended; the beginning is reckoned from the duration.
+gcInitLogger.cpp, runtime/safepoint.cpp, services/runtimeService.cpp (JDK 9 to 12).  A line is printed when the event that it
+mentions has ended; the beginning is computed from the duration.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ HEADERS = (
 INIT = re.compile(
     r"(?:Concurrent Refinement|CDS |Compressed class|Narrow klass|Attempting |Large Page Support|NUMA Support|Compressed Oops|Pre-touch|Heap address|CardTable entry size|Periodic GC)\b"
 )
-# Most lines are details that no row is made of; this passes them by, unless they are warnings.
+# Most lines are details that no row is made of; this skips them, unless they are warnings.
 DECORATION = rf"{DATE}|{NUMBER}s|\d+(?:ms|ns)?|(?:trace|debug|info) *|(?:gc|safepoint)[a-z0-9,]* *"
 QUIET = re.compile(
     rf"(?>\[(?:{DECORATION})\](?:\[(?:{DECORATION}|[\w.-]+(?<!warning)(?<!error))\])* ?)"
@@ -88,7 +88,7 @@ OPEN_COLLECTIONS = 64
 
 @dataclass(frozen=True)
 class Decorations:
-    """What was in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since any moment."""
+    """What was in brackets before a message.  `clock_ms`: since the JVM's start, or for `nanos` since an arbitrary moment."""
 
     at: dt.datetime | None = None
     clock_ms: Decimal | None = None
@@ -185,7 +185,7 @@ class Unified:
         return bool(USING.match(message) or INIT.match(message) or any(pattern.match(message) for _, pattern in HEADERS))
 
     def headed(self, line: Line, decorations: Decorations, message: str) -> Iterator[Event]:
-        """A line of what a JVM prints at its start; a line that was there already begins the next start's."""
+        """A line that a JVM prints at its start; a repeated line begins the next start's."""
         fields = {}
         using = USING.match(message)
         if using:

@@ -20,7 +20,7 @@ ITEM = re.compile(
 
 
 def dumps_of_json(lines: list[Line]) -> Iterator[Dump | Line]:
-    """Dumps of a text; thread by thread, so that one that is cut loses its last thread alone."""
+    """Dumps of a text, thread by thread, so that a dump that is cut loses only its last thread."""
     text = "\n".join(line.text for line in lines)
     starts = [match.start() for match in BEGINNING.finditer(text)]
     if not starts:
@@ -69,7 +69,7 @@ def dump_of(text: str, offset: int) -> Dump:
 
 
 def thread_of(found: dict[str, object], container: str, offset: int, raw: str) -> Thread:
-    """A thread; what a release does not print (JDK 21 to 23: state and locks) is not known."""
+    """A thread; what a release does not print (JDK 21 to 23: state and locks) stays unknown."""
     thread = Thread(offset, [raw])
     for key, name in (("name", "name"), ("number", "tid"), ("state", "state"), ("virtual", "virtual"), ("carries", "carries")):
         if found.get(name) not in (None, ""):

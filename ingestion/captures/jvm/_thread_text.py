@@ -138,7 +138,7 @@ class Reader:
         self.dump = self.thread = self.deadlock = None
 
     def flush(self) -> Iterator[Line]:
-        """Lines that turned out to be no head of a dump."""
+        """Lines that turned out not to be the head of a dump."""
         for line in self.before:
             if not NOISE.match(line.text):
                 yield line
@@ -172,7 +172,7 @@ class Reader:
                 self.dump.fields["jvm_version"] = match["version"].split(" ")[0]
 
     def of_dump(self, line: Line) -> Dump:
-        """The dump that is read; a piece that was pasted without its head makes one."""
+        """The dump that is read; a piece that was pasted without its head starts one."""
         if self.dump is None:
             self.ended = False
             self.dump = Dump(line.offset, warnings=["the head of the dump is missing"])

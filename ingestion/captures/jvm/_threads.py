@@ -21,7 +21,7 @@ SHOWN_FRAMES = 8
 
 @dataclass
 class Thread:
-    """One thread.  `wait_edge`: whether it cannot continue before another gives the lock away (Object.wait needs no lock)."""
+    """One thread.  `wait_edge`: whether it cannot continue before another releases the lock (Object.wait needs no lock)."""
 
     offset: int
     raw: list[str]
@@ -43,7 +43,7 @@ class Thread:
 
     @property
     def blocked_on(self) -> str | None:
-        """The lock that another thread has to give away, if this one waits for such."""
+        """The lock that another thread has to release, if this one waits for one."""
         kind = self.fields.get("waits_kind")
         state = self.fields.get("state")
         # a timed wait for a lock ends by itself; JDK 8 prints "waiting on" also for a thread that wants its monitor back
@@ -110,9 +110,9 @@ def users_of(thread: Thread) -> tuple[str | None, set[str]]:
 class Waits:
     """Who waits for whom in one dump, as far as it is printed.
 
-    A thread waits for one lock, which has one owner or several readers.  A reader of a ReentrantReadWriteLock is printed nowhere: where
-    nobody is printed as the owner of such a lock, the blocked threads within a read-lock helper of the class that its waiters call
-    one from are taken for its readers, which is doubtful.
+    A thread waits for one lock, which has one owner or several readers.  Dumps do not print the readers of a ReentrantReadWriteLock: if
+    no owner of such a lock is printed, the blocked threads within a read-lock helper of the class from which its waiters call
+    one are taken as its readers, which is doubtful.
     """
 
     def __init__(self, threads: list[Thread]) -> None:

@@ -111,7 +111,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def pieces(line: Line) -> Iterator[Line]:
-    """`/proc/PID/environ` parts its variables by zeros."""
+    """`/proc/PID/environ` separates its variables by zero bytes."""
     offset = line.offset
     for text in line.text.split("\0"):
         yield Line(offset, text)

@@ -14,7 +14,7 @@ Rows, with `at` = the beginning of what they tell (JDK 8 prints it; unified logg
 - `gc_message`: level, message, of warnings.
 
 Where a log has uptimes alone, the start of the JVM is taken from the file's name (`-Xlog:gc:gc-%t.log`), else from the
-file's last change less the last uptime, with a warning.  What a collection prints beside (phases, regions, workers) is
+file's last change less the last uptime, with a warning.  Other details of a collection (phases, regions, workers) are
 not kept.
 """
 

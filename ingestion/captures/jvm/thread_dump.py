@@ -156,7 +156,7 @@ def deadlock_row(
 
 
 def in_cycle(section: Deadlock, threads: list[Thread]) -> list[Thread]:
-    """The threads of a section's cycle, where their own lines show no locks: from the one on that holds what the last waits for."""
+    """The threads of a section's cycle, if their own lines show no locks: those from the one that holds what the last waits for."""
     if not section.holders or section.holders[-1] not in section.threads:
         return []
     names = section.threads[section.threads.index(section.holders[-1]) :]
@@ -165,7 +165,7 @@ def in_cycle(section: Deadlock, threads: list[Thread]) -> list[Thread]:
 
 
 def identity_of(thread: Thread, dump: Dump) -> str | None:
-    """A thread in all dumps of its process, and in no other process."""
+    """A name for a thread that is the same in all dumps of its process, and in no other process."""
     if "tid" in thread.fields:
         return f"{thread.label} {thread.fields['tid']}"
     if "number" in thread.fields and "pid" in dump.fields:

@@ -1,4 +1,4 @@
-"""Tables of groups: which column is which field, and how a row's words fall to the columns."""
+"""Tables of groups: which column is which field, and how the words of a row are assigned to the columns."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Table:
         return "group_member" if "member_id" in self.names else "group_state"
 
     def values(self, text: str) -> dict[str, str] | None:
-        """A row's values; None for what is not a row of this table."""
+        """A row's values; None if it is not a row of this table."""
         if self.has_commas:
             parts = [part.strip() for part in text.split(",")]
             return self.sound(parts) if len(parts) == len(self.columns) else None
@@ -125,14 +125,14 @@ class Table:
         return self.sound(words) if len(words) == len(self.columns) else None
 
     def by_position(self, text: str) -> dict[str, str] | None:
-        """For values that are empty or hold blanks: the tools give each column the width of its longest value."""
+        """By the columns' positions, for values that are empty or hold blanks: the tools give each column the width of its longest value."""
         starts = [start for _, start in self.columns]
         if "\t" in text or any(0 < start < len(text) and text[start - 1] != " " for start in starts):
             return None
         return self.sound([text[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)])
 
     def by_numbers(self, text: str) -> dict[str, str] | None:
-        """For names with blanks in rows that were squeezed: around the numbers in the middle and the host behind them."""
+        """By the numbers in the middle and the host after them, for names with blanks in rows whose padding was squeezed."""
         names = self.names
         inner = [position for position, name in enumerate(names) if name in NUMBERS]
         if self.kind != "group_offset" or names[-3:] != ["member_id", "host", "client_id"] or not inner:

@@ -115,7 +115,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def whole_records(lines: Iterable[Line]) -> Iterator[Line]:
-    """A payload may continue over lines; they belong to their record."""
+    """Joins the lines of a payload that continues over several with their record."""
     held: list[Line] = []
     for line in lines:
         goes_on = held and " payload: " in held[0].text and not OWN.match(line.text) and len(held) < LONGEST_PAYLOAD
@@ -170,7 +170,7 @@ def record(line: Line, place: dict[str, str], stamp: Stamp) -> Row:
 
 
 def pairs(text: str) -> tuple[dict[str, str | None], str]:
-    """The `name: value` pairs at the beginning, under our names, and what is behind them."""
+    """The `name: value` pairs at the beginning, under our names, and the text after them."""
     fields: dict[str, str | None] = {}
     position = 0
     while found := PAIR.match(text, position):
@@ -195,7 +195,7 @@ def clean(name: str, value: str) -> str | None:
     if name == "headerKeys":
         return value[1:-1]
     optional = OPTIONAL.match(value)
-    # 3.x prints a brace too many behind the checksum of an old record.
+    # 3.x prints a brace too many after the checksum of an old record.
     return optional[1] if optional else None if value in ("OptionalLong.empty", "Optional.empty", "null") else value.rstrip("}")
 
 

@@ -43,7 +43,7 @@ STATE = linear.for_lines(
 TOOLS = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups", "kafka-groups")
 TOOLS_OF = {DESCRIBE: "kafka-consumer-groups", LIST: "kafka-consumer-groups", CHECKER: "kafka-consumer-offset-checker"}
 FIRST_SAID = ("Deletion of ", "Error: Executing consumer group command failed", "Consumer group `")
-# What a line is shows in its beginning; some of JSON have megabytes.
+# The beginning of a line shows what it is; some of JSON have megabytes.
 LONGEST = 1000
 # Rows that tell what they are without a header: a member's id before its host, or an owner of 0.10.
 UNMISTAKABLE = linear.for_lines(rf"^\s*\S+\s.*(?:-{UUID}\s+/\S|\s\d+\s+\d+\s+\d+\s+\d+\s+\S+_/[\d.]+\s*$)")
@@ -57,7 +57,7 @@ SAID = re.compile(
     r"|^Consumer group [`'].*[`'] does not exist or is rebalancing|^Could not fetch offset|^No topic available for consumer group"
 )
 GROUP_NAMED = re.compile(r"--group[= ]+(?P<quote>['\"]?)(?P<group>[^'\"\s]+)(?P=quote)|groupId=(?P<client>[^\s\],]+)")
-# By the number of words, where the header was not copied: that of 2.1, of 0.11, of 0.10.
+# Columns by the number of words, if the header was not copied: those of 2.1, of 0.11, of 0.10.
 HEADERLESS = {
     9: "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID",
     8: "TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID",

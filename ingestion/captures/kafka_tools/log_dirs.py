@@ -75,7 +75,7 @@ def replica_log(partition: dict[str, object], line: Line, where: dict[str, str |
 
 
 def rows_of_torn(line: Line, stamp: Stamp) -> Iterator[Row]:
-    """The whole entries of a document that is cut.  Scala names a directory before its partitions, Java (3.7 and later) behind them."""
+    """The whole entries of a document that is cut.  Scala names a directory before its partitions, Java (3.7 and later) after them."""
     is_named_before = DIR_FIRST.search(line.text) is not None
     node_id: int | None = None
     log_dir: str | None = None

@@ -100,7 +100,7 @@ def kind_of(sample: str, name: str = "") -> str | None:
         return None
     if set(names) <= META_NAMES.keys() and "version" in names and len(set(names)) > 1:
         return META
-    # What the command conf of a ZooKeeper server answers has the server's number in it.
+    # The answer to a ZooKeeper server's command conf has the server's number in it.
     if "serverId" in names:
         return None
     counts = {kind: len(marks.intersection(names)) for kind, marks in MARKS.items()}
@@ -160,7 +160,7 @@ def logical(lines: list[str]) -> list[str]:
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line ends with a backslash that no other one takes."""
+    """Whether a line ends with a backslash that is not escaped."""
     return not COMMENT.match(text) and (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 

@@ -99,7 +99,7 @@ def rows_of_plan(value: object, line: Line, plan: str | None, stamp: Stamp) -> I
     parts = value if isinstance(value, dict) else {}
     entries = [one for name in ("partitions", "topics") for one in parts.get(name) or []]
     pieces = list(slices(line, ENTRY))
-    # Each entry with its own offset, where they are in this order.
+    # Each entry has its own offset, if there is a piece of text for each.
     places = iter(pieces if len(pieces) == len(entries) else [line] * len(entries))
     for one in parts.get("partitions") or []:
         place = next(places)

@@ -1,4 +1,4 @@
-"""The failure of a command line tool whose output no other module reads, or of which nothing tells the tool.
+"""Failures of command line tools whose output no other module reads, or of a tool that nothing identifies.
 
 Rows: those of `_tools`; what else stands in such a text is an `unread` row.
 """

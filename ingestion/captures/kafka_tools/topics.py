@@ -63,7 +63,7 @@ IDS = {
 NUMBER, ID_LIST = re.compile(r"-?\d+"), re.compile(r"[\d, ]*")
 NAME = re.compile(rf"(?:^|(?<=\s))({'|'.join(sorted(FIELDS, key=len, reverse=True))}):", re.I)
 FIELD_OF = {name.lower(): field for name, field in FIELDS.items()}
-# Where the tabs went without a trace the next name follows the value at once; none of a value's characters can begin a name then.
+# Where a tab was lost without a blank, the next name follows the value at once; no character of the value can then begin a name.
 GLUED = linear.for_lines(
     r"^\s*Topic: ?(?P<topic_name>[\w.-]+?) ?Partition: ?(?P<partition_id>\d+) ?Leader: ?(?P<leader_id>-?\d+|none) ?Replicas: ?(?P<replicas>[\d,]*)"
     r" ?Isr: ?(?P<isr>[\d,]*)(?: ?Adding Replicas: ?(?P<adding_replicas>[\d,]*))?(?: ?Removing Replicas: ?(?P<removing_replicas>[\d,]*))?"
@@ -149,7 +149,7 @@ def fields_of(text: str) -> dict[str, str | None] | None:
 
 
 def holds(key: str, value: str) -> bool:
-    """Whether a value can be one of its field: not `N/A`, not a torn line's."""
+    """Whether a value is possible for its field: not `N/A`, not that of a torn line."""
     if key in NUMBERS:
         return NUMBER.fullmatch(value) is not None
     return value != "N/A" and (key not in IDS or ID_LIST.fullmatch(value) is not None)

@@ -16,16 +16,16 @@ from ingestion.captures import UNREAD, Line, Row, Sample
 DECODER = json.JSONDecoder()
 BLANK = re.compile(r"[\s,]*")
 BEGINNING = 500
-# A hidden value may have taken its quotes, or the one behind it, with it.
+# Hiding a value may have removed its quotes, or the quote after it.
 HIDDEN_VALUE = re.compile(r'("\s*:\s*)\[redacted\]')
 HIDDEN_END = re.compile(r"(=\[redacted\])(?=\s*[,}\]])")
 REPAIRS = 20  # each looks at all that is left
 NEXT = re.compile(r"(?m)^[{\[]")
-DEEP = 500  # What is nested too deeply for the decoder has at least as many characters, each of which would be too deep again.
+DEEP = 500  # Characters skipped after a text nested too deeply for the decoder: it has at least so many, each of which would fail again.
 
 
 class Unnumbered(str):
-    """A text whose lines the decoder does not count: it would count them from the beginning at each of its errors."""
+    """A text whose lines the decoder does not count: it would count from the beginning at each error."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class Document(NamedTuple):
 
     @property
     def beginning(self) -> str:
-        """Raw text for the rows of its parts: where they were found, not all again for each."""
+        """Raw text for the rows of its parts: its beginning, not the whole again for each."""
         return self.text[:BEGINNING]
 
 
@@ -100,7 +100,7 @@ def documents(lines: Iterable[Line]) -> Iterator[Document]:
 
 
 def answers(lines: Iterable[Line], read: Callable[[Document], Iterator[Row | Sample]]) -> Iterator[Row | Sample]:
-    """What `read` makes of each document that is an object; one that is none, or of another form inside, is `unread`."""
+    """What `read` makes of each document that is an object; any other document, or one of another form inside, is `unread`."""
     for document in documents(lines):
         if not isinstance(document.value, dict):
             yield Row(UNREAD, document.offset, document.text, warnings=(document.warning or "no object",))

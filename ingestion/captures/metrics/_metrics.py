@@ -191,7 +191,7 @@ def of_series(name: str, labels: Mapping[str, str], bean: str = "") -> Metric:
     metrics = catalogue()
     target: Target | None = None
     dropped: tuple[str, ...] = ()
-    if "_objectname" in labels:  # jmx_exporter tells two beans apart by it that its rules give one name
+    if "_objectname" in labels:  # jmx_exporter adds it to tell apart two beans that its rules give one name
         target, dropped = metrics.derived.get(exported_bean(labels["_objectname"])), ("_objectname",)
     if target is None:
         target, dropped = metrics.exact.get(name.lower()), ()

@@ -1,8 +1,8 @@
 """What kafka.tools.JmxTool prints: its own CSV, and the report formats properties, csv and tsv (a line for each attribute).
 
 Its own CSV quotes the header and no value, so that composite attributes spread over columns.  Values are therefore cut only at
-commas outside of brackets, and an `ObjectName` is the bean's own name; a line that still does not fit the header is `unread`, for
-null values are left out and would shift the rest.
+commas outside of brackets, and an `ObjectName` is the bean's own name; a line that still does not fit the header is `unread`,
+because null values are left out and would shift the rest.
 
 Samples: one per numeric attribute, keys of composite attributes after a dot.  Rows, with their keys:
 - `mbean_attribute`: mbean, attribute, value (a text or an array);
@@ -49,7 +49,7 @@ class Poll(NamedTuple):
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """By the first line, that of an attempt to connect aside: the header, or `time` and an attribute below it."""
+    """By the first line after any attempt to connect: the header, or `time` and an attribute below it."""
     lines = [line.strip() for line in sample.lstrip("\ufeff").splitlines()[:40] if line.strip()]
     output = [line for line in lines if not CONNECT.match(line)]
     if output and HEADER_START.match(output[0]):

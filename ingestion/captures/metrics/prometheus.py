@@ -4,7 +4,7 @@ Samples: one per line.  Exemplars are left out.  Rows, with their keys:
 - `scrape_time`: time (a line between scrapes that says when: ISO 8601, `date`, epoch, or the `Date:` of an HTTP answer).
 
 `process_…` and `jvm_…` of an exporter that is not an agent of the broker (it shows metrics of Go, or says that it is alone) keep their
-own names, for the catalogue's mean the broker.
+own names, because the catalogue's mean the broker.
 
 Time: the timestamp of the sample, else the line before the scrape that says it, else the text's.
 """
@@ -103,7 +103,7 @@ class Scrape:
         self.is_beside = False
 
     def has(self, match: re.Match[str]) -> bool:
-        """Whether a comment came already: then another scrape begins."""
+        """Whether a comment was seen already, which begins another scrape."""
         return match["help"] in self.helps or match["type"] in self.types
 
     def next(self, about: About) -> Scrape:

@@ -63,16 +63,16 @@ ENTRY = linear.for_lines(
     re.I,
 )
 UNIT_UNKNOWN = "nothing says whether bytes (du -b) or blocks of 1024"
-# What a live partition cannot be below when its bytes are counted: its directory alone has a block.
+# The least bytes of a live partition: its directory alone has a block.
 LEAST_PARTITION_BYTES = 4096
 # log.index.size.max.bytes: the newest segment of a log in use has its indexes at full size.
 LIVE_PARTITION_BYTES = 10 << 20
-# log.segment.bytes is an int; a file may be over it by one batch.
+# log.segment.bytes is an int; a file may exceed it by one batch.
 MOST_SEGMENT_BYTES = 1 << 32
-# More than one partition, and than all of a node's disks, can hold.
+# More than one partition can hold, and more than all disks of a node.
 MOST_PARTITION_BYTES = 16 << 40
 MOST_NODE_BYTES = 256 << 40
-# The offsets topic is compacted: one partition may have grown so far, not all of them.
+# The offsets topic is compacted: one partition may have grown this large, but not all of them.
 MOST_COMPACTED_BYTES = 64 << 30
 TYPES = {"-": "file", "d": "directory", "l": "link", "b": "device", "c": "device", "p": "pipe", "s": "socket"}
 FOLDER = linear.for_lines(r"(?P<path>(?:/|\./?|\w).*):")
@@ -158,15 +158,15 @@ def du_unit(command: str | None, name: str) -> tuple[int | None, bool]:
 
 @dataclass
 class Listing:
-    """Sizes of a du that names no unit: they wait for the end of their listing, for the numbers together may say it."""
+    """Sizes of a du that names no unit: they wait for the end of their listing, because the numbers together may reveal it."""
 
     default: int | None
     rows: list[Row] = field(default_factory=list)
     concluded: tuple[int, str] | None = None
 
     def end(self, is_last: bool = True) -> Iterator[Row]:
-        """The sizes, with the unit as it is concluded; where it is not, they wait on for the next run of the command."""
-        # Where the command was seen, only a live partition's preallocated indexes let odd numbers say more than a rare file system.
+        """The sizes with the unit that was concluded; without one they wait for the next run of the command."""
+        # If the command is known, odd numbers mean bytes only with partitions as large as preallocated indexes; else it is a rare file system.
         least = LIVE_PARTITION_BYTES if self.default else LEAST_PARTITION_BYTES
         found = too_much(self.rows) or by_multiples(self.rows, least)
         self.concluded = (None if self.default and found and found[0] == 1024 else found) or self.concluded

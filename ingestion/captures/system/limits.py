@@ -164,7 +164,7 @@ def process_of(text: str) -> str | None:
 
 
 def ends(page: Page, status: list[Line], maps: int, first: int, process: str | None) -> Iterator[Row | Sample]:
-    """What can be said when a piece is over: the row of a status, the number of a list of maps."""
+    """What a finished piece gives: the row of a status, the number of a list of maps."""
     if maps and not page.is_piped:
         yield page.sample("process_memory_maps", first, float(maps), {"process_id": process} if process else {}, "maps")
     if not status:

@@ -33,7 +33,7 @@ LSOF = re.compile(
     r"(?P<fd>cwd|rtd|txt|mem|mmap|DEL|NOFD|err|ltx|pd|tr|twd|jld|v86|m86|ctty|fp\.|L\d\d|\d+(?=[rwu\-]|\s+unknown\b))(?P<mode>[rwu\-])?(?P<lock>[NrRwWuUxX])?\s+"
     r"(?P<file_type>[A-Z][A-Z0-9\-]{1,7}|IPv[46]|unix|sock|a_inode|systm|unknown|inet6?|rte|key|ndrv|vnode|netlink|pack|raw6?)(?:\s+(?P<rest>\S.*))?"
 )
-# What lsof may not look at has neither type nor number.
+# A file that lsof may not look at has neither type nor number.
 LSOF_DENIED = re.compile(
     r"(?P<process_name>(?!\d+\s)\S+)\s+(?P<process_id>\d+)\s+(?:(?P<thread_id>\d+)\s+(?:\S+\s+)?)??(?P<user>\S+)\s+NOFD\s+(?P<name>/\S.*)"
 )

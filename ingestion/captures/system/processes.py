@@ -132,7 +132,7 @@ def process_of(text: str, columns: list[str]) -> dict[str, str | None] | None:
 
 
 def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
-    """(kind of row, fields) of the lines that stand for themselves: the summary of top, uptime, free's, meminfo's."""
+    """(kind of row, fields) of a line that needs no heading: of the summary of top, of uptime, free, meminfo."""
     match = LOAD.fullmatch(text)
     if match:
         return "load_average", {
@@ -163,7 +163,7 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
             "avail Mem": "available",
         }
         of = "memory" if match["of"].lower() == "mem" else "swap"
-        # What is cached and available belongs to the memory, also in the line of the swap.
+        # Cached and available sizes belong to the memory, even in the line of the swap.
         own = {name: "memory_" if of == "swap" and name in ("cached", "avail Mem", "cached Mem") else "" for name in names}
         values = {f"{own[name]}{names[name]}_bytes": bytes_of(f"{number}{letter or match['unit']}", 1024) for number, letter, name in parts}
         return "memory", {"of": of, **values}
@@ -177,7 +177,7 @@ def load_of(text: str) -> tuple[str, dict[str, str | None]] | None:
 
 
 def kind_of(sample: str, name: str) -> str | None:
-    """By headings and by lines that stand for themselves."""
+    """By headings, and by lines that need none."""
     if is_foreign(sample, PROGRAMS):
         return None
     lines = lines_in(sample)

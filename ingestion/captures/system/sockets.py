@@ -82,7 +82,7 @@ NO_STATE_HEADING = re.compile(r"(?:Netid\s+)?Recv-Q\s+Send-Q\s+Local")
 COUNT = linear.for_lines(
     r"\s*(?:(?P<before>\d+)\s+\"?(?P<after_state>[A-Z][A-Z_0-9-]+)\"?:?|\"?(?P<state>[A-Z][A-Z_0-9-]+)\"?\s*[:=]?\s+(?P<after>\d+))\s*"
 )
-# What `awk '{print $6}'` makes of the headings of netstat.
+# The headings of netstat after `awk '{print $6}'`.
 COUNT_OF_HEADING = re.compile(
     r"\s*\d+(?:\s+(?:Foreign|established\)|State|and|\(servers|Address|servers\)|Local|I-Node|Path|Type|Flags|\[|\]|ACC|DGRAM|STREAM|SEQPACKET|\d+))?\s*"
     r"|\s*(?:Foreign|established\)|State|I-Node)\s+\d+\s*"

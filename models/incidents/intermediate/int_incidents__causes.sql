@@ -34,7 +34,8 @@ timed as (
     from events
 ),
 
--- An effect meets its cause on a day, or names it by its key: all pairs of a cluster's history would be too many.
+-- Effects and causes are joined by day, or by the key that the effect names: all pairs of a
+-- cluster's history would be too many.
 effects as (
     select
         *,
@@ -80,7 +81,8 @@ matched as (
             order by
                 causes.matched_by <> 'key' asc,
                 causes.matched_by not in ('partition', 'partition and other') asc,
-                -- The nearest; of those within the same two seconds the one that the rules prefer.
+                -- The nearest in time; within the same two seconds the one with the lowest
+                -- priority.
                 abs(effects.started_ms - causes.started_ms) div 2000 asc,
                 causes.priority asc,
                 causes.started_at desc,
@@ -93,7 +95,8 @@ matched as (
             and effects.met_by = causes.met_by
             and effects.cluster_id = causes.cluster_id
             and effects.cluster_incarnation = causes.cluster_incarnation
-            -- Upwards, only events that had begun before: an event cannot cause itself.
+            -- A cause that does not rank below its effect must begin earlier: an event cannot cause
+            -- itself.
             and (causes.is_downwards or effects.started_at > causes.started_at)
             and case causes.matched_by
                 when 'key' then array_contains(effects.caused_by_keys, causes.fact_key)

@@ -33,7 +33,7 @@ final as (
         and previous_controller_id <> controller_id
         and elected_at is not null
     union all
-    -- From when another is elected until the node stops acting.
+    -- From the election of the next controller until the node stops acting as controller.
     select
         {{
             incident_fact(

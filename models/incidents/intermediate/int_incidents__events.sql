@@ -28,8 +28,7 @@ kinds as (
     select * from {{ ref('incident_kinds') }}
 ),
 
--- One row per fact that may be part of an incident: all facts that an incident may hold, from
--- the models of each family.
+-- One row per fact that may be part of an incident, from the models of each family.
 facts as (
     select * from process_facts
     union all

@@ -23,8 +23,8 @@ summed_trees as (
     group by roots.root_event_key
 ),
 
--- What people do to one node after the other is one maintenance; sessions that end together have one cause, though
--- none is known.
+-- Planned stops of one node after the other are one maintenance. Sessions that expire together have
+-- one cause, even if it is unknown.
 kept as (
     select
         summed_trees.root_event_key,

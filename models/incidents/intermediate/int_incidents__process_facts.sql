@@ -14,7 +14,7 @@ session_expiries as (
     select * from {{ ref('fct_session_expiries') }}
 ),
 
--- A dead process is away until the next one on its node is ready.
+-- After a process dies, its node is down until the next process is ready.
 ended as (
     select
         *,
@@ -49,7 +49,7 @@ final as (
         }}
     from process_stalls
     union all
-    -- A shorter collection harms nobody by itself.
+    -- A shorter collection does no harm by itself.
     select
         {{
             incident_fact(

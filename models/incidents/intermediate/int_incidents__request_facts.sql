@@ -21,7 +21,7 @@ placed as (
 ),
 
 final as (
-    -- Nothing but the end of the process unties it.
+    -- A deadlock lasts until its process ends.
     select
         {{
             incident_fact(

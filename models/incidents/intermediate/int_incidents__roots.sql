@@ -21,7 +21,7 @@ beginnings as (
     left anti join causes on events.event_key = causes.event_key
 ),
 
--- From the first causes down to their last effects, however many steps that are.
+-- From the first causes down to their last effects, over any number of steps.
 reached as (
     select
         event_key,
@@ -35,7 +35,8 @@ reached as (
     inner join causes on reached.event_key = causes.cause_event_key
 ),
 
--- Events that caused each other in a circle would hang on no beginning; the rules allow none (tests/python/test_causes.py).
+-- Events that caused each other in a circle would have no root; the rules allow none
+-- (tests/python/test_causes.py).
 final as (
     select
         events.event_key,

@@ -14,7 +14,7 @@ partitions as (
     select * from {{ ref('dim_partitions') }}
 ),
 
--- One replica more out of sync, and one less.
+-- One more replica out of sync when a window begins, one less when it ends.
 turns as (
     select
         cluster_id,
@@ -155,7 +155,7 @@ summed as (
         max(cluster_id) as cluster_id,
         max(cluster_incarnation) as cluster_incarnation,
         max(is_planned) filter (where is_root) as is_maintenance,
-        -- An hour of growth begins before what it shows.
+        -- A row of hourly growth begins at the full hour, before the growth itself.
         min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
         case
             when count_if(ended_at is null and (is_harm or is_planned)) = 0

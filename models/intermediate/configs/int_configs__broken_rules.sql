@@ -34,7 +34,7 @@ held as (
     having count(*) = max(terms_of_alternative)
 ),
 
--- Where several hold, all of them say why.
+-- If several alternatives hold, the settings of all of them are listed.
 final as (
     select
         cluster_id,

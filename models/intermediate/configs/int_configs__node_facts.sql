@@ -8,7 +8,7 @@ brokers as (
     select * from {{ ref('int_configs__of_brokers') }}
 ),
 
--- What clients of any node meet has no node.
+-- The broker settings that limit clients have no node.
 reported as (
     select
         cluster_id,

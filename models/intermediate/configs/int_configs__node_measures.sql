@@ -102,7 +102,7 @@ partitions_per_node as (
 ),
 
 -- One row per count of the partitions that a node leads.
--- Where nobody sampled it: the partitions that a node leads at the end of the logs.
+-- If nobody sampled it: the partitions that the node leads at the end of the logs.
 leaders_per_node as (
     select
         cluster_id,

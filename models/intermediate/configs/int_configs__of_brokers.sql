@@ -27,7 +27,7 @@ named as (
         coalesce(offsets[setting], byte_offset) as byte_offset,
         concat('@broker.', setting) as setting,
         value,
-        -- What a client meets is the narrowest of all brokers.
+        -- Clients are limited by the narrowest value of all brokers.
         if(setting in ('group.min.session.timeout.ms', 'message.max.bytes'), 1, -1)
         * try_cast(value as double) as narrowness
     from exploded

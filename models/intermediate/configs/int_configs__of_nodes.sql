@@ -14,7 +14,7 @@ last_releases as (
     {{ latest_per('releases', ['cluster_id', 'node_id'], 'run_number desc') }}
 ),
 
--- Of a node whose configuration is not in the evidence the rules that need none are left.
+-- For a node whose configuration is not in the evidence, only rules that need none are checked.
 unprinted as (
     select
         node_facts.cluster_id,

@@ -28,7 +28,7 @@ owned as (
             end
         ) as node_id,
         nullif(nullif(settings['client.id'], ''), 'null') as client_id,
-        -- A client prints its settings before it has an id to print.
+        -- A client prints its settings before it prints its id.
         found_at + interval 5 seconds as named_at
     from kinds
     where owner_kind <> 'other'
@@ -38,8 +38,8 @@ written as (
     {{ with_owner('owned', at='named_at') }}
 ),
 
--- The consumer of ZooKeeper has an id of its own besides its client.id, of its group and either its consumer.id or what it
--- finds at its start.
+-- A ZooKeeper consumer has an id of its own besides its client.id: its group and either its
+-- consumer.id or a part that it generates at start.
 named as (
     select
         * except (client_id, owner, process_name, has_several_clients, named_at),

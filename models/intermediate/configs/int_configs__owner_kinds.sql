@@ -2,7 +2,7 @@ with printed as (
     select * from {{ ref('int_configs__printed') }}
 ),
 
--- Whose settings they are, by those that only its kind has.
+-- The kind of the owner, from settings that only that kind has.
 final as (
     select
         *,

@@ -12,7 +12,8 @@ with samples as (
         and value >= 0
 ),
 
--- Of threads a whole hour counts, for each is busy now and then, and the least idle sample shows it; of a queue its longest.
+-- Threads are judged by the whole hour, because each is busy now and then, with the least idle
+-- sample as evidence; a queue by its longest sample.
 grouped as (
     select
         cluster_id,

@@ -44,7 +44,7 @@ issue_numbers as (
     from issues
 ),
 
--- A few hundred issues and a hundred releases, each with each.
+-- A few hundred issues times a hundred releases.
 compared as (
     select
         numbered.kafka_version,
@@ -67,7 +67,7 @@ final as (
         issue_id,
         mode,
         component,
-        -- Of an issue whose first release no source names, all before the fix are suspect.
+        -- If no source names the first affected release, all releases before the fix are suspect.
         confidence <> 'verified' or first_affected is null as is_suspect
     from compared
     where

@@ -41,7 +41,7 @@ release_issues as (
     group by affected.kafka_version, affected.mode
 ),
 
--- The issues of a release as it is run.
+-- The issues of a release in the mode in which it runs.
 by_mode as (
     select
         release_issues.kafka_version,

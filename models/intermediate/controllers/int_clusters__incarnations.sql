@@ -32,9 +32,10 @@ compared as (
     from terms
 ),
 
--- An epoch is never given twice in one life of ZooKeeper's or the quorum's state (a cluster that moves from one to the other
--- counts again, and lives on). One lower by one is only a clock that runs behind; the same epoch again within a minute is the
--- same election, logged twice.
+-- Within one incarnation of ZooKeeper's or the quorum's state no epoch is given twice (a cluster
+-- that migrates from one to the other counts from the start, and lives on). An epoch lower by one
+-- only means a clock that runs behind; the same epoch again within a minute is the same election,
+-- logged twice.
 begun as (
     select
         cluster_id,

@@ -29,8 +29,8 @@ expiries as (
         tenures.controller_epoch
 ),
 
--- The first of the things that can end a term. A node that says, or shows by its writes, that it continued after another was
--- elected ended when it stopped acting.
+-- A term ends with the first event that can end it. If the node logs that it continued after
+-- another was elected, or its writes show it, its term ends when it stops acting as controller.
 final as (
     select
         tenures.*,

@@ -21,7 +21,7 @@ incarnations as (
 ),
 
 -- Every line that names a controller together with its epoch; those of the elected node itself come first.
-sentence as (
+statements as (
     select
         cluster_id,
         node_id,
@@ -87,7 +87,7 @@ sentence as (
 
 -- One row per record that names a controller together with its epoch.
 claims as (
-    {{ placed('sentence') }}
+    {{ placed('statements') }}
 ),
 
 -- One row per epoch: the controller that the most trusted line names, from the first line of that trust on.

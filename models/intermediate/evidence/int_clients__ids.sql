@@ -23,8 +23,8 @@ ranked as (
     from grouped
 ),
 
--- Consumers of ZooKeeper and Streams clients, which take a new id at each start, print it all the time; other clients may
--- print theirs at their start alone.
+-- ZooKeeper consumers and Streams clients take a new id at each start and print it all the time;
+-- other clients may print theirs only at start.
 final as (
     select
         cluster_id,

@@ -37,7 +37,7 @@ lives as (
     group by cluster_id, process_name, life_number
 ),
 
--- A name holds until the next; the first holds for what was before it, too.
+-- An id holds until the next one; the first also holds for everything before it.
 final as (
     select
         *,

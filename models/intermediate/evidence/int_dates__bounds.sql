@@ -2,7 +2,8 @@ with coverage as (
     select * from {{ ref('int_logs__coverage') }}
 ),
 
--- Whole years, so that joins of BI tools find every day; a day out of its age is not given a calendar.
+-- Whole years, so that joins of BI tools find every day. Records dated before 2010 or after 2050 do
+-- not extend the calendar.
 final as (
     select
         date_trunc('year', greatest(min(event_date), date '2010-01-01')) as first_date,

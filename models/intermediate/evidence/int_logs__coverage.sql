@@ -45,7 +45,7 @@ counted as (
     {% endcall %}
 ),
 
--- Counts add up: what is held of a day stays, and what is new comes to it.
+-- Counts add up: new records are added to the counts that are stored for the day.
 final as (
     select
         cluster_id,

@@ -6,7 +6,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- A number decides the sort, and both windows need the same one.
+-- Hashed, so that a number decides the sort; both windows need the same order.
 hashed as (
     select
         *,

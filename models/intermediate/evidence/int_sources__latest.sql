@@ -25,7 +25,7 @@ latest as (
     ) }}
 ),
 
--- What was read of it adds up.
+-- Counts add up over all ingestions.
 summed as (
     select
         cluster_id,

@@ -10,7 +10,8 @@ placed as (
     {{ placed('consumer_events') }}
 ),
 
--- The tries of one rebalance follow each other, counted from 0; what comes after them belongs to it until the next.
+-- The attempts of one rebalance follow each other, numbered from 0; later records belong to it
+-- until the next rebalance.
 final as (
     select
         *,

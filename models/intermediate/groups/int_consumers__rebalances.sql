@@ -37,7 +37,7 @@ compared as (
         lag(started_at) over (
             partition by cluster_id, cluster_incarnation, member_id order by rebalance_number
         ) as previous_started_at,
-        -- After each try that did not succeed the consumer says so, before it tries again or gives up.
+        -- The consumer logs each failed attempt before it tries again or gives up.
         coalesce(is_given_up, false) or coalesce(failed_at >= ended_at, false) as is_failed
     from grouped
 ),

@@ -10,9 +10,9 @@ epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
--- One row per record, row or sample that names the coordinator of a group: the coordinator's
--- own records and its loads, clients, describes.
--- Who loads a partition coordinates all groups in it.
+-- One row per record, row or sample that names the coordinator of a group: the coordinator's own
+-- records and its loads, clients, describes.
+-- The node that loads a partition coordinates all groups in it.
 reported as (
     select
         sightings.cluster_id,

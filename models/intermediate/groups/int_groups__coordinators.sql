@@ -4,7 +4,7 @@ with claims as (
     select * from {{ ref('int_groups__coordinator_claims') }}
 ),
 
--- Claims of the same node that follow each other are one stretch.
+-- Consecutive claims of the same node are one stretch.
 numbered as (
     select
         *,

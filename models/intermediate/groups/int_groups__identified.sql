@@ -34,7 +34,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- How many partitions the topic of offsets has, by what is known of it.
+-- The number of partitions of the offsets topic, by its source: describes, settings, elections.
 described as (
     select
         cluster_id,
@@ -63,7 +63,8 @@ led as (
     group by cluster_id, cluster_incarnation
 ),
 
--- The setting counts when the topic is made; a partition beyond it shows that it was made otherwise.
+-- The setting applies when the topic is created; a higher partition shows that it was created
+-- differently.
 offsets_topics as (
     select
         incarnations.cluster_id,

@@ -42,7 +42,7 @@ sentence as (
         sampled_at as reported_at,
         cast(null as bigint) as lag
     from samples
-    -- An answer of Burrow is a row of its own; this is for those who scrape its exporter.
+    -- For those who scrape Burrow's exporter; Burrow's own answers are rows of their own.
     where
         metric = 'consumer_group_status'
         and source_kind <> 'burrow_json'

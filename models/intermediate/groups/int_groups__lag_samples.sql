@@ -47,7 +47,7 @@ measured as (
     group by cluster_id, source_kind, group_id, topic_name, partition_id, sampled_at
 ),
 
--- An exporter that gives the lag alone gives the end of the partition too.
+-- An exporter that has only the lag also has the end of the partition.
 sampled as (
     select
         measured.cluster_id,

@@ -47,7 +47,8 @@ compared as (
     from placed_in_windows
 ),
 
--- `now` of a window is when the next sample came; for the last one, the time of the source's last record.
+-- A window is judged (Burrow's `now`) when the next sample comes; the last one at the time of the
+-- source's last record.
 final as (
     select
         cluster_id,

@@ -18,7 +18,7 @@ steps as (
         member_id,
         members,
         reason,
-        -- A rebalance belongs to the generation that comes out of it.
+        -- A rebalance belongs to the generation that it produces.
         case
             when {{ has_role('ended_generation') }} then generation_id + 1
             when not {{ has_role(['member_join', 'member_departure', 'member_failure']) }}

@@ -5,7 +5,7 @@ with rebalances as (
 ended as (
     select
         *,
-        -- If no record of the group shows an assignment, the log lacks them, not the group.
+        -- If no record of the group shows an assignment, the log lacks assignments, not the group.
         case
             when not coalesce(is_not_stored, false)
                 then coalesce(

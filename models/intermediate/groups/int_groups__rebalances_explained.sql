@@ -55,8 +55,8 @@ grouped as (
     group by cluster_id, cluster_incarnation, group_id, group_incarnation, generation_id
 ),
 
--- One row per group, life and generation (or epoch, KIP-848): when its rebalance began, what
--- came of it, who said so.
+-- One row per group, life and generation (or epoch, KIP-848): when its rebalance began, how it
+-- ended, and who logged it.
 rebalances as (
     select
         *,
@@ -78,7 +78,7 @@ rebalances as (
     where evidence_count > 0
 ),
 
--- A pattern of `like` that is not the same for all rows is compiled for each.
+-- A `like` pattern that varies from row to row is compiled for each row.
 wordings as (
     select
         array_sort(collect_list(struct(
@@ -118,7 +118,7 @@ explained as (
             and rebalances.last_started_at <= runs.last_seen_at
 ),
 
--- Runs may touch in the record that ends one and begins the next.
+-- Two runs may share the record that ends one and begins the other.
 final as (
     {{
         latest_per(

@@ -15,7 +15,8 @@ shared as (
     )
 ),
 
--- Sockets of a process that ends are closed; what only fails may have waited for long.
+-- The sockets of a process that ends are closed; a request that only fails may have waited for
+-- long.
 final as (
     select
         *,

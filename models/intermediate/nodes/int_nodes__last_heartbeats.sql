@@ -10,8 +10,8 @@ timed as (
     select * from {{ ref('int_nodes__heartbeat_timeouts') }}
 ),
 
--- A broker is fenced when nothing has come from it for the time of its session: it died between its last heartbeat and the
--- next, and the middle is nearest.
+-- A broker is fenced when its session timeout passes without a heartbeat: it died between its last
+-- heartbeat and the next, and the midpoint is the best estimate.
 dated as (
     select
         runs.cluster_id,

@@ -32,7 +32,7 @@ minutes_with_starts as (
     group by cluster_id, node_id, date_trunc('minute', logged_at)
 ),
 
--- Nothing but the place of each event: they are many.
+-- Only the place of each event, because there are many.
 places as (
     select
         cluster_id,
@@ -43,7 +43,7 @@ places as (
     from node_events
 ),
 
--- A start makes two of the minute in which it falls.
+-- A start splits the minute in which it falls.
 numbered as (
     select
         places.*,

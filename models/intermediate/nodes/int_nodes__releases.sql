@@ -78,7 +78,8 @@ final as (
             when {{ release_numbers('kafka_version') }} >= array(4) then 'kraft'
             when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zk'
         end as mode,
-        -- What comes before the first record of a node, or without a time after its last, is its first or last run's.
+        -- Anything before a node's first record belongs to its first run; anything after its last,
+        -- or without a time, to its last run.
         case
             when lag(run_number) over (partition by cluster_id, node_id order by run_number) is null
                 then timestamp '1970-01-01 00:00:00'

@@ -96,10 +96,12 @@ described as (
 final as (
     select
         * except (is_over, last_line, evidence, evidence_count),
-        -- Null while the process runs: what reads these alone is as it was after each line that it writes.
+        -- Null while the process runs, so that readers of these columns alone see no change with
+        -- every line that it writes.
         if(is_over, last_seen_at, null) as fell_silent_at,
         if(is_over, last_line, null) as final_line,
-        -- The last sign of life is evidence too: of a process that was killed it is all there is.
+        -- The last sign of life is evidence too; for a process that was killed it is the only
+        -- evidence.
         concat(slice(coalesce(evidence, array()), 1, 9), array(last_line)) as evidence,
         coalesce(evidence_count, 0) + 1 as evidence_count
     from described

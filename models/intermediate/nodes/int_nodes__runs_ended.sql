@@ -10,9 +10,10 @@ losses as (
     select * from {{ ref('int_nodes__connection_losses') }}
 ),
 
--- A process that is killed says nothing; its sockets close at once, and its neighbours tell. Where a whole host is lost they
--- notice only when their requests time out, after 30 s at the earliest. Behind a longer silence what several lose at once
--- counts, else a connection that closes: idle ones do so, too.
+-- A process that is killed logs nothing, but its sockets close at once and its neighbours log that.
+-- If a whole host is lost, they notice only when their requests time out, after 30 s at the
+-- earliest. After a longer silence a loss that several nodes log at once counts first, then a
+-- closed connection, because idle ones are closed, too.
 missed as (
     select
         runs.cluster_id,

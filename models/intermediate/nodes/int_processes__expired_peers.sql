@@ -10,7 +10,8 @@ holes as (
     select * from {{ ref('int_processes__log_silences') }}
 ),
 
--- What ZooKeeper says next of a session that its client gives up: one that runs sees at once that the connection is closed.
+-- ZooKeeper's next record about a session that its client gave up: a running server sees at once
+-- that the connection is closed.
 answers as (
     select
         clients.cluster_id,

@@ -19,9 +19,10 @@ gc_events as (
     select * from {{ ref('stg_captures__gc_events') }}
 ),
 
--- Whatever a process writes, at whatever level, recognised or not, shows that it runs. Of what it wrote before the time from
--- which on silences are looked for, the last record counts: a minute and a second back, for a minute that has a record
--- after that tells nothing of those before.
+-- Every record shows that its process runs, whatever its level, recognised or not. Of the records
+-- before the time from which silences are looked for, only the last one counts. Those of the last
+-- 61 seconds are read one by one, because a minute only keeps its last record, which may lie after
+-- that time.
 signs as (
     select
         cluster_id,
@@ -46,7 +47,7 @@ signs as (
     where started_at is not null
 ),
 
--- A hole of a second has a new second behind it: two rows of each second are enough.
+-- After a silence of a second a new second begins: two rows of each second are enough.
 seconds as (
     select
         cluster_id,

@@ -28,7 +28,7 @@ heartbeat_times as (
     select * from {{ ref('int_nodes__heartbeat_timeouts') }}
 ),
 
--- A broker is fenced when nothing has come from it for the time of its session.
+-- A broker is fenced when its session timeout passes without a heartbeat.
 fenced as (
     select
         fencings.cluster_id,
@@ -47,7 +47,7 @@ fenced as (
             and fencings.broker_id = heartbeat_times.node_id
 ),
 
--- The leader of the quorum is replaced when a follower has fetched in vain for the time that is allowed.
+-- The leader of the quorum is replaced when a follower has fetched in vain for the fetch timeout.
 replaced as (
     select
         terms.cluster_id,
@@ -116,8 +116,8 @@ silent as (
             and missed.logged_at <= holes.resumed_at
 ),
 
--- Where the next word is that of a new process, the old one was dead; a start has lines before the one that says so. What a
--- process says of its stall itself is nearer.
+-- If the next record is from a new process, the old one was dead; a start logs other lines before
+-- the one that reports it. A process's own report of its stall is more exact.
 final as (
     select silent.*
     from silent

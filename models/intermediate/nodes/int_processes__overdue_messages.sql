@@ -8,7 +8,8 @@ owners as (
     select * from {{ ref('int_sessions__owned') }}
 ),
 
--- A follower gives its leader up after two thirds of the time after which the leader misses its followers.
+-- A follower gives up its leader after two thirds of the time after which the leader misses its
+-- followers.
 abandoned as (
     select
         losses.cluster_id,
@@ -75,14 +76,15 @@ final as (
         byte_offset,
         waited_ms,
         case
-            -- The client looks after two thirds of the timeout; while it connects, after the whole of it.
+            -- The client checks after two thirds of the timeout; while it connects, after the whole
+            -- timeout.
             when {{ has_role('session_timeout') }}
                 then
                     case
                         when waited_ms between timeout_ms and timeout_ms + 100 then 0
                         else waited_ms - timeout_ms * 2 div 3
                     end
-            -- A client without work looks at its requests as seldom as they may take.
+            -- An idle client may check its requests only once per request timeout.
             when {{ has_role('request_cancellation') }}
                 then if(waited_ms > allowed_ms * 2 + 100, waited_ms - allowed_ms, 0)
             when {{ has_role('quorum_majority_loss') }} then waited_ms - allowed_ms

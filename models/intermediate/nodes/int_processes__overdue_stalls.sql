@@ -6,7 +6,7 @@ holes as (
     select * from {{ ref('int_processes__log_silences') }}
 ),
 
--- A word comes at most 300 ms behind the silence: in the second in which it ended, or in the next.
+-- The message follows the silence within 300 ms: in the second in which it ended, or in the next.
 ended_holes as (
     select
         *,
@@ -16,7 +16,8 @@ ended_holes as (
     from holes
 ),
 
--- Late words count behind a silence as long as they are late; little lateness, where the silence began after the waiting.
+-- A message counts if the silence before it is about as long as the message is late; if it is less
+-- than `stall_ms` late, only if the silence began during the wait.
 final as (
     select
         late_words.cluster_id,

@@ -52,7 +52,8 @@ observed as (
         'memory_maps' as resource,
         cast(memory_maps as double) as value,
         cast(memory_maps_limit as double) as limit_value,
-        -- The system refuses a map to a process that has the most it may have, whatever memory is free.
+        -- The system refuses a map to a process that has reached its limit of maps, however much
+        -- memory is free.
         coalesce(memory_call = 'mmap', false)
         and coalesce(memory_maps >= memory_maps_limit - 10, true) as is_refused,
         memory_maps is null as is_doubtful,
@@ -108,7 +109,8 @@ observed as (
     from segments
 ),
 
--- A metric and its limit are two lines of one scrape; a record that says it is in several files.
+-- A metric and its limit are two lines of one scrape; a record that reports exhaustion may be in
+-- several files.
 sampled as (
     select
         cluster_id,

@@ -6,7 +6,8 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- Nothing but the end of its process unties a deadlock: in a later dump, the same threads of the same process show the same one.
+-- A deadlock lasts until its process ends: the same threads of the same process in a later dump
+-- show the same one.
 -- Threads that are known by name only may belong to another process.
 identified as (
     select

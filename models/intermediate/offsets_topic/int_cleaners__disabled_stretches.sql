@@ -11,7 +11,7 @@ placed_settings as (
     {{ placed('settings') }}
 ),
 
--- Each start prints the configuration; starts that say the same follow each other as one stretch.
+-- Each start prints the configuration; consecutive starts with the same setting are one stretch.
 numbered as (
     select
         *,

@@ -2,7 +2,8 @@ with stretches as (
     select * from {{ ref('int_cleaners__quiet_stretches') }}
 ),
 
--- The rhythm of the node's cleaner: how long, and over how many rolled segments, it was ever silent between two cleanings.
+-- The rhythm of the node's cleaner: its longest silence between two cleanings, and the most
+-- segments rolled during one.
 compared as (
     select
         *,

@@ -2,7 +2,7 @@ with stretches as (
     select * from {{ ref('int_cleaners__paced_stretches') }}
 ),
 
--- How often the cleaners of other nodes came by while this one was silent.
+-- How often the cleaners of other nodes ran while this one was silent.
 accompanied as (
     select
         stretches.cluster_id,

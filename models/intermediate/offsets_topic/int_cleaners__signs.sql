@@ -17,8 +17,9 @@ incarnations as (
 ),
 
 -- One row per thread dump of a broker.
--- A dump names no node; the threads that end waiting requests carry its id, from 0.9 on. A coordinator of groups tells a
--- broker from a KRaft controller, which has no cleaner, and from 0.8, where the cleaner is off unless asked for.
+-- A dump names no node, but from 0.9 on the threads that expire waiting requests carry its id. A
+-- coordinator of groups distinguishes a broker from a KRaft controller, which has no cleaner, and
+-- from 0.8, where the cleaner is off by default.
 dumps as (
     select
         cluster_id,

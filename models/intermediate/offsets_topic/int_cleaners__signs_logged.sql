@@ -67,7 +67,8 @@ turned as (
     from reported
 ),
 
--- A process that has started has a cleaner; it counts where the cleaner's own log does not say so.
+-- A process that has started has a cleaner; its start counts if the cleaner's own log does not
+-- report one.
 final as (
     select
         cluster_id,

@@ -27,7 +27,7 @@ lives as (
     from runs
 ),
 
--- The order to unload ends nothing: a load that is under way is finished first, by the same thread.
+-- An order to unload does not end a load that is under way: the same thread finishes it first.
 stepped as (
     select
         placed_events.*,

@@ -73,15 +73,16 @@ ended as (
     from loads
 ),
 
--- A start that the node then calls needless, because the partition is loaded, is none.
+-- A start that the node then calls needless, because the partition is already loaded, is not a
+-- load.
 needed as (
     select *
     from ended
     where not (is_skipped and outcome in ('cancelled', 'process_ended', 'open'))
 ),
 
--- One thread loads one partition after the other, in the order in which they are queued: of those that the end of the process
--- cut off it had begun with the first.
+-- One thread loads one partition after the other, in the order in which they are queued: of the
+-- loads that the end of the process cut off, it had begun only the first.
 final as (
     select
         *,

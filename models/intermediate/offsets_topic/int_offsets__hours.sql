@@ -23,7 +23,7 @@ before as (
     select * from {{ as_before() }}
 ),
 
--- One row per node and offsets partition: its last hour before.
+-- One row per node and offsets partition: its last hour before those that are made now.
 carried as (
     {{
         last_before(
@@ -250,8 +250,8 @@ followed as (
     )
 ),
 
--- Measures are compared with the end of the hour before; where that is not measured, with the first of their own hour. What
--- came and went in hours that nobody recorded belongs to none of them.
+-- A measured size is compared with that of the previous hour; if that was not measured, with the
+-- first of its own hour. Growth in hours without records is not attributed to any hour.
 measured as (
     select
         *,
@@ -294,7 +294,7 @@ grown as (
     {% endcall %}
 ),
 
--- Growth is summed from the beginning: a sum that slides is made again for each row.
+-- Growth is summed from the beginning, because Spark computes a sliding sum again for each row.
 summed as (
     select
         *,

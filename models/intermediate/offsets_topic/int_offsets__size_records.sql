@@ -21,7 +21,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- What each record says of the size: a cleaner prints MB, in the notation of its JVM's locale.
+-- The size that each record reports: a cleaner prints MB, in the notation of its JVM's locale.
 reported as (
     select
         cluster_id,

@@ -14,7 +14,8 @@ directory_entries as (
     select * from {{ ref('stg_captures__directory_entries') }}
 ),
 
--- A listing is the size of its segments; du counts indexes and blocks too, and is taken where there is nothing better.
+-- A listing gives the size of its segments; du also counts indexes and blocks, and is used only if
+-- there is nothing better.
 measures as (
     select
         cluster_id,

@@ -39,7 +39,7 @@ answered as (
     from placed
 ),
 
--- The logging of a process that stops may end before its roles do: then nothing speaks against a grant.
+-- A process that stops may end its log before its roles stop: then a grant is assumed.
 cut_off as (
     select runs.*
     from runs
@@ -52,8 +52,8 @@ cut_off as (
             and placed.logged_at <= runs.stopping_at + interval 1 minute
 ),
 
--- In KRaft a broker loses its leaders when it is fenced, and in a controlled shutdown when it asks for it and when it may
--- go: those that nobody can take then have none.
+-- In KRaft a broker loses its leaderships when it is fenced, and in a controlled shutdown when it
+-- asks for it and when it may go: partitions that nobody can take over are then without a leader.
 final as (
     select
         cluster_id,

@@ -10,7 +10,8 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- A leader that was elected as eligible shows that eligible replicas were kept before, too.
+-- A leader that was elected as an eligible replica shows that the cluster kept eligible replicas
+-- before, too.
 reported as (
     select
         cluster_id,

@@ -6,7 +6,7 @@ claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
--- Two nodes that each say of themselves that they lead the same epoch.
+-- Two nodes that each log that they themselves lead the same epoch.
 leaders as (
     select
         cluster_id,

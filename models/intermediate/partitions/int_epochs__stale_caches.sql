@@ -24,7 +24,8 @@ followed as (
     from missed
 ),
 
--- Whoever is still behind when the next epoch begins is behind without a break, though an older one may reach it meanwhile.
+-- A node that is still behind when the next epoch begins is behind without a break, even if an
+-- older epoch reaches it meanwhile.
 numbered as (
     select
         *,

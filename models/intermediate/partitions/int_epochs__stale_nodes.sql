@@ -6,7 +6,7 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- A request from a controller, or for a leader epoch, that its receiver knows to be over.
+-- A request from a controller, or for a leader epoch, that the receiver knows to be over.
 judged as (
     select
         cluster_id,

@@ -35,7 +35,7 @@ placed as (
     {{ placed('judged') }}
 ),
 
--- A fetcher that its own node stops has lost nothing.
+-- A fetcher that its own node stops has not failed.
 final as (
     select
         cluster_id,

@@ -16,9 +16,9 @@ in_sync as (
     select * from {{ ref('int_partitions__elections_in_sync') }}
 ),
 
--- One row per election of a replica that was not in sync but eligible: it has all that was
--- acknowledged (KIP-966).
--- The controller says it before the new leader, which may still be starting.
+-- One row per election of a replica that was not in sync but eligible: it has every acknowledged
+-- record (KIP-966).
+-- The controller logs it before the new leader does, which may still be starting.
 eligible as (
     select
         epochs.cluster_id,

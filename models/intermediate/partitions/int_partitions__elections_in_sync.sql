@@ -34,8 +34,8 @@ reported as (
     from claims
 ),
 
--- A replica can come back in sync without a new epoch: the leader of the time says so, or a word of that epoch that names
--- the set again.
+-- A replica can come back in sync without a new epoch: the leader of that epoch logs it, or a later
+-- record of the epoch lists the set again.
 final as (
     select
         epochs.cluster_id,

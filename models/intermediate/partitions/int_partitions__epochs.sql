@@ -16,8 +16,9 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- One row per topic, partition and leader epoch that a record names.
--- Where a cluster keeps eligible leader replicas, the last one in sync leaves the set too when it goes; else it stays in it.
+-- One row per topic, partition and leader epoch.
+-- If a cluster keeps eligible leader replicas, the last replica in sync also leaves the set when it
+-- goes; otherwise it stays in it.
 emptied as (
     select
         reported.* except (isr),
@@ -64,7 +65,8 @@ followed as (
     )
 ),
 
--- A describe names no epoch: it bears out the one that held when it was taken, by its leader. The first is enough.
+-- A describe names no epoch: it confirms the one that held when it was taken, by its leader. The
+-- first describe is enough.
 confirmed as (
     select
         followed.cluster_id,

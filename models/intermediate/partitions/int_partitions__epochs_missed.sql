@@ -90,10 +90,10 @@ awaited as (
             and assigned.leader_epoch = reached.leader_epoch
 ),
 
--- One row per partition, node and leader epoch that the node got more than five seconds late,
--- or never.
--- Propagation is not staleness: a control request that waits for five seconds does not wait for the network. In its term a
--- controller only misses what an older one still writes.
+-- One row per partition, node and leader epoch that the node got more than five seconds late, or
+-- never.
+-- Slow propagation is not staleness, but the network never delays a control request by five
+-- seconds. In its own term a controller only misses what an older one still writes.
 late as (
     select *
     from awaited
@@ -116,8 +116,8 @@ lives as (
     from runs
 ),
 
--- A process that ends takes its cache with it. A replica may have been taken off, or its topic deleted: that it was behind
--- is sure only where it got the epoch after all, or notes every partition.
+-- A process that ends loses its cache. A replica may have been removed, or its topic deleted: the
+-- node was certainly behind only if it got the epoch after all, or logs every partition.
 behind as (
     select
         late.*,

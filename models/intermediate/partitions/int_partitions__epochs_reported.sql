@@ -61,7 +61,8 @@ leaderless as (
         and coalesce(next_leader_epoch, leader_epoch + 2) = leader_epoch + 2
 ),
 
--- One row per epoch without a leader that follows from the end of its leader's leadership.
+-- One row per epoch without a leader that is derived from its previous leader's loss of its
+-- leaderships.
 lost as (
     select
         leaderless.cluster_id,
@@ -84,7 +85,7 @@ lost as (
             and leaderless.first_said_at < taken.lost_at
             and coalesce(
                 leaderless.next_said_at > taken.lost_at,
-                -- What is logged of the state before may lag behind.
+                -- Records about the previous state may be logged late.
                 leaderless.last_said_at - interval 2 seconds <= taken.lost_at
             )
     group by all
@@ -150,9 +151,9 @@ reported_and_derived as (
     from derived
 ),
 
--- One row per record that mentions a leader epoch, and per epoch that follows from the end of
--- a leader.
--- A znode may be read long after the election, when its in-sync set is another: it comes after those who were there.
+-- One row per record that mentions a leader epoch, and per derived epoch.
+-- A znode may be read long after the election, when its in-sync set has changed: it ranks below the
+-- records of the nodes involved.
 ranked as (
     select
         *,
@@ -167,8 +168,8 @@ ranked as (
     from reported_and_derived
 ),
 
--- Where records name different leaders, that of the latest controller holds: an older one may still speak after its term is
--- over.
+-- If records name different leaders, the latest controller's counts: an older one may still send
+-- orders after its term is over.
 final as (
     select
         cluster_id,

@@ -31,7 +31,7 @@ followed as (
     )
 ),
 
--- Up to 2.6 the next line of a leader that was refused says so, within its request to ZooKeeper.
+-- Up to 2.6 a leader that was refused says so in its next line, within its request to ZooKeeper.
 stood as (
     select *
     from followed

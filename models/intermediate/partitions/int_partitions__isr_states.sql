@@ -4,8 +4,9 @@ with statements as (
     select * from {{ ref('int_partitions__isr_statements') }}
 ),
 
--- A version names a state. Where none is printed, a leader's line is a state of its own, and the controller writes one
--- state per leader epoch: what it sends later in the same epoch is a copy that may be old.
+-- A version identifies a state. Without one, each leader's line is a state of its own, and the
+-- controller writes one state per leader epoch: what it sends later in the same epoch may be an old
+-- copy.
 named as (
     select
         *,
@@ -42,9 +43,10 @@ candidates as (
     group by all
 ),
 
--- One row per state of a partition of which a record lists the in-sync replicas: per version
--- where records print it, else per leader epoch and per line of a leader.
--- Where lines differ on a state, the leader's own words hold, then for a version the latest controller's, then the first.
+-- One row per state of a partition of which a record lists the in-sync replicas: per version where
+-- records print it, else per leader epoch and per line of a leader.
+-- If lines differ on a state, the leader's own counts, then for a version the latest controller's,
+-- then the first.
 states as (
     {{
         latest_per(

@@ -53,7 +53,8 @@ based as (
     )
 ),
 
--- Each change that names a leader, the old one too, raises the epoch by one (PartitionRegistration.merge).
+-- Each change that names a leader, even the old one, raises the epoch by one
+-- (PartitionRegistration.merge).
 counted as (
     select
         *,

@@ -24,7 +24,8 @@ deletions as (
     where state_after in ('NonExistentPartition', 'NotExists')
 ),
 
--- Releases differ in whether the partition or its replicas go first, and a broker that is away holds the deletion up.
+-- Releases differ in whether the partition or its replicas go first, and a broker that is down
+-- delays the deletion.
 deleted as (
     select stops.*
     from stops

@@ -43,7 +43,8 @@ reported as (
     from replicas
 ),
 
--- Before the first record of the replicas that record holds; without any, all replicas that were ever in sync.
+-- The first list of replicas also holds before it; without any list, all replicas that were ever in
+-- sync count.
 carried as (
     select
         cluster_id,
@@ -86,7 +87,7 @@ carried as (
         )
 ),
 
--- One row per state of a partition: who holds it and who of them is in sync.
+-- One row per state of a partition: its replicas, and which of them are in sync.
 replication as (
     select
         *,
@@ -111,7 +112,7 @@ lagging as (
     from replication
 ),
 
--- States that follow each other with the same replica out of sync are one stretch.
+-- Consecutive states with the same replica out of sync are one stretch.
 numbered as (
     select
         *,

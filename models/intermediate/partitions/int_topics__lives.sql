@@ -26,7 +26,8 @@ by_id as (
     group by cluster_id, cluster_incarnation, topic_name, topic_id
 ),
 
--- Before topics had ids, a partition that leaves the state "new" on the controller is the only sign of a birth.
+-- Before topics had ids, a partition that leaves the state "new" on the controller is the only sign
+-- that the topic was created.
 by_state as (
     select
         placed.cluster_id,
@@ -71,7 +72,7 @@ numbered as (
     from births
 ),
 
--- The first life needs no row: what is in no other belongs to it.
+-- The first life needs no row: whatever is in no other life belongs to it.
 final as (
     select * from numbered
     where life_number > 1

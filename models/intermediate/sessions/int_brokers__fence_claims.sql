@@ -44,7 +44,8 @@ claims as (
         placed.byte_offset
 ),
 
--- A controller that was frozen says that brokers time out before it learns that its term is over: nothing was fenced.
+-- A controller that was frozen logs that brokers time out before it learns that its term is over:
+-- nothing was fenced.
 final as (
     select
         cluster_id,

@@ -33,8 +33,9 @@ compared as (
     )
 ),
 
--- A broker is fenced more than once in an epoch if it comes back in between, and every controller prints every record, after each of
--- its starts again: lines without an unfencing between them are one fencing.
+-- A broker is fenced several times in one epoch if it comes back in between. Every controller
+-- prints every record, and again after each of its starts: lines without an unfencing between them
+-- are one fencing.
 numbered as (
     select
         *,
@@ -64,7 +65,8 @@ lines as (
     where is_fencing
 ),
 
--- Each announcement is of one fencing: the one that its controller prints next, and another's only where that is missing.
+-- Each announcement belongs to one fencing: the one that its controller prints next, or another
+-- controller's if that is missing.
 announced as (
     select
         claims.cluster_id,
@@ -103,7 +105,8 @@ announced as (
         claims.byte_offset
 ),
 
--- Real is what a controller announced, and what a controller that had read the log before prints for the first time.
+-- A fencing is real if a controller announced it, or if a controller that had read the log before
+-- prints it for the first time.
 reported as (
     select
         lines.cluster_id,

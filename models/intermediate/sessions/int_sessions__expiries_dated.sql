@@ -6,8 +6,8 @@ membership_events as (
     select * from {{ ref('stg_logs__membership_events') }}
 ),
 
--- Without ZooKeeper's own log, the controller's word that the broker is gone is the nearest to the expiry; without that,
--- the last contact plus the timeout.
+-- Without ZooKeeper's own log, the controller's record that the broker is gone is the closest to
+-- the expiry; without that, the last contact plus the timeout.
 removals as (
     select
         cluster_id,

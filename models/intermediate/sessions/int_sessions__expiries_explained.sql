@@ -38,7 +38,7 @@ waiting as (
             and ended.expired_at < stops.ended_at
 ),
 
--- A process that ended without a word, and whose end lies before the expiry, is its cause.
+-- A process that ended without a shutdown before the expiry is its cause.
 deaths as (
     select
         waiting.cluster_id,
@@ -113,8 +113,9 @@ sessions as (
             and ended.expired_at = led.expired_at
 ),
 
--- A cause reaches into the time from the last contact to the expiry; if the last contact is unknown, one timeout and a
--- half before the expiry (it is due at the server's next tick), or 15 seconds if the timeout is unknown.
+-- A cause overlaps the time from the last contact to the expiry; if the last contact is unknown,
+-- one and a half timeouts before the expiry (it is due at the server's next tick), or 15 seconds if
+-- the timeout is unknown.
 windows as (
     select
         sessions.*,
@@ -124,7 +125,8 @@ windows as (
             sessions.expired_at
             - make_dt_interval(0, 0, 0, coalesce(sessions.timeout_ms, 10000) * 1.5 / 1000)
         ) as since_at,
-        -- The client's pings leave a third of the timeout: half of it without the process is too much.
+        -- The client's pings leave a third of the timeout: a process that stops for half of it is
+        -- too late.
         coalesce(sessions.timeout_ms, 6000) div 2 as min_standstill_ms
     from sessions
     left join owners
@@ -165,7 +167,7 @@ stopped as (
     group by windows.cluster_id, windows.owner, windows.session_id, windows.expired_at
 ),
 
--- What is left, where the client says in time that it hears nothing.
+-- Sessions whose client logs that it hears nothing from the server.
 unheard as (
     select
         cluster_id,

@@ -30,8 +30,8 @@ brokers as (
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 
--- A client is back with the next session of its process. It may have begun before the old one expired, where the process was
--- started again, but not before the old one could begin to time out.
+-- A client is back with the next session of its process. After a restart that session may begin
+-- before the old one expired, but not before the old one could begin to time out.
 clients as (
     select
         ended.cluster_id,

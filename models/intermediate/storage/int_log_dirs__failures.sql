@@ -6,7 +6,7 @@ recoveries as (
     select * from {{ ref('int_logs__recoveries') }}
 ),
 
--- What was being recovered when the directory failed, where no record names a partition.
+-- Partitions that were being recovered when the directory failed, if no record names a partition.
 in_hand as (
     select
         failures.cluster_id,

@@ -26,7 +26,7 @@ by_dir as (
     from events
 ),
 
--- What a failed directory makes the node say comes within a minute of the line before.
+-- Records about one failure of a directory follow each other within a minute.
 marked as (
     select
         *,

@@ -2,7 +2,8 @@ with events as (
     select * from {{ ref('stg_logs__recovery_events') }}
 ),
 
--- A log is recovered until it is loaded; when the node begins to load its logs again, or has loaded all, none is left.
+-- A recovery lasts until the log is loaded; it is also over when the node has loaded all logs or
+-- begins to load them again.
 followed as (
     select
         *,

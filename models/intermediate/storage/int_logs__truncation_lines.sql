@@ -2,7 +2,8 @@ with events as (
     select * from {{ ref('stg_logs__truncation_events') }}
 ),
 
--- The line before that says why, and the one that says where the log ended; nothing is appended between it and the cut.
+-- The previous lines that say why and where the log ended; nothing is appended between the latter
+-- and the cut.
 reported as (
     select
         *,

@@ -27,7 +27,7 @@ started as (
     from recovery_events
 ),
 
--- Logs that are made later are loaded too, and say so.
+-- Logs that are created later are loaded too, and log that.
 bounded as (
     select
         *,

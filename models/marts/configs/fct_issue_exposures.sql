@@ -29,7 +29,8 @@ by_release as (
         and affected.mode in ('both', coalesce(releases.mode, affected.mode))
 ),
 
--- A release that does not have the issue shows the same signs for another reason; one that is not known may have it.
+-- A release that does not have the issue shows the same signs for another reason; an unknown
+-- release may have it.
 exposed as (
     select
         cluster_id,
@@ -54,8 +55,8 @@ exposed as (
     where releases.kafka_version is null
 ),
 
--- One row per run of a process on a node and known issue that its release has, or that its
--- records show where the release is not known.
+-- One row per run of a process on a node and known issue that its release has, or that its records
+-- show if the release is unknown.
 exposures as (
     select
         exposed.cluster_id,

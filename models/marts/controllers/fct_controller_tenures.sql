@@ -18,7 +18,7 @@ ordered as (
     group by cluster_id, cluster_incarnation, controller_epoch
 ),
 
--- Until when the node acted as controller, in its own words.
+-- Until when the node acted as controller, according to its own log.
 measured as (
     select
         tenures.*,

@@ -38,7 +38,8 @@ unowned as (
         )
 ),
 
--- Who failed to take his share may do so a little before the others give up what they held in his place.
+-- A consumer may fail to take its share shortly before the others release what they held in its
+-- place.
 failures as (
     select
         unowned.cluster_id,

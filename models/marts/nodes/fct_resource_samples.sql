@@ -25,7 +25,7 @@ final as (
             when 'threads' then 'nproc'
             else if(resource like 'sockets%', 'nofile', null)
         end as limit_name,
-        -- What the segments need is not what the process has mapped.
+        -- The maps that the segments need are not the maps that the process has.
         is_refused
         or coalesce(value >= limit_value and resource <> 'segment_maps', false) as is_exhausted,
         evidence,

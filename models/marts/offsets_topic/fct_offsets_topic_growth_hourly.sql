@@ -14,7 +14,7 @@ hours as (
     where {{ since('hour_at') }}
 ),
 
--- One row per node and hour with a surge: the middle of what its offsets partitions grew by.
+-- One row per node and hour with a surge: the median growth of its offsets partitions.
 siblings as (
     select
         cluster_id,
@@ -28,7 +28,7 @@ siblings as (
     group by cluster_id, cluster_incarnation, node_id, hour_at
 ),
 
--- One row per surge: what the replicas on other nodes grew by.
+-- One row per surge: the growth of the replicas on other nodes.
 replicas as (
     select
         surges.cluster_id,
@@ -48,7 +48,8 @@ replicas as (
     group by all
 ),
 
--- A day of a partition's past, and no older than a week before it, for the hours of partitions that surge.
+-- The highest growth of a partition in the week that ends a day before each hour, for partitions
+-- with a surge.
 past as (
     select
         cluster_id,
@@ -68,8 +69,9 @@ past as (
     )
 ),
 
--- One row per surge, with what its growth is compared with: its siblings on the node, its replicas on other nodes, its own past.
--- The middle of what the other replicas grew by; of two, the lower.
+-- One row per surge, with what its growth is compared with: its siblings on the node, its replicas
+-- on other nodes, its own past.
+-- Of the other replicas, the median growth; of two, the lower.
 compared as (
     select
         surges.*,

@@ -10,7 +10,7 @@ epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
--- Only who was behind at some time: for all others both are the same.
+-- Only nodes that were ever behind: for all others both epochs are the same.
 pairs as (
     select distinct
         cluster_id,
@@ -60,8 +60,8 @@ changes as (
             and pairs.term_epoch <=> reached.term_epoch
 ),
 
--- One row per partition, node that was behind at some time, and change of the stored leader
--- epoch or of the one that the node had.
+-- One row per partition, node that was ever behind, and change of the stored leader epoch or of the
+-- one that the node had.
 cached_epochs as (
     select
         changes.*,

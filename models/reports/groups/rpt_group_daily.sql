@@ -14,7 +14,7 @@ coordinators as (
     select * from {{ ref('fct_group_coordinators') }}
 ),
 
--- A day without a record of the cluster is not known, and never a day without a rebalance.
+-- A day without a record of the cluster is unknown, not a day without rebalances.
 covered_days as (
     select distinct
         cluster_id,

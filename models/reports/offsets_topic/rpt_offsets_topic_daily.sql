@@ -12,7 +12,8 @@ coordinator_loads as (
     where topic_name = '__consumer_offsets'
 ),
 
--- Each hour's share of the outages that hold in it, at most the whole hour; an outage without an end holds on.
+-- Each hour's share of the outages that overlap it, at most the whole hour; an outage without an
+-- end continues.
 stopped as (
     select
         hours.offsets_topic_growth_key,

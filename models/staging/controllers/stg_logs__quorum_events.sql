@@ -10,7 +10,8 @@ final as (
         {{ field('new_quorum_epoch', 'int') }} as new_quorum_epoch,
         case
             when {{ has_role('kraft_controller_activation') }} then node_id
-            -- A leader prints its own id; a release that does not still writes the line itself.
+            -- A leader prints its own id; in a release that does not print it, the writer is the
+            -- leader.
             when
                 {{ field('quorum_state') }} like 'Leader%'
                 then coalesce({{ field('quorum_leader', 'int') }}, node_id)

@@ -8,8 +8,8 @@ nodes as (
     select * from {{ ref('base_sources__nodes') }}
 ),
 
--- Sorted, so that a reader of one kind of row finds them together and skips the rest. What a capture's own text does not say of its
--- node may have become known after it was read.
+-- Sorted, so that a query for one kind of row reads few row groups. A node that the capture's own
+-- text does not name may have become known after it was read.
 final as (
     select
         capture_rows.cluster_id,

@@ -10,8 +10,8 @@ with events as (
     select * from {{ ref('base_logs__events') }}
 ),
 
--- Sorted, so that a reader of a few event types finds them together and skips the rest: by one number, 20 bits of the type
--- above the milliseconds, for rows that a number orders are sorted without being looked at.
+-- Sorted, so that a query for a few event types reads few row groups: by one number, 20 bits of the
+-- type's hash above the milliseconds, because Spark sorts by a number without looking at the rows.
 final as (
     select
         cluster_id,

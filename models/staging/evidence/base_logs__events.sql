@@ -31,10 +31,11 @@ recognised as (
         and event_type in (select event_type from event_types where not is_noise)
 ),
 
--- The same text twice in one file is two events; in two files of one node it is one event, seen twice. Lines are compared
--- with those of their own cluster, time and day alone, so a reader of some of these reads no others: its conditions reach the
--- records. The hash comes first, for a sort that a number decides is several times as fast as one that begins with equal
--- texts. Both windows need the same order, so the wide rows are sorted once.
+-- The same text twice in one file is two events; in two files of one node it is one event, seen
+-- twice. Lines are compared only within their cluster, time and day, so that filters on these reach
+-- the records and a query for some of them reads no others. The hash comes first, because a sort
+-- that a number decides is several times as fast as one that begins with equal texts. Both windows
+-- need the same order, so the wide rows are sorted once.
 numbered as (
     select
         *,

@@ -8,7 +8,7 @@ nodes as (
     select * from {{ ref('base_sources__nodes') }}
 ),
 
--- What a file's own text does not say of its node may have become known after it was read.
+-- A node that the file's own text does not name may have become known after it was read.
 named as (
     select
         metric_samples.cluster_id,

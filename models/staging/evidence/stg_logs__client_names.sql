@@ -2,8 +2,8 @@ with records as (
     select * from {{ source('bronze', 'log_records') }}
 ),
 
--- Only what a process says of itself: a prefix that names the client, or the settings that it prints. A broker's line may
--- name any client, but behind a prefix that names the broker.
+-- Only what a process says of itself: a prefix that names the client, or the settings that it
+-- prints. A broker's line may name any client, but its prefix names the broker.
 named as (
     select
         cluster_id,

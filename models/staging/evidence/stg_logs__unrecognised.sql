@@ -12,7 +12,8 @@ final as (
         logged_at,
         level,
         logger,
-        -- Apart from numbers, the same words are the same shape; text after the first 300 letters rarely distinguishes two.
+        -- Apart from numbers, the same words are the same shape; text after the first 300
+        -- characters rarely distinguishes two.
         left(translate(body, '0123456789', ''), 300) as shape
     from records
     where outcome = 'unrecognised' and {{ in_built_clusters() }}

@@ -5,7 +5,7 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        -- When a thread that it runs in logs that a consumer gave up, only the exception names the consumer.
+        -- If another thread logs that a consumer gave up, only the exception names the consumer.
         coalesce(
             {{ field('member_id') }},
             substring_index({{ field('exception_message') }}, ' can', 1)

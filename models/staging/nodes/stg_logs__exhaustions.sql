@@ -4,7 +4,8 @@ with records as (
     select * from {{ source('bronze', 'log_records') }}
 ),
 
--- The words are the JVM's and the system's: they are in any message, and in the traces below it.
+-- The wording is the JVM's and the system's: it appears in any message, and in the stack traces
+-- below it.
 final as (
     select
         cluster_id,
@@ -27,7 +28,7 @@ final as (
     from records
     where
         {{ in_built_clusters() }}
-        -- One without a time belongs to its day.
+        -- A record without a time belongs to its day.
         and ({{ since('logged_at') }} or (logged_at is null and {{ since('event_date') }}))
         and coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
         and (

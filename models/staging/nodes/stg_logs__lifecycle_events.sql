@@ -5,10 +5,10 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        -- A KRaft node says it for each of its roles, a broker once.
+        -- A KRaft node logs it for each of its roles, a broker once.
         case
             when {{ has_role('node_start') }} then 'starting'
-            -- The first word of a KRaft broker, before the server says that it starts.
+            -- The first line of a KRaft broker, before the server logs that it starts.
             when {{ has_role('broker_state') }} and {{ field('state_after') }} = 'STARTING'
                 then 'starting'
             when {{ has_role('node_ready') }} then 'started'

@@ -7,7 +7,7 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
-        -- What the leader is about to do, what was done, and that it was not.
+        -- What the leader is about to do, what was stored, and what was refused.
         case
             when {{ has_role('isr_proposal') }} then 'proposed'
             when {{ has_role('isr_rejection') }} then 'rejected'

@@ -7,7 +7,8 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
-        -- The controller's own words, the leader's and the followers', requests, and what was merely cached.
+        -- Records of the controller, the leader and the followers, requests, and metadata that was
+        -- merely cached.
         case
             when {{ has_role('controller_decision') }} then 'controller'
             when {{ has_role('leader_start') }} then 'leader'
@@ -15,8 +16,8 @@ final as (
             when {{ has_role(['metadata_receipt', 'metadata_order']) }} then 'metadata'
             else 'request'
         end as claim_kind,
-        -- What the controller says of its own orders, wherever it logs them; until 2.5 a leader speaks in server.log, and
-        -- without the in-sync set that it names in state-change.log since.
+        -- The controller's records of its own orders, wherever it logs them; until 2.5 a leader
+        -- logs in server.log, without the in-sync set that it has listed in state-change.log since.
         case
             when
                 {{ has_role(['controller_decision', 'leader_and_isr_order', 'metadata_order']) }}

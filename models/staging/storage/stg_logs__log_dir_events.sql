@@ -31,7 +31,7 @@ final as (
             'offline_partitions',
             'disk_stop',
         ]) }}
-        -- Up to 0.11 a broker says it with the error of a request.
+        -- Up to 0.11 a broker reports it with the error of a request.
         or (
             {{ has_role('request_error') }}
             and (

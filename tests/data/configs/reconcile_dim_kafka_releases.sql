@@ -1,4 +1,5 @@
--- The order of the releases' numbers is that of the seed, and each release has a place in it.
+-- The releases, ordered by number, are in the order of the seed, and each release has a place in
+-- it.
 with mart_rows as (
     select * from {{ ref('dim_kafka_releases') }}
 ),

@@ -1,5 +1,6 @@
--- Rules of one setting that is printed in whole configurations of brokers, found without the rules as data: a node is found
--- to break them if one of its printed configurations has the value, or its longest pause is no shorter.
+-- Rules of a single setting in complete broker configurations, found without the rules as data: a
+-- node breaks them if one of its printed configurations has the value, or its longest pause is no
+-- shorter.
 with configs as (
     select * from {{ ref('stg_logs__configs') }}
 ),

@@ -1,5 +1,5 @@
--- Of each run that prints its release: the issues of the seed whose affected range, as the seed states it in releases, holds
--- that release, counted by the place of the releases in their order. The model compares numbers and lines of fixes instead.
+-- For each run that prints its release: the issues of the seed whose affected range contains that
+-- release, by the order of the releases. The model compares numbers and lines of fixes instead.
 with runs as (
     select * from {{ ref('int_nodes__releases') }}
 ),
@@ -16,7 +16,8 @@ mart_rows as (
     select * from {{ ref('fct_issue_exposures') }}
 ),
 
--- Ranges are contiguous only where one line was fixed: of others the lines before the highest have fixed releases inside.
+-- Ranges are contiguous only if one line was fixed; otherwise the lines before the highest have
+-- fixed releases inside.
 ranges as (
     select
         issues.issue_id,

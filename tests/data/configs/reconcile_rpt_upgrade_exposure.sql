@@ -1,4 +1,5 @@
--- Of each step the issues before, less those fixed, and the new ones, are the issues after; and there is a step to each later release.
+-- In each step the issues before, minus the fixed ones, plus the new ones, are the issues after;
+-- and there is a step to each later release.
 with report as (
     select * from {{ ref('rpt_upgrade_exposure') }}
 ),

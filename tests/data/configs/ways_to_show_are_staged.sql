@@ -1,4 +1,5 @@
--- Event types that show known issues, of which bronze has records of nodes but stg_logs__issue_symptoms has none: its list lacks them.
+-- Event types that show known issues and of which bronze has records of nodes, but
+-- stg_logs__issue_symptoms has none: its list lacks them.
 with predicates as (
     select distinct event_type
     from {{ ref('known_issue_evidence') }}

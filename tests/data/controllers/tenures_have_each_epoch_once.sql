@@ -1,4 +1,4 @@
--- An epoch of the controller, or of the quorum's leader, is given once in one incarnation.
+-- Each epoch of the controller, or of the quorum's leader, is given only once in one incarnation.
 with tenures as (
     select * from {{ ref('fct_controller_tenures') }}
 ),

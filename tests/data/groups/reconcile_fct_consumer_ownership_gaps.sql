@@ -1,4 +1,4 @@
--- In a gap nobody takes the partition, and each gap begins where its last owner gave it up.
+-- In a gap nobody takes the partition, and each gap begins when its last owner released it.
 with ownerships as (
     select * from {{ ref('int_consumers__ownerships') }}
 ),

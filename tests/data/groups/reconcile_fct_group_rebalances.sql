@@ -1,4 +1,5 @@
--- Each generation that a coordinator began is one row, and so is each first try of a ZooKeeper consumer.
+-- Each generation that a coordinator began is one row, and so is each first attempt of a ZooKeeper
+-- consumer.
 with group_events as (
     select * from {{ ref('stg_logs__group_events') }}
 ),
@@ -39,7 +40,7 @@ expected as (
     group by cluster_id
 ),
 
--- Generations of a group that was made again have their numbers twice.
+-- Generation numbers repeat when a group is created again.
 begun_rows as (
     select
         cluster_id,

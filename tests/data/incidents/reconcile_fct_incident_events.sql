@@ -1,4 +1,4 @@
--- No harm is left out of the incidents, and none is in two.
+-- Each harmful event is in exactly one incident.
 with events as (
     select * from {{ ref('int_incidents__events') }}
 ),

@@ -1,5 +1,5 @@
--- Every load that a node says it completed or failed is one row with that outcome; a line that confirms one already read, or
--- that comes after the partition was unloaded, may add none.
+-- Every load that a node logs as completed or failed is one row with that outcome; a line that
+-- confirms an earlier one, or that comes after the partition was unloaded, may add none.
 with source_rows as (
     select * from {{ ref('stg_logs__coordinator_load_events') }}
 ),

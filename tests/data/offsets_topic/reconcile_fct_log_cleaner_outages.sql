@@ -1,5 +1,6 @@
--- Every death that a cleaner thread reports with its exception, and every partition that is given up, stands in an outage,
--- unless its process was stopping: no node has fewer such lines in its outages than outages, none has outages without lines.
+-- Every death that a cleaner thread reports with its exception, and every partition that is given
+-- up, is part of an outage, unless its process was stopping: no node has fewer such lines in its
+-- outages than outages, and none has outages without lines.
 with source_rows as (
     select * from {{ ref('stg_logs__cleaner_events') }}
 ),

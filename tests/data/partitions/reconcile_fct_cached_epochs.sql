@@ -1,4 +1,5 @@
--- Whoever missed an epoch has both sides: each epoch of the partition, and each that the node's own log has.
+-- A node that missed an epoch has rows for both sides: each epoch of the partition, and each in the
+-- node's own log.
 with missed as (
     select * from {{ ref('int_partitions__epochs_missed') }}
 ),

@@ -1,6 +1,7 @@
--- What other facts and lines say of the gaps: epochs are skipped where those of elections or tenures jump; an epoch has two owners
--- where lines name two; each refusal for an old epoch of the controller is evidence of a gap, and a node is behind in a partition
--- where its cached epochs are or where it was refused.
+-- Compares the gaps with other facts and lines: epochs are skipped where those of elections or
+-- tenures jump; an epoch has two owners if lines name two; each refusal of an old controller epoch
+-- is evidence of a gap, and a node is behind on a partition if its cached epochs are, or if it was
+-- refused.
 with elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),

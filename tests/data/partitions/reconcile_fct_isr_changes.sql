@@ -1,5 +1,6 @@
--- Each in-sync set that a leader says was stored, and that is not the one it said before, is what a change led to; and each change
--- begins with what the change before left, unless it says that one is missing.
+-- Each in-sync set that a leader logs as stored, and that differs from the one it logged before, is
+-- the result of a change; and each change begins with the result of the previous one, unless it
+-- warns that one is missing.
 with stored_sets as (
     select * from {{ ref('stg_logs__isr_changes') }}
     where statement_kind = 'stored' and isr is not null and partition_epoch is not null

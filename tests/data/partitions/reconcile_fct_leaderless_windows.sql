@@ -1,5 +1,6 @@
--- What the elections say: a window begins with an epoch without a leader, holds none with one, and each epoch without a leader that
--- one with a leader follows is in a window.
+-- Compares the windows with the elections: a window begins with an epoch without a leader and holds
+-- none with one, and each epoch without a leader that is followed by one with a leader is in a
+-- window.
 with elections as (
     select
         *,

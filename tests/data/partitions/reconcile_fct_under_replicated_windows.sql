@@ -1,5 +1,6 @@
--- What the changes of in-sync sets say: no replica comes back inside of its window, and each that leaves the set and comes back later is
--- in a window when it leaves, or within a second: several nodes report the same state.
+-- Compares the windows with the changes of in-sync sets: no replica comes back inside its window,
+-- and each that leaves the set and comes back later is in a window when it leaves, or within a
+-- second, because several nodes report the same state.
 with changes as (
     select * from {{ ref('fct_isr_changes') }}
 ),
