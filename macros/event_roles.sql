@@ -113,6 +113,7 @@
     'partition_state': ['partition_state_changed'],
     'preferred_election_end': ['preferred_election_completed'],
     'preferred_election_start': ['preferred_election_started'],
+    'process_start': ['log4j_controller_registered'],
     'quorum_fetch_timeout': ['quorum_fetch_timed_out'],
     'quorum_leader': ['quorum_leader_observed'],
     'quorum_majority_loss': ['quorum_majority_lost'],

@@ -7,7 +7,6 @@ names of CTEs; `at` is the column with the time. The first life needs no row: wi
     {{ rows }}.cluster_id = {{ lives }}.cluster_id
     and {{ rows }}.cluster_incarnation = {{ lives }}.cluster_incarnation
     and {{ rows }}.topic_name = {{ lives }}.topic_name
-    and ({{ lives }}.partition_id is null or {{ rows }}.partition_id = {{ lives }}.partition_id)
     and {{ rows }}.{{ at }} >= {{ lives }}.began_at
     and ({{ lives }}.next_began_at is null or {{ rows }}.{{ at }} < {{ lives }}.next_began_at)
 {%- endmacro %}

@@ -29,56 +29,70 @@ expiries as (
         tenures.controller_epoch
 ),
 
--- A term ends with the first event that can end it. If the node logs that it continued after
--- another was elected, or its writes show it, its term ends when it stops acting as controller.
-final as (
+-- What can end a term, and when. A node that shuts down resigns while it stops.
+ends as (
     select
         tenures.*,
         expiries.expired_at,
+        case
+            when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
+                then tenures.resigned_at
+        end as resigned_in_time_at,
+        case
+            when tenures.stopping_at > tenures.elected_at or tenures.stopped_at > tenures.elected_at
+                then coalesce(tenures.stopped_at, tenures.stopping_at)
+        end as shut_down_at,
+        case
+            when
+                tenures.stopping_at is null
+                and tenures.stopped_at is null
+                and tenures.next_started_at is not null
+                then tenures.fell_silent_at
+        end as killed_at
+    from tenures
+    left join expiries using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+),
+
+-- A term ends with the first of them. If the node logs that it continued after
+-- another was elected, or its writes show it, its term ends when it stops acting as controller.
+final as (
+    select
+        * except (resigned_in_time_at, shut_down_at, killed_at),
         greatest(
-            least(
-                tenures.superseded_at,
-                case
-                    when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
-                        then tenures.resigned_at
-                end,
-                expiries.expired_at,
-                case
-                    when tenures.stopping_at > tenures.elected_at
-                        then coalesce(tenures.stopped_at, tenures.stopping_at)
-                    when tenures.stopped_at is null and tenures.next_started_at is not null
-                        then tenures.fell_silent_at
-                end
-            ),
+            least(superseded_at, resigned_in_time_at, expired_at, shut_down_at, killed_at),
             case
-                when
-                    tenures.superseded_by_id <> tenures.controller_id
-                    and tenures.resigned_at > tenures.superseded_at
-                    then tenures.resigned_at
+                when superseded_by_id <> controller_id and resigned_at > superseded_at
+                    then resigned_at
             end,
-            case
-                when tenures.superseded_by_id <> tenures.controller_id then tenures.last_write_at
-            end
+            case when superseded_by_id <> controller_id then last_write_at end
         ) as ended_at,
         case
             when
-                tenures.stopping_at > tenures.elected_at
-                and (tenures.superseded_at is null or tenures.stopping_at <= tenures.superseded_at)
-                then 'shutdown'
+                coalesce(superseded_at, resigned_in_time_at, expired_at, shut_down_at, killed_at)
+                is null
+                then 'open'
+            -- The process was stopping before anything else happened.
             when
-                tenures.stopped_at is null
-                and tenures.next_started_at is not null
-                and tenures.fell_silent_at
-                <= coalesce(tenures.superseded_at, tenures.fell_silent_at)
+                shut_down_at is not null
+                and coalesce(
+                    stopping_at <= least(superseded_at, resigned_in_time_at, expired_at), true
+                )
+                then 'shutdown'
+            -- The session and its successor are dated by two clocks.
+            when
+                expired_at is not null
+                and coalesce(
+                    expired_at - interval 1 second
+                    <= least(superseded_at, resigned_in_time_at, killed_at),
+                    true
+                )
+                then 'expired'
+            when killed_at <= coalesce(least(superseded_at, resigned_in_time_at), killed_at)
                 then 'killed'
-            when expiries.expired_at is not null then 'expired'
-            when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
-                then 'resigned'
-            when tenures.superseded_at is not null then 'superseded'
-            else 'open'
+            when resigned_in_time_at is not null then 'resigned'
+            else 'superseded'
         end as end_kind
-    from tenures
-    left join expiries using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    from ends
 )
 
 select * from final

@@ -72,14 +72,17 @@ final as (
         * except (stopped_at, fell_silent_at, final_line, evidence, evidence_count, sign),
         coalesce(
             stopped_at,
-            stopping_at,
+            if(stopping_at is not null, fell_silent_at, null),
             if(sign.source_path is not null, sign.logged_at, null),
             case when failed_at is not null or next_started_at is not null then fell_silent_at end
         ) as stopped_at,
         case
-            -- A KRaft controller without a broker role says that it stops, but not that it has stopped.
-            when stopped_at is not null or stopping_at is not null then 'clean'
+            -- A process that cannot start stops what it had started.
             when failed_at is not null then 'fatal'
+            when stopped_at is not null then 'clean'
+            -- A KRaft controller without a broker role says that it stops, but not that it has stopped; a broker that does not say
+            -- so was killed meanwhile.
+            when stopping_at is not null and (is_kraft or next_started_at is null) then 'clean'
             when next_started_at is not null then 'killed'
             else 'open'
         end as end_kind,

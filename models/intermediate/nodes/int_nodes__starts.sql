@@ -27,7 +27,7 @@ prefaced as (
 ),
 
 -- A process says several times that it starts (server, shared server, broker, controller): once until it has started,
--- stopped, or logged nothing about it for a minute.
+-- stopped, or logged nothing about it for a minute. From 1.1 on its first line is printed once.
 marked as (
     select
         *,
@@ -40,19 +40,31 @@ marked as (
                 partition by cluster_id, node_id
                 order by logged_at, source_path, byte_offset
                 rows between unbounded preceding and 1 preceding
-            ) as previous_end_at
+            ) as previous_end_at,
+        max(case when {{ has_role('process_start') }} then logged_at end)
+            over (
+                partition by cluster_id, node_id
+                order by logged_at, source_path, byte_offset
+                rows between unbounded preceding and current row
+            ) as process_began_at
     from prefaced
 ),
 
 begun as (
     select
-        * except (previous_start_at, previous_end_at),
+        * except (previous_start_at, previous_end_at, process_began_at),
         coalesce(
-            lifecycle_step = 'starting'
-            and (
-                previous_start_at is null
-                or previous_end_at > previous_start_at
-                or logged_at > previous_start_at + interval 1 minute
+            {{ has_role('process_start') }}
+            or (
+                lifecycle_step = 'starting'
+                and (
+                    previous_start_at is null
+                    or previous_end_at > previous_start_at
+                    or logged_at > previous_start_at + interval 1 minute
+                )
+                and (
+                    process_began_at is null or logged_at > process_began_at + interval 1 minute
+                )
             ),
             false
         ) as is_start

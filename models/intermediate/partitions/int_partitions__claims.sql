@@ -20,6 +20,10 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+stale_terms as (
+    select * from {{ ref('int_controllers__stale_terms') }}
+),
+
 -- A znode that is read repeatedly counts once; its time is its last change if the stat is printed.
 first_read as (
     {{
@@ -109,44 +113,57 @@ placed as (
     where {{ since('claims.logged_at') }}
 ),
 
+-- A KRaft controller whose term is over prints changes that are never committed.
+committed as (
+    select placed.*
+    from placed
+    left anti join stale_terms
+        on
+            placed.cluster_id = stale_terms.cluster_id
+            and placed.cluster_incarnation = stale_terms.cluster_incarnation
+            and placed.node_id = stale_terms.node_id
+            and placed.claim_kind = 'controller'
+            and placed.logged_at >= stale_terms.stale_from
+            and placed.logged_at <= stale_terms.stale_until
+),
+
 -- A new incarnation of a topic begins with a record of a new id or of its creation; everything before is the first.
 final as (
     select
-        placed.cluster_id,
-        placed.cluster_incarnation,
-        placed.topic_name,
-        placed.partition_id,
+        committed.cluster_id,
+        committed.cluster_incarnation,
+        committed.topic_name,
+        committed.partition_id,
         coalesce(lives.life_number, 1) as topic_incarnation,
-        placed.leader_epoch,
-        placed.partition_epoch,
-        placed.node_id,
-        placed.logged_at,
-        placed.source_path,
-        placed.byte_offset,
-        placed.event_type,
-        placed.claim_kind,
-        placed.reported_by,
-        placed.topic_id,
-        placed.state_before,
-        placed.leader_id,
-        placed.isr,
-        placed.replicas,
-        placed.controller_epoch,
-        placed.controller_id,
-        placed.start_offset
-    from placed
+        committed.leader_epoch,
+        committed.partition_epoch,
+        committed.node_id,
+        committed.logged_at,
+        committed.source_path,
+        committed.byte_offset,
+        committed.event_type,
+        committed.claim_kind,
+        committed.reported_by,
+        committed.topic_id,
+        committed.state_before,
+        committed.leader_id,
+        committed.isr,
+        committed.replicas,
+        committed.controller_epoch,
+        committed.controller_id,
+        committed.start_offset
+    from committed
     left join lives
         on
-            placed.cluster_id = lives.cluster_id
-            and placed.cluster_incarnation = lives.cluster_incarnation
-            and placed.topic_name = lives.topic_name
-            and (lives.partition_id is null or placed.partition_id = lives.partition_id)
+            committed.cluster_id = lives.cluster_id
+            and committed.cluster_incarnation = lives.cluster_incarnation
+            and committed.topic_name = lives.topic_name
             and case
-                when placed.topic_id is not null and lives.topic_id is not null
-                    then placed.topic_id = lives.topic_id
+                when committed.topic_id is not null and lives.topic_id is not null
+                    then committed.topic_id = lives.topic_id
                 else
-                    placed.logged_at >= lives.began_at
-                    and (lives.next_began_at is null or placed.logged_at < lives.next_began_at)
+                    committed.logged_at >= lives.began_at
+                    and (lives.next_began_at is null or committed.logged_at < lives.next_began_at)
             end
 )
 

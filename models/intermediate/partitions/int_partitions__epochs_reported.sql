@@ -6,6 +6,21 @@ taken as (
     select * from {{ ref('int_brokers__leadership_losses') }}
 ),
 
+terms as (
+    select * from {{ ref('int_controllers__terms') }}
+    where epoch_kind = 'controller'
+),
+
+deletions as (
+    select
+        cluster_id,
+        topic_id,
+        min(logged_at) as deleted_at
+    from {{ ref('stg_logs__topic_events') }}
+    where {{ has_role('topic_deletion') }} and topic_id is not null
+    group by cluster_id, topic_id
+),
+
 -- The state of each partition as its last line has it.
 reported as (
     select
@@ -33,7 +48,8 @@ followed as (
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(leader_id) over (life) as next_leader_id,
         lead(first_said_at) over (life) as next_said_at,
-        last_value(nullif(leader_id, -1), true) over (so_far) as last_leader_id
+        last_value(nullif(leader_id, -1), true) over (so_far) as last_leader_id,
+        last_value(topic_id, true) over (so_far) as known_topic_id
     from reported
     window
         life as (
@@ -62,7 +78,7 @@ leaderless as (
 ),
 
 -- One row per epoch without a leader that is derived from its previous leader's loss of its
--- leaderships.
+-- leaderships. Of several replicas in sync nobody knows which left last; a topic that is gone has no epochs.
 lost as (
     select
         leaderless.cluster_id,
@@ -71,8 +87,8 @@ lost as (
         leaderless.partition_id,
         leaderless.topic_incarnation,
         leaderless.leader_epoch + 1 as leader_epoch,
-        leaderless.topic_id,
-        leaderless.isr,
+        leaderless.known_topic_id as topic_id,
+        if(size(leaderless.isr) = 1, leaderless.isr, null) as isr,
         min(
             struct(taken.lost_at, taken.source_path, taken.byte_offset, taken.node_id)
         ) as first_line
@@ -88,6 +104,11 @@ lost as (
                 -- Records about the previous state may be logged late.
                 leaderless.last_said_at - interval 2 seconds <= taken.lost_at
             )
+    left join deletions
+        on
+            leaderless.cluster_id = deletions.cluster_id
+            and leaderless.known_topic_id = deletions.topic_id
+    where deletions.deleted_at is null or deletions.deleted_at > taken.lost_at
     group by all
 ),
 
@@ -111,6 +132,7 @@ reported_and_derived as (
         topic_id,
         leader_epoch,
         leader_id,
+        partition_epoch,
         isr,
         replicas,
         controller_id,
@@ -135,6 +157,7 @@ reported_and_derived as (
         topic_id,
         leader_epoch,
         -1 as leader_id,
+        cast(null as int) as partition_epoch,
         isr,
         cast(null as array<int>) as replicas,
         cast(null as int) as controller_id,
@@ -169,8 +192,8 @@ ranked as (
 ),
 
 -- If records name different leaders, the latest controller's counts: an older one may still send
--- orders after its term is over.
-final as (
+-- orders after its term is over. The set is that of the lowest version: later ones have changed it.
+grouped as (
     select
         cluster_id,
         cluster_incarnation,
@@ -183,10 +206,20 @@ final as (
             struct(coalesce(controller_epoch, -1), -claim_rank, logged_at, source_path, byte_offset)
         ) filter (where leader_id is not null) as leader_id,
         min(logged_at) as elected_at,
-        min_by(isr, struct(claim_rank, logged_at, source_path, byte_offset))
-        filter (where isr is not null) as isr,
-        max(controller_epoch) as controller_epoch,
-        max_by(controller_id, struct(controller_epoch, logged_at, source_path, byte_offset))
+        min(partition_epoch) as partition_epoch,
+        min_by(
+            isr,
+            struct(
+                partition_epoch is null,
+                partition_epoch,
+                claim_rank,
+                logged_at,
+                source_path,
+                byte_offset
+            )
+        ) filter (where isr is not null) as isr,
+        collect_set(struct(leader_id, controller_epoch)) as orders,
+        min_by(controller_id, struct(controller_epoch, logged_at, source_path, byte_offset))
         filter (where controller_id is not null and controller_epoch is not null) as controller_id,
         min_by(start_offset, struct(logged_at, source_path, byte_offset))
         filter (where claim_kind = 'leader') as start_offset,
@@ -213,6 +246,26 @@ final as (
     from ranked
     group by
         cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
+),
+
+-- Later controllers send the same state again: the first that names this leader has elected it.
+elected as (
+    select
+        * except (orders),
+        array_min(transform(
+            filter(orders, named -> named.leader_id = leader_id), named -> named.controller_epoch
+        )) as controller_epoch
+    from grouped
+),
+
+final as (
+    select
+        elected.* except (controller_id),
+        coalesce(
+            terms.controller_id, if(elected.controller_epoch is null, null, elected.controller_id)
+        ) as controller_id
+    from elected
+    left join terms using (cluster_id, cluster_incarnation, controller_epoch)
 )
 
 select * from final

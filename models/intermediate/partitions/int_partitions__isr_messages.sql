@@ -10,7 +10,8 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
--- From 2.7 on a leader logs that the set was stored, so its proposal is not a statement of its own.
+-- From 2.4 on a leader logs that the set was stored, so its proposal is not a statement of its own; the first ones may all be
+-- refused.
 followed as (
     select
         *,
@@ -40,7 +41,7 @@ stood as (
         and (
             statement_kind = 'stored'
             or (
-                (stored_since is null or logged_at < stored_since - interval 1 minute)
+                (stored_since is null or logged_at < stored_since - interval 10 minutes)
                 and not (
                     coalesce(next_kind = 'rejected', false)
                     and next_logged_at < logged_at + interval 30 seconds

@@ -82,7 +82,7 @@ final as (
         evidence[0].byte_offset as byte_offset,
         'emptied' as statement_kind,
         leader_epoch,
-        cast(null as int) as partition_epoch,
+        partition_epoch,
         controller_epoch,
         cast(null as array<int>) as isr_before,
         isr

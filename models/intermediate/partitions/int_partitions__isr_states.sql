@@ -57,25 +57,54 @@ states as (
     }}
 ),
 
--- A state is never later than those with a higher version, whenever it was first logged.
-timed as (
+-- A state is never later than those with a higher version, whenever it was first logged; it is of no later epoch than they.
+versioned as (
     select
         *,
         case
             when partition_epoch is null then reported_at
-            else min(reported_at) over (
-                partition by
-                    cluster_id,
-                    cluster_incarnation,
-                    topic_name,
-                    partition_id,
-                    topic_incarnation,
-                    partition_epoch is null
-                order by partition_epoch desc
-                rows between unbounded preceding and current row
-            )
-        end as changed_at
+            else min(reported_at) over (later)
+        end as stored_at,
+        case
+            when partition_epoch is null then leader_epoch
+            else coalesce(leader_epoch, min(leader_epoch) over (later))
+        end as latest_epoch
     from states
+    window later as (
+        partition by
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            partition_epoch is null
+        order by partition_epoch desc
+        rows between unbounded preceding and current row
+    )
+),
+
+-- Nor is it later than those of a higher leader epoch.
+timed as (
+    select
+        *,
+        case
+            when leader_epoch is null then stored_at
+            else
+                least(
+                    stored_at,
+                    min(reported_at) over (
+                        partition by
+                            cluster_id,
+                            cluster_incarnation,
+                            topic_name,
+                            partition_id,
+                            topic_incarnation
+                        order by leader_epoch desc
+                        range between unbounded preceding and 1 preceding
+                    )
+                )
+        end as changed_at
+    from versioned
 ),
 
 final as (
@@ -99,15 +128,28 @@ final as (
         isr_members,
         array_sort(isr_before) as stated_before,
         isr_before,
+        last_value(leader_epoch, true) over (earlier) as previous_leader_epoch,
+        last_value(if(partition_epoch is null, null, isr_members), true) over (earlier)
+            as previous_version_members,
         lag(isr_members) over (life) as previous_members,
         lag(first_told.isr) over (life) as previous_isr,
         evidence,
         evidence_count
     from timed
-    window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-        order by changed_at, coalesce(partition_epoch, -1), state_name
-    )
+    window
+        life as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by
+                changed_at, coalesce(latest_epoch, -1), coalesce(partition_epoch, -1), state_name
+        ),
+        earlier as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by
+                changed_at, coalesce(latest_epoch, -1), coalesce(partition_epoch, -1), state_name
+            rows between unbounded preceding and 1 preceding
+        )
 )
 
 select * from final

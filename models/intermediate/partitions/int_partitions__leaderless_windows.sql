@@ -16,7 +16,14 @@ marked as (
                     cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
                 order by leader_epoch
                 rows between unbounded preceding and current row
-            ) as window_number
+            ) as window_number,
+        last_value(topic_id, true)
+            over (
+                partition by
+                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+                order by leader_epoch
+                rows between unbounded preceding and current row
+            ) as known_topic_id
     from epochs
 ),
 
@@ -28,10 +35,13 @@ windows as (
         partition_id,
         topic_incarnation,
         min(leader_epoch) as first_epoch,
+        max(known_topic_id) as topic_id,
         min(elected_at) as started_at,
         max_by(held_until, leader_epoch) as ended_at,
         min_by(isr, leader_epoch) as isr,
-        min_by(previous_leader_id, leader_epoch) as last_leader_id,
+        min_by(
+            if(previous_leader_epoch = leader_epoch - 1, previous_leader_id, null), leader_epoch
+        ) as last_leader_id,
         slice(flatten(collect_list(evidence)), 1, 10) as evidence,
         sum(evidence_count) as evidence_count,
         min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known,
@@ -42,15 +52,17 @@ windows as (
         cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, window_number
 ),
 
--- A topic that is being deleted loses its leaders too; that is not an outage.
+-- Nothing is logged about a topic after its deletion, but controllers that start print it again, and another topic may have
+-- the name by then.
 deletions as (
-    select distinct
+    select
         windows.cluster_id,
         windows.cluster_incarnation,
         windows.topic_name,
         windows.partition_id,
         windows.topic_incarnation,
-        windows.first_epoch
+        windows.first_epoch,
+        min(topic_events.logged_at) as deleted_at
     from windows
     inner join topic_events
         on
@@ -60,19 +72,23 @@ deletions as (
                 topic_events.partition_id is null
                 or windows.partition_id = topic_events.partition_id
             )
+            and coalesce(windows.topic_id = topic_events.topic_id, true)
             and topic_events.logged_at >= windows.started_at - interval 1 minute
-            and topic_events.logged_at <= windows.started_at + interval 1 minute
             and (
                 {{ has_role('topic_deletion', 'topic_events.event_type') }}
                 or topic_events.state_after in ('NonExistentPartition', 'NotExists')
             )
     where windows.ended_at is null
+    group by all
 ),
 
+-- A topic that is being deleted loses its leaders too; that is not an outage.
 final as (
-    select windows.*
+    select
+        windows.* except (topic_id, ended_at),
+        coalesce(windows.ended_at, deletions.deleted_at) as ended_at
     from windows
-    left anti join deletions
+    left join deletions
         using (
             cluster_id,
             cluster_incarnation,
@@ -81,6 +97,9 @@ final as (
             topic_incarnation,
             first_epoch
         )
+    where
+        deletions.deleted_at is null
+        or deletions.deleted_at > windows.started_at + interval 1 minute
 )
 
 select * from final

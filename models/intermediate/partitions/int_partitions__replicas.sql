@@ -14,8 +14,23 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+topic_events as (
+    select * from {{ ref('stg_logs__topic_events') }}
+),
+
 placed as (
     {{ placed('described', at='captured_at') }}
+),
+
+-- In ZooKeeper mode the controller names the replicas of a partition when it is created, and from 2.4 on when it is moved.
+assigned as (
+    {{ placed('topic_events') }}
+    where
+        size(topic_events.replicas) > 0
+        and (
+            topic_events.state_after in ('NewPartition', 'New')
+            or {{ has_role('reassignment', 'topic_events.event_type') }}
+        )
 ),
 
 statements as (
@@ -29,6 +44,7 @@ statements as (
         node_id,
         source_path,
         byte_offset,
+        leader_epoch,
         replicas
     from claims
     where size(replicas) > 0
@@ -43,10 +59,39 @@ statements as (
         cast(null as int) as node_id,
         placed.source_path,
         placed.byte_offset,
+        cast(null as int) as leader_epoch,
         placed.replicas
     from placed
     left join lives on {{ placed_in_life('placed', at='captured_at') }}
     where size(placed.replicas) > 0 and placed.captured_at is not null
+    union all
+    select
+        assigned.cluster_id,
+        assigned.cluster_incarnation,
+        assigned.topic_name,
+        assigned.partition_id,
+        coalesce(lives.life_number, 1) as topic_incarnation,
+        assigned.logged_at as reported_at,
+        assigned.node_id,
+        assigned.source_path,
+        assigned.byte_offset,
+        if(assigned.state_after is null, null, 0) as leader_epoch,
+        assigned.replicas
+    from assigned
+    left join lives on {{ placed_in_life('assigned') }}
+),
+
+-- A controller that starts prints each partition as it was created; requests arrive late.
+dated as (
+    select
+        *,
+        max(leader_epoch) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as newest_epoch
+    from statements
 ),
 
 compared as (
@@ -57,7 +102,8 @@ compared as (
                 cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by reported_at, source_path, byte_offset
         ) as previous_replicas
-    from statements
+    from dated
+    where leader_epoch is null or leader_epoch = newest_epoch
 ),
 
 final as (

@@ -8,9 +8,29 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+stale_terms as (
+    select * from {{ ref('int_controllers__stale_terms') }}
+),
+
 placed as (
     {{ placed('topic_events') }}
     where topic_events.topic_name is not null
+),
+
+-- A controller whose term is over creates topics that never exist.
+committed as (
+    select placed.*
+    from placed
+    left anti join stale_terms
+        on
+            placed.cluster_id = stale_terms.cluster_id
+            and placed.cluster_incarnation = stale_terms.cluster_incarnation
+            and placed.node_id = stale_terms.node_id
+            and placed.logged_at >= stale_terms.stale_from
+            and placed.logged_at <= stale_terms.stale_until
+            and {{ has_role(
+                ['topic_creation', 'topic_deletion', 'partition_creation'], 'placed.event_type'
+            ) }}
 ),
 
 by_id as (
@@ -18,33 +38,53 @@ by_id as (
         cluster_id,
         cluster_incarnation,
         topic_name,
-        cast(null as int) as partition_id,
         topic_id,
         min(logged_at) as began_at
-    from placed
+    from committed
     where topic_id is not null
     group by cluster_id, cluster_incarnation, topic_name, topic_id
 ),
 
--- Before topics had ids, a partition that leaves the state "new" on the controller is the only sign
--- that the topic was created.
-by_state as (
+-- Before topics had ids, partitions that become and leave the state "new" on the controller are the
+-- only sign that the topic was created.
+born as (
     select
-        placed.cluster_id,
-        placed.cluster_incarnation,
-        placed.topic_name,
-        placed.partition_id,
-        cast(null as string) as topic_id,
-        placed.logged_at as began_at
-    from placed
+        committed.*,
+        committed.state_after in ('OnlinePartition', 'Online') as is_online
+    from committed
     left anti join by_id
         on
-            placed.cluster_id = by_id.cluster_id
-            and placed.cluster_incarnation = by_id.cluster_incarnation
-            and placed.topic_name = by_id.topic_name
+            committed.cluster_id = by_id.cluster_id
+            and committed.cluster_incarnation = by_id.cluster_incarnation
+            and committed.topic_name = by_id.topic_name
     where
-        placed.state_before in ('NewPartition', 'New')
-        and placed.state_after in ('OnlinePartition', 'Online')
+        committed.state_before in ('NewPartition', 'New')
+        and committed.state_after in ('OnlinePartition', 'Online')
+        or committed.state_after in ('NewPartition', 'New')
+),
+
+-- Partition 0 is in every life, though not always the first to be logged; one that is added later begins none.
+by_state as (
+    select
+        first_partitions.cluster_id,
+        first_partitions.cluster_incarnation,
+        first_partitions.topic_name,
+        cast(null as string) as topic_id,
+        min(born.logged_at) as began_at
+    from born as first_partitions
+    inner join born
+        on
+            first_partitions.cluster_id = born.cluster_id
+            and first_partitions.cluster_incarnation = born.cluster_incarnation
+            and first_partitions.topic_name = born.topic_name
+            and first_partitions.logged_at >= born.logged_at
+            and first_partitions.logged_at <= born.logged_at + interval 2 seconds
+    where first_partitions.partition_id = 0 and first_partitions.is_online
+    group by
+        first_partitions.cluster_id,
+        first_partitions.cluster_incarnation,
+        first_partitions.topic_name,
+        first_partitions.logged_at
 ),
 
 births as (
@@ -58,15 +98,14 @@ numbered as (
         cluster_id,
         cluster_incarnation,
         topic_name,
-        partition_id,
         topic_id,
         began_at,
         cast(row_number() over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id
+            partition by cluster_id, cluster_incarnation, topic_name
             order by began_at, topic_id
         ) as int) as life_number,
         lead(began_at) over (
-            partition by cluster_id, cluster_incarnation, topic_name, partition_id
+            partition by cluster_id, cluster_incarnation, topic_name
             order by began_at, topic_id
         ) as next_began_at
     from births

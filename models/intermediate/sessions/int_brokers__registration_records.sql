@@ -10,6 +10,10 @@ runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
+stale_terms as (
+    select * from {{ ref('int_controllers__stale_terms') }}
+),
+
 placed as (
     {{ placed('registration_events') }}
     where
@@ -17,6 +21,7 @@ placed as (
 ),
 
 -- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long out of date.
+-- A controller whose term is over prints records that are never committed.
 final as (
     select
         placed.cluster_id,
@@ -43,6 +48,13 @@ final as (
             and placed.node_id = runs.node_id
             and placed.logged_at >= runs.started_at
             and (runs.next_started_at is null or placed.logged_at < runs.next_started_at)
+    left anti join stale_terms
+        on
+            placed.cluster_id = stale_terms.cluster_id
+            and placed.cluster_incarnation = stale_terms.cluster_incarnation
+            and placed.node_id = stale_terms.node_id
+            and placed.logged_at >= stale_terms.stale_from
+            and placed.logged_at <= stale_terms.stale_until
 )
 
 select * from final

@@ -52,7 +52,8 @@ final as (
         case when overlap_ms > 0 and superseded_by_id <> controller_id then superseded_by_id end
             as overlapping_controller_id,
         coalesce(overlap_ms > 0 and superseded_by_id <> controller_id, false) as is_split_brain,
-        coalesce(ordered.leader_changes, 0) as leader_changes,
+        -- Records of KRaft do not name the controller of an election.
+        if(epoch_kind = 'controller', coalesce(ordered.leader_changes, 0), null) as leader_changes,
         late_writes,
         evidence,
         evidence_count,

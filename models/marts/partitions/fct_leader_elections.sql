@@ -6,27 +6,40 @@ with explained as (
     where {{ since('elected_at') }}
 ),
 
+-- Behind a missing epoch nobody knows who led before.
+followed as (
+    select
+        * except (previous_leader_id),
+        if(previous_leader_epoch = leader_epoch - 1, previous_leader_id, null) as previous_leader_id
+    from explained
+),
+
 judged as (
     select
         *,
         leader_id = -1 as is_leaderless,
-        -- A new leader that was not in sync before. From 1.1 to 3.9 ZooKeeper mode has no line of its own for it.
+        -- A new leader that was not in sync before. From 1.1 to 3.9 ZooKeeper mode has no line of its own for it. While a
+        -- partition recovers from an unclean election, KRaft and brokers mark every change of it.
         leader_id >= 0
-        -- KRaft marks every change of a partition that still recovers from an unclean election.
         and not coalesce(is_eligible_logged, false)
         and (
-            is_unclean_logged
+            coalesce(is_unclean_recorded, false)
             or (
-                previous_leader_epoch = leader_epoch - 1
-                and size(previous_isr) > 0
-                and not array_contains(previous_isr, leader_id)
-                and leader_id <> coalesce(previous_leader_id, -1)
-                and array_contains(isr, leader_id)
-                and size(isr) = 1
-                and not coalesce(is_in_sync_logged, false)
+                not coalesce(was_in_sync, false)
+                -- A move may end with a set of new replicas alone.
+                and not coalesce(is_reassignment_logged and previous_leader_id >= 0, false)
+                and (
+                    is_unclean_logged
+                    or (
+                        was_in_sync is not null
+                        and leader_id <> coalesce(previous_leader_id, -1)
+                        and array_contains(isr, leader_id)
+                        and size(isr) = 1
+                    )
+                )
             )
         ) as is_unclean
-    from explained
+    from followed
 ),
 
 final as (
@@ -56,18 +69,20 @@ final as (
         case
             when previous_leader_epoch is null and (leader_epoch = 0 or is_creation) then 'initial'
             when is_unclean then 'unclean'
+            when leader_id = -1 and is_shutdown_requested and previous_leader_id is not null
+                then 'controlled_shutdown'
             when leader_id = -1 then 'leader_lost'
             when previous_leader_id = -1 then 'leader_lost'
             when is_reassignment_logged then 'reassignment'
             when leader_id = previous_leader_id then 'isr_only'
-            when is_shutdown_requested then 'controlled_shutdown'
-            when is_preferred_logged then 'preferred'
+            when is_shutdown_requested and previous_leader_id is not null then 'controlled_shutdown'
+            when is_preferred_logged and coalesce(replicas[0] = leader_id, true) then 'preferred'
             when
                 size(isr) > 0
                 and previous_leader_id is not null
                 and not array_contains(isr, previous_leader_id)
                 then 'leader_lost'
-            when replicas[0] = leader_id then 'preferred'
+            when replicas[0] = leader_id and previous_leader_id is not null then 'preferred'
             else 'unknown'
         end as election_kind,
         is_unclean,

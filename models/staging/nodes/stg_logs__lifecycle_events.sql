@@ -7,7 +7,7 @@ final as (
         {{ event_columns() }},
         -- A KRaft node logs it for each of its roles, a broker once.
         case
-            when {{ has_role('node_start') }} then 'starting'
+            when {{ has_role(['process_start', 'node_start']) }} then 'starting'
             -- The first line of a KRaft broker, before the server logs that it starts.
             when {{ has_role('broker_state') }} and {{ field('state_after') }} = 'STARTING'
                 then 'starting'
@@ -26,6 +26,7 @@ final as (
     from events
     where
         {{ has_role([
+            'process_start',
             'node_start',
             'node_ready',
             'node_stop',

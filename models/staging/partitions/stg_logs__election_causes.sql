@@ -10,6 +10,7 @@ final as (
         {{ field('topic_id') }} as topic_id,
         upper({{ field('election_type') }}) as election_type,
         {{ field('leader', 'int') }} as leader_id,
+        {{ field('leader_epoch', 'int') }} as leader_epoch,
         {{ field('broker', 'int') }} as broker_id
     from events
     where

@@ -28,13 +28,9 @@ final as (
         end as reported_by,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
-        -- -2 means that the topic is being deleted; the epoch is the last leader's.
-        nullif(
-            coalesce(
-                {{ field('leader', 'int') }},
-                case when {{ has_role('leader_start') }} then node_id end
-            ),
-            -2
+        coalesce(
+            {{ field('leader', 'int') }},
+            case when {{ has_role('leader_start') }} then node_id end
         ) as leader_id,
         {{ field('leader_epoch', 'int') }} as leader_epoch,
         {{ field('partition_epoch', 'int') }} as partition_epoch,
@@ -65,6 +61,8 @@ final as (
         ]) }}
         and topic_name is not null
         and partition_id is not null
+        -- The topic is being deleted; the state beside it is made up.
+        and coalesce({{ field('leader', 'int') }}, -1) <> -2
 )
 
 select * from final
