@@ -4,19 +4,10 @@ with terms as (
     select * from {{ ref('int_controllers__terms') }}
 ),
 
-quorum_events as (
-    select * from {{ ref('stg_logs__quorum_events') }}
-),
-
 resignations as (
-    select
-        cluster_id,
-        node_id,
-        logged_at
-    from quorum_events
-    where
-        {{ has_role('kraft_controller_resignation') }}
-        or ({{ has_role('quorum_state') }} and quorum_state not like 'Leader%')
+    select *
+    from {{ ref('stg_logs__quorum_events') }}
+    where is_resignation
 ),
 
 -- What the node had begun it still prints just after its resignation.

@@ -59,9 +59,7 @@ resignations as (
         node_id,
         logged_at
     from quorum_events
-    where
-        {{ has_role('kraft_controller_resignation') }}
-        or ({{ has_role('quorum_state') }} and quorum_state not like 'Leader%')
+    where is_resignation
 ),
 
 -- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.

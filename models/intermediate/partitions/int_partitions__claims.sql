@@ -118,13 +118,7 @@ committed as (
     select placed.*
     from placed
     left anti join stale_terms
-        on
-            placed.cluster_id = stale_terms.cluster_id
-            and placed.cluster_incarnation = stale_terms.cluster_incarnation
-            and placed.node_id = stale_terms.node_id
-            and placed.claim_kind = 'controller'
-            and placed.logged_at >= stale_terms.stale_from
-            and placed.logged_at <= stale_terms.stale_until
+        on {{ in_stale_term('placed') }} and placed.claim_kind = 'controller'
 ),
 
 -- A new incarnation of a topic begins with a record of a new id or of its creation; everything before is the first.

@@ -1,10 +1,4 @@
-with eligible_elections as (
-    select *
-    from {{ ref('stg_logs__election_causes') }}
-    where {{ has_role('eligible_election') }}
-),
-
-epochs as (
+with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
@@ -40,23 +34,16 @@ before as (
 -- Without a leader the set does not change; it may be empty, and then nobody was in sync for certain.
 based as (
     select
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_incarnation,
-        epochs.leader_epoch,
-        epochs.leader_id,
-        if(
-            epochs.previous_leader_id = -1,
-            epochs.previous_isr,
-            if(
+        epochs.*,
+        case
+            when not coalesce(epochs.previous_leader_epoch = epochs.leader_epoch - 1, false)
+                then null
+            when epochs.previous_leader_id = -1 then epochs.previous_isr
+            when
                 before.known_epoch >= epochs.leader_epoch - 1
-                and before.changed_at <= epochs.elected_at + interval 30 seconds,
-                before.known_members,
-                null
-            )
-        ) as isr_before
+                and before.changed_at <= epochs.elected_at + interval 30 seconds
+                then before.known_members
+        end as isr_before
     from epochs
     left join before
         using (
@@ -67,26 +54,18 @@ based as (
             topic_incarnation,
             leader_epoch
         )
-    where epochs.leader_id >= 0 and epochs.previous_leader_epoch = epochs.leader_epoch - 1
 ),
 
-in_sync as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        topic_name,
-        partition_id,
-        topic_incarnation,
-        leader_epoch,
-        array_contains(isr_before, leader_id) as was_in_sync
-    from based
-    where size(isr_before) > 0
+named as (
+    select *
+    from causes
+    where {{ has_role(['eligible_election', 'unclean_election']) }}
 ),
 
--- One row per election of a replica that was not in sync but eligible: it has every acknowledged
--- record (KIP-966).
+-- One row per election that a KRaft controller logs, by its epoch or its leader: of a replica that was not in sync, or that was
+-- not but eligible, because it has every acknowledged record (KIP-966).
 -- The controller logs it before the new leader does, which may still be starting.
-eligible as (
+recorded as (
     select
         epochs.cluster_id,
         epochs.cluster_incarnation,
@@ -94,16 +73,23 @@ eligible as (
         epochs.partition_id,
         epochs.topic_incarnation,
         epochs.leader_epoch,
-        count(*) > 0 as is_eligible_logged
+        max({{ has_role('eligible_election', 'named.event_type') }}) as is_eligible_logged,
+        max({{ has_role('unclean_election', 'named.event_type') }}) as is_unclean_recorded
     from epochs
-    inner join eligible_elections
+    inner join named
         on
-            epochs.cluster_id = eligible_elections.cluster_id
-            and epochs.topic_id = eligible_elections.topic_id
-            and epochs.partition_id = eligible_elections.partition_id
-            and epochs.leader_id = eligible_elections.leader_id
-            and eligible_elections.logged_at >= epochs.elected_at - interval 10 seconds
-            and eligible_elections.logged_at <= epochs.elected_at + interval 2 seconds
+            epochs.cluster_id = named.cluster_id
+            and epochs.topic_id = named.topic_id
+            and epochs.partition_id = named.partition_id
+            and named.logged_at >= epochs.elected_at - interval 10 seconds
+            and named.logged_at <= epochs.elected_at + interval 30 seconds
+            and (
+                epochs.leader_epoch = named.leader_epoch
+                or (
+                    epochs.leader_id = named.leader_id
+                    and named.logged_at <= epochs.elected_at + interval 2 seconds
+                )
+            )
     group by all
 ),
 
@@ -118,35 +104,6 @@ preferred as (
         or ({{ has_role('election_start') }} and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
 ),
 
--- A KRaft controller logs that it elects this leader unclean before the leader does.
-unclean as (
-    select
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_incarnation,
-        epochs.leader_epoch,
-        count(*) > 0 as is_unclean_recorded
-    from epochs
-    inner join causes
-        on
-            epochs.cluster_id = causes.cluster_id
-            and epochs.topic_id = causes.topic_id
-            and epochs.partition_id = causes.partition_id
-            and {{ has_role('unclean_election', 'causes.event_type') }}
-            and causes.logged_at >= epochs.elected_at - interval 10 seconds
-            and causes.logged_at <= epochs.elected_at + interval 30 seconds
-            and (
-                epochs.leader_epoch = causes.leader_epoch
-                or (
-                    epochs.leader_id = causes.leader_id
-                    and causes.logged_at <= epochs.elected_at + interval 2 seconds
-                )
-            )
-    group by all
-),
-
 shutdowns as (
     select
         cluster_id,
@@ -158,75 +115,61 @@ shutdowns as (
 
 final as (
     select
-        epochs.*,
+        based.* except (isr_before),
         exists(
             select 1
             from preferred
             where
-                preferred.cluster_id = epochs.cluster_id
-                and preferred.elected_second = unix_seconds(epochs.elected_at)
+                preferred.cluster_id = based.cluster_id
+                and preferred.elected_second = unix_seconds(based.elected_at)
         ) as is_preferred_logged,
         exists(
             select 1
             from causes
             where
-                causes.cluster_id = epochs.cluster_id
-                and causes.topic_name = epochs.topic_name
-                and causes.partition_id = epochs.partition_id
+                causes.cluster_id = based.cluster_id
+                and causes.topic_name = based.topic_name
+                and causes.partition_id = based.partition_id
                 and {{ has_role('unclean_election', 'causes.event_type') }}
                 -- Controllers print it again after each start.
                 and causes.leader_epoch is null
-                and coalesce(causes.topic_id = epochs.topic_id, true)
-                and causes.logged_at >= epochs.elected_at - interval 2 seconds
-                and causes.logged_at <= epochs.elected_at + interval 2 seconds
+                and coalesce(causes.topic_id = based.topic_id, true)
+                and causes.logged_at >= based.elected_at - interval 2 seconds
+                and causes.logged_at <= based.elected_at + interval 2 seconds
         ) as is_unclean_logged,
         exists(
             select 1
             from shutdowns
             where
-                shutdowns.cluster_id = epochs.cluster_id
-                and shutdowns.broker_id = epochs.previous_leader_id
-                and shutdowns.logged_at <= epochs.elected_at
+                shutdowns.cluster_id = based.cluster_id
+                and shutdowns.broker_id = based.previous_leader_id
+                and shutdowns.logged_at <= based.elected_at
                 -- A broker that led again since had come back.
-                and shutdowns.logged_at >= epochs.previous_elected_at - interval 2 seconds
-                and shutdowns.logged_at >= epochs.elected_at - interval 30 seconds
+                and shutdowns.logged_at >= based.previous_elected_at - interval 2 seconds
+                and shutdowns.logged_at >= based.elected_at - interval 30 seconds
         ) as is_shutdown_requested,
         -- The controller logs the move just before it writes; if it does not, the list of replicas changes.
-        coalesce(epochs.was_moving or epochs.replicas <> epochs.previous_replicas, false)
+        coalesce(based.was_moving or based.replicas <> based.previous_replicas, false)
         or exists (
             select 1
             from causes
             where
-                causes.cluster_id = epochs.cluster_id
-                and causes.topic_name = epochs.topic_name
-                and causes.partition_id = epochs.partition_id
+                causes.cluster_id = based.cluster_id
+                and causes.topic_name = based.topic_name
+                and causes.partition_id = based.partition_id
                 and {{ has_role('reassignment', 'causes.event_type') }}
-                and causes.logged_at >= epochs.elected_at - interval 2 seconds
-                and causes.logged_at <= epochs.elected_at + interval 1 second
+                and causes.logged_at >= based.elected_at - interval 2 seconds
+                and causes.logged_at <= based.elected_at + interval 1 second
         ) as is_reassignment_logged,
-        in_sync.was_in_sync,
-        coalesce(unclean.is_unclean_recorded, false) as is_unclean_recorded,
-        coalesce(eligible.is_eligible_logged, false) as is_eligible_logged
-    from epochs
-    left join in_sync
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            leader_epoch
-        )
-    left join unclean
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            leader_epoch
-        )
-    left join eligible
+        if(
+            based.leader_id >= 0 and size(based.isr_before) > 0,
+            array_contains(based.isr_before, based.leader_id),
+            null
+        ) as was_in_sync,
+        coalesce(recorded.is_unclean_recorded, false) as is_unclean_recorded,
+        coalesce(recorded.is_eligible_logged, false) as is_eligible_logged
+    from based
+    left join recorded
         using (
             cluster_id,
             cluster_incarnation,

@@ -11,20 +11,14 @@ marked as (
     select
         *,
         sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end)
-            over (
-                partition by
-                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-                order by leader_epoch
-                rows between unbounded preceding and current row
-            ) as window_number,
-        last_value(topic_id, true)
-            over (
-                partition by
-                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-                order by leader_epoch
-                rows between unbounded preceding and current row
-            ) as known_topic_id
+            over (so_far) as window_number,
+        last_value(topic_id, true) over (so_far) as known_topic_id
     from epochs
+    window so_far as (
+        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+        order by leader_epoch
+        rows between unbounded preceding and current row
+    )
 ),
 
 windows as (

@@ -23,11 +23,7 @@ committed as (
     from placed
     left anti join stale_terms
         on
-            placed.cluster_id = stale_terms.cluster_id
-            and placed.cluster_incarnation = stale_terms.cluster_incarnation
-            and placed.node_id = stale_terms.node_id
-            and placed.logged_at >= stale_terms.stale_from
-            and placed.logged_at <= stale_terms.stale_until
+            {{ in_stale_term('placed') }}
             and {{ has_role(
                 ['topic_creation', 'topic_deletion', 'partition_creation'], 'placed.event_type'
             ) }}

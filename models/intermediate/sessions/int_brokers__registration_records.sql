@@ -48,13 +48,7 @@ final as (
             and placed.node_id = runs.node_id
             and placed.logged_at >= runs.started_at
             and (runs.next_started_at is null or placed.logged_at < runs.next_started_at)
-    left anti join stale_terms
-        on
-            placed.cluster_id = stale_terms.cluster_id
-            and placed.cluster_incarnation = stale_terms.cluster_incarnation
-            and placed.node_id = stale_terms.node_id
-            and placed.logged_at >= stale_terms.stale_from
-            and placed.logged_at <= stale_terms.stale_until
+    left anti join stale_terms on {{ in_stale_term('placed') }}
 )
 
 select * from final

@@ -16,7 +16,12 @@ final as (
                 {{ field('quorum_state') }} like 'Leader%'
                 then coalesce({{ field('quorum_leader', 'int') }}, node_id)
             else nullif({{ field('quorum_leader', 'int') }}, -1)
-        end as quorum_leader_id
+        end as quorum_leader_id,
+        coalesce(
+            {{ has_role('kraft_controller_resignation') }}
+            or ({{ has_role('quorum_state') }} and {{ field('quorum_state') }} not like 'Leader%'),
+            false
+        ) as is_resignation
     from events
     where
         {{ has_role([
