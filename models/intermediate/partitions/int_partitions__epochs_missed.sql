@@ -106,7 +106,8 @@ lives as (
     select
         cluster_id,
         node_id,
-        coalesce(ready_at, started_at, first_seen_at) as alive_from,
+        -- A process that never got ready is not behind: it has not joined yet.
+        if(started_at is null, coalesce(ready_at, first_seen_at), ready_at) as alive_from,
         coalesce(
             stopping_at,
             stopped_at,

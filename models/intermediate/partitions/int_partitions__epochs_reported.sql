@@ -66,59 +66,102 @@ followed as (
 ),
 
 -- An epoch without a leader is logged late, or never: brokers without a replica do not log it, and those with one are down
--- or frozen. It begins when the previous leader loses its leadership.
+-- or frozen. It begins when the previous leader loses its leadership. If all replicas in sync go one after the other, each leads for a
+-- moment, and it begins when the last of them goes.
 leaderless as (
-    select *
+    select
+        *,
+        coalesce(
+            next_leader_epoch between leader_epoch + 2 and leader_epoch + size(isr), false
+        ) as is_one_by_one
     from followed
     where
-        next_leader_id = -1 and next_leader_epoch = leader_epoch + 1
+        next_leader_id = -1 and next_leader_epoch <= leader_epoch + greatest(1, size(isr))
         or size(isr) = 1
         and isr[0] = leader_id
         and coalesce(next_leader_epoch, leader_epoch + 2) = leader_epoch + 2
 ),
 
--- One row per epoch without a leader that is derived from its previous leader's loss of its
--- leaderships. Of several replicas in sync nobody knows which left last; a topic that is gone has no epochs.
-lost as (
+awaited as (
     select
-        leaderless.cluster_id,
-        leaderless.cluster_incarnation,
-        leaderless.topic_name,
-        leaderless.partition_id,
-        leaderless.topic_incarnation,
-        leaderless.leader_epoch + 1 as leader_epoch,
-        leaderless.known_topic_id as topic_id,
-        if(size(leaderless.isr) = 1, leaderless.isr, null) as isr,
+        *,
+        explode(if(is_one_by_one, isr, array(last_leader_id))) as broker_id
+    from leaderless
+),
+
+-- One row per epoch without a leader and broker that lost its leaderships before it. A topic that is gone has no epochs.
+gone as (
+    select
+        awaited.cluster_id,
+        awaited.cluster_incarnation,
+        awaited.topic_name,
+        awaited.partition_id,
+        awaited.topic_incarnation,
+        if(awaited.is_one_by_one, awaited.next_leader_epoch, awaited.leader_epoch + 1)
+            as leader_epoch,
+        awaited.known_topic_id as topic_id,
+        awaited.isr as last_isr,
+        awaited.is_one_by_one,
+        awaited.broker_id,
         min(
             struct(taken.lost_at, taken.source_path, taken.byte_offset, taken.node_id)
-        ) as first_line
-    from leaderless
+        ) as first_line,
+        max(
+            struct(taken.lost_at, taken.source_path, taken.byte_offset, taken.node_id)
+        ) as last_line
+    from awaited
     inner join taken
         on
-            leaderless.cluster_id = taken.cluster_id
-            and leaderless.cluster_incarnation = taken.cluster_incarnation
-            and leaderless.last_leader_id = taken.broker_id
-            and leaderless.first_said_at < taken.lost_at
+            awaited.cluster_id = taken.cluster_id
+            and awaited.cluster_incarnation = taken.cluster_incarnation
+            and awaited.broker_id = taken.broker_id
+            and awaited.first_said_at < taken.lost_at
             and coalesce(
-                leaderless.next_said_at > taken.lost_at,
+                awaited.next_said_at > taken.lost_at,
                 -- Records about the previous state may be logged late.
-                leaderless.last_said_at - interval 2 seconds <= taken.lost_at
+                awaited.last_said_at - interval 2 seconds <= taken.lost_at
             )
     left join deletions
         on
-            leaderless.cluster_id = deletions.cluster_id
-            and leaderless.known_topic_id = deletions.topic_id
+            awaited.cluster_id = deletions.cluster_id
+            and awaited.known_topic_id = deletions.topic_id
     where deletions.deleted_at is null or deletions.deleted_at > taken.lost_at
     group by all
 ),
 
+-- One row per epoch without a leader that is derived. Of several replicas in sync that go together nobody knows which left last.
+lost as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        leader_epoch,
+        topic_id,
+        if(size(last_isr) = 1, last_isr, null) as isr,
+        if(is_one_by_one, max(last_line), min(first_line)) as line
+    from gone
+    group by
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        leader_epoch,
+        topic_id,
+        last_isr,
+        is_one_by_one
+    having not is_one_by_one or count(*) = size(last_isr)
+),
+
 derived as (
     select
-        * except (first_line),
-        first_line.lost_at as logged_at,
-        first_line.node_id,
-        first_line.source_path,
-        first_line.byte_offset
+        * except (line),
+        line.lost_at as logged_at,
+        line.node_id,
+        line.source_path,
+        line.byte_offset
     from lost
 ),
 

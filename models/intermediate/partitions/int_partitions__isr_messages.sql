@@ -32,10 +32,47 @@ followed as (
     )
 ),
 
+failures as (
+    select * from isr_changes
+    where statement_kind = 'failed'
+),
+
+-- One row per failure of a node's task that shrinks sets: the last change that it had announced, at whose write it stopped.
+failed as (
+    select
+        failures.cluster_id,
+        failures.node_id,
+        max(
+            struct(isr_changes.logged_at, isr_changes.source_path, isr_changes.byte_offset)
+        ) as line
+    from failures
+    inner join isr_changes
+        on
+            failures.cluster_id = isr_changes.cluster_id
+            and failures.node_id = isr_changes.node_id
+            and isr_changes.statement_kind = 'proposed'
+            and size(isr_changes.isr) < size(isr_changes.isr_before)
+            and struct(isr_changes.logged_at, isr_changes.source_path, isr_changes.byte_offset)
+            < struct(failures.logged_at, failures.source_path, failures.byte_offset)
+    group by
+        failures.cluster_id,
+        failures.node_id,
+        failures.logged_at,
+        failures.source_path,
+        failures.byte_offset
+),
+
 -- Up to 2.6 a leader that was refused says so in its next line, within its request to ZooKeeper.
 stood as (
-    select *
+    select followed.*
     from followed
+    left anti join failed
+        on
+            followed.cluster_id = failed.cluster_id
+            and followed.node_id = failed.node_id
+            and followed.logged_at = failed.line.logged_at
+            and followed.source_path = failed.line.source_path
+            and followed.byte_offset = failed.line.byte_offset
     where
         isr is not null
         and (

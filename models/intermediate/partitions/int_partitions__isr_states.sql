@@ -129,6 +129,7 @@ final as (
         array_sort(isr_before) as stated_before,
         isr_before,
         last_value(leader_epoch, true) over (earlier) as previous_leader_epoch,
+        last_value(partition_epoch, true) over (earlier) as previous_partition_epoch,
         last_value(if(partition_epoch is null, null, isr_members), true) over (earlier)
             as previous_version_members,
         lag(isr_members) over (life) as previous_members,

@@ -11,6 +11,7 @@ final as (
         case
             when {{ has_role('isr_proposal') }} then 'proposed'
             when {{ has_role('isr_rejection') }} then 'rejected'
+            when {{ has_role('isr_task_failure') }} then 'failed'
             else 'stored'
         end as statement_kind,
         {{ field('isr_before', 'array<int>') }} as isr_before,
@@ -19,14 +20,20 @@ final as (
         {{ field('partition_epoch', 'int') }} as partition_epoch
     from events
     where
-        {{ has_role([
-            'isr_proposal',
-            'isr_update',
-            'isr_write',
-            'isr_rejection',
-        ]) }}
-        and topic_name is not null
-        and partition_id is not null
+        (
+            {{ has_role([
+                'isr_proposal',
+                'isr_update',
+                'isr_write',
+                'isr_rejection',
+            ]) }}
+            and topic_name is not null
+            and partition_id is not null
+        )
+        or (
+            {{ has_role('isr_task_failure') }}
+            and {{ field('exception') }} like 'org.apache.zookeeper.%'
+        )
 )
 
 select * from final

@@ -54,6 +54,7 @@ final as (
             'leader_and_isr_order',
             'leader_and_isr_receipt',
             'leadership_skip',
+            'follower_refusal',
             'metadata_order',
             'metadata_receipt',
             'controller_statement',
