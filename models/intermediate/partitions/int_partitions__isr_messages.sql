@@ -34,7 +34,7 @@ followed as (
 
 failures as (
     select * from isr_changes
-    where statement_kind = 'failed'
+    where {{ has_role('isr_task_failure') }}
 ),
 
 -- One row per failure of a node's task that shrinks sets: the last change that it had announced, at whose write it stopped.
