@@ -91,6 +91,11 @@ class Plan:
         return self.arrived.clusters if self.arrived else None
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether all models are built."""
+        return self.taken == stored(self.project)
+
+    @property
     def marts(self) -> list[Model]:
         return self.project.of_kind("stable_table")
 
@@ -146,17 +151,22 @@ def build(
 def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     """Decide what to build."""
     state = built_from(place, project.folder)
-    manifest = parse(place, project.folder) if wanted.tests or wanted.select or wanted.exclude else None
+    manifest = parse(place, project.folder) if wanted.tests or wanted.selection else None
     arrived = arrivals(place, state) if wanted.is_all else None
     if arrived and loses_others(place, project):
         arrived = None
-    stored = {model.name for model in project.models.values() if not model.is_view}
-    if manifest and (wanted.select or wanted.exclude):
-        stored &= selected(manifest, place, project.folder, wanted.selection)
+    taken = stored(project)
+    if manifest and wanted.selection:
+        taken &= selected(manifest, place, project.folder, wanted.selection)
     by_days = {model.name for model in project.of_kind("incremental")}
     is_other = not made_alike(place, project.folder) or (arrived is None and has_lost_rows(place))
-    is_anew = bool(by_days & stored) and (wanted.full_refresh or is_other)
-    return Plan(wanted, project, stored, arrived, is_anew, state, manifest)
+    is_anew = bool(by_days & taken) and (wanted.full_refresh or is_other)
+    return Plan(wanted, project, taken, arrived, is_anew, state, manifest)
+
+
+def stored(project: Project) -> set[str]:
+    """The names of the models of which there are tables."""
+    return {model.name for model in project.models.values() if not model.is_view}
 
 
 def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
@@ -168,8 +178,8 @@ def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
         place.incremental.unlink(missing_ok=True)
     shutil.rmtree(place.building, ignore_errors=True)
     place.clusters_built.unlink(missing_ok=True)
-    if plan.wanted.select:
-        # Models that are not selected are not built this time, but may be read.
+    if not plan.is_of_all:
+        # Models that are left out are not built this time, but may be read.
         register(spark, place)
         return
     # From here on the next build cannot continue from these tables, until this build is done or rolled back.
@@ -257,7 +267,7 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
 
 def keep(place: Warehouse, plan: Plan) -> None:
     """Note what the tables were built from, if all models were built."""
-    if not plan.wanted.select:
+    if plan.is_of_all:
         place.incremental.write_text(project_hash(plan.project.folder))
         place.clusters_built.write_text(json.dumps(plan.clusters))
         place.built.write_text(plan.state)

@@ -263,6 +263,14 @@ def test_a_build_of_one_cluster_makes_all_where_a_table_lacks_the_others(project
     assert dict(project.rows(counted)) == before | {"other": before["other"] + 2}
 
 
+def test_a_model_that_was_left_out_is_built_by_the_next_build(project: Project) -> None:
+    project.arrive(8, (30, "1", THIRD))
+    project.build(exclude="fct_lines")
+    assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(0,)]
+    project.build()
+    assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(1,)]
+
+
 def test_a_chain_of_causes_is_followed_to_its_beginning_however_long_it_is(project: Project) -> None:
     """A node loses its session again and again: 150 events, each caused by the one before.  No rule allows a circle; with one this would not end."""
     table = "{{ config(materialized='table', file_format='parquet') }}\n"
