@@ -14,6 +14,7 @@ import pytest
 
 from chronicle.build import build as building
 from chronicle.build import runner
+from chronicle.build.changes import is_current
 from chronicle.build.dbt_runs import ONE_TASK, BuildFailed
 from chronicle.spark.catalog import register
 from ingestion.lease import Busy
@@ -264,8 +265,11 @@ def test_a_build_of_one_cluster_makes_all_where_a_table_lacks_the_others(project
 
 
 def test_a_model_that_was_left_out_is_built_by_the_next_build(project: Project) -> None:
+    project.build()
+    assert is_current(project.warehouse, project.folder)
     project.arrive(8, (30, "1", THIRD))
     project.build(exclude="fct_lines")
+    assert not is_current(project.warehouse, project.folder)
     assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(0,)]
     project.build()
     assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(1,)]
