@@ -55,14 +55,23 @@ followed as (
         lag(isr) over (life) as previous_isr,
         lag(elected_at) over (life) as previous_elected_at,
         lag(last_replicas, 1) over (life) as previous_replicas,
+        coalesce(replicas, last_value(last_replicas, true) over (earlier)) as known_replicas,
         lag(replica_lists > 1) over (life) as was_moving,
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(elected_at) over (life) as held_until
     from emptied
-    window life as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-        order by leader_epoch
-    )
+    window
+        life as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by leader_epoch
+        ),
+        earlier as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by leader_epoch
+            rows between unbounded preceding and 1 preceding
+        )
 ),
 
 -- A describe names no epoch: it confirms the one that held when it was taken, by its leader. The

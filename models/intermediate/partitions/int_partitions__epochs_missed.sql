@@ -29,55 +29,43 @@ watchers as (
     group by all
 ),
 
-assigned as (
-    select
-        *,
-        last_value(replicas, true) over (
-            partition by
-                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-            order by leader_epoch
-            rows between unbounded preceding and current row
-        ) as known_replicas
-    from epochs
-),
-
 awaited as (
     select
-        assigned.cluster_id,
-        assigned.cluster_incarnation,
-        assigned.topic_name,
-        assigned.partition_id,
-        assigned.topic_incarnation,
+        epochs.cluster_id,
+        epochs.cluster_incarnation,
+        epochs.topic_name,
+        epochs.partition_id,
+        epochs.topic_incarnation,
         watchers.node_id,
         watchers.term_epoch,
-        assigned.leader_epoch,
-        assigned.controller_epoch,
-        assigned.elected_at,
-        assigned.evidence[0] as line,
+        epochs.leader_epoch,
+        epochs.controller_epoch,
+        epochs.elected_at,
+        epochs.evidence[0] as line,
         watchers.is_cached,
-        array_contains(assigned.known_replicas, watchers.node_id) as is_replica,
+        array_contains(epochs.known_replicas, watchers.node_id) as is_replica,
         min(reached.reached_at) over (
             partition by
-                assigned.cluster_id,
-                assigned.cluster_incarnation,
-                assigned.topic_name,
-                assigned.partition_id,
-                assigned.topic_incarnation,
+                epochs.cluster_id,
+                epochs.cluster_incarnation,
+                epochs.topic_name,
+                epochs.partition_id,
+                epochs.topic_incarnation,
                 watchers.node_id,
                 watchers.term_epoch
-            order by assigned.leader_epoch desc
+            order by epochs.leader_epoch desc
             rows between unbounded preceding and current row
         ) as reached_at
     from watchers
-    inner join assigned
+    inner join epochs
         on
-            watchers.cluster_id = assigned.cluster_id
-            and watchers.cluster_incarnation = assigned.cluster_incarnation
-            and watchers.topic_name = assigned.topic_name
-            and watchers.partition_id = assigned.partition_id
-            and watchers.topic_incarnation = assigned.topic_incarnation
-            and watchers.first_epoch < assigned.leader_epoch
-            and (watchers.term_epoch is null or watchers.last_epoch >= assigned.leader_epoch)
+            watchers.cluster_id = epochs.cluster_id
+            and watchers.cluster_incarnation = epochs.cluster_incarnation
+            and watchers.topic_name = epochs.topic_name
+            and watchers.partition_id = epochs.partition_id
+            and watchers.topic_incarnation = epochs.topic_incarnation
+            and watchers.first_epoch < epochs.leader_epoch
+            and (watchers.term_epoch is null or watchers.last_epoch >= epochs.leader_epoch)
     left join reached
         on
             watchers.cluster_id = reached.cluster_id
@@ -87,7 +75,7 @@ awaited as (
             and watchers.topic_incarnation = reached.topic_incarnation
             and watchers.node_id = reached.node_id
             and watchers.term_epoch <=> reached.term_epoch
-            and assigned.leader_epoch = reached.leader_epoch
+            and epochs.leader_epoch = reached.leader_epoch
 ),
 
 -- One row per partition, node and leader epoch that the node got more than five seconds late, or

@@ -58,9 +58,10 @@ deaths as (
             and waiting.noticed_at is null
     where
         runs.next_started_at is null
+        -- A session expires at the server's next tick; its timeout is at least two of them.
         or waiting.expired_at
         < runs.next_started_at
-        + make_dt_interval(0, 0, 0, coalesce(waiting.timeout_ms, 60000) / 1000.0)
+        + make_dt_interval(0, 0, 0, coalesce(waiting.timeout_ms, 60000) * 1.5 / 1000.0)
     group by waiting.cluster_id, waiting.owner, waiting.session_id, waiting.expired_at
 ),
 

@@ -76,13 +76,15 @@ final as (
             when is_reassignment_logged then 'reassignment'
             when leader_id = previous_leader_id then 'isr_only'
             when is_shutdown_requested and previous_leader_id is not null then 'controlled_shutdown'
-            when is_preferred_logged and coalesce(replicas[0] = leader_id, true) then 'preferred'
+            when is_preferred_logged and coalesce(known_replicas[0] = leader_id, true)
+                then 'preferred'
             when
                 size(isr) > 0
                 and previous_leader_id is not null
                 and not array_contains(isr, previous_leader_id)
                 then 'leader_lost'
-            when replicas[0] = leader_id and previous_leader_id is not null then 'preferred'
+            when known_replicas[0] = leader_id and array_contains(isr, previous_leader_id)
+                then 'preferred'
             else 'unknown'
         end as election_kind,
         is_unclean,
