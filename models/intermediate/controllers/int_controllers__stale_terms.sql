@@ -10,15 +10,14 @@ resignations as (
     where is_resignation
 ),
 
--- What the node had begun it still prints just after its resignation.
 resigned as (
     select
         terms.cluster_id,
         terms.cluster_incarnation,
         terms.controller_epoch,
         terms.controller_id as node_id,
-        terms.superseded_at as stale_from,
-        min(resignations.logged_at) + interval 1 second as stale_until
+        terms.superseded_at,
+        min(resignations.logged_at) as resigned_at
     from terms
     inner join resignations
         on
@@ -36,10 +35,17 @@ resigned as (
         terms.superseded_at
 ),
 
--- A node that logs no resignation was killed, or its log is cut.
+-- A node that logs no resignation was killed, or its log is cut. What it printed last before it is not stored either, and what it
+-- had begun it still prints just after it.
 final as (
-    select * from resigned
-    where stale_until > stale_from + interval 1 second
+    select
+        cluster_id,
+        cluster_incarnation,
+        controller_epoch,
+        node_id,
+        least(superseded_at, resigned_at - interval 100 milliseconds) as stale_from,
+        resigned_at + interval 1 second as stale_until
+    from resigned
 )
 
 select * from final

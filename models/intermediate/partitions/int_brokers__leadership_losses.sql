@@ -25,18 +25,34 @@ answered as (
     select
         *,
         {{ has_role('own_shutdown_request') }}
-        and not coalesce(
-            lead({{ has_role('own_shutdown_grant') }}) over (
-                partition by
-                    cluster_id,
-                    cluster_incarnation,
-                    node_id,
-                    {{ has_role(['own_shutdown_request', 'own_shutdown_grant']) }}
-                order by logged_at, byte_offset
-            ),
-            false
-        ) as is_in_vain
+        and not coalesce(lead({{ has_role('own_shutdown_grant') }}) over (own_lines), false)
+            as is_in_vain,
+        lead(logged_at) over (own_lines) as answered_at
     from placed
+    window own_lines as (
+        partition by
+            cluster_id,
+            cluster_incarnation,
+            node_id,
+            {{ has_role(['own_shutdown_request', 'own_shutdown_grant']) }}
+        order by logged_at, byte_offset
+    )
+),
+
+-- A request may wait for a controller: if one logs that it received it, that is the time.
+asked as (
+    select answered.*
+    from answered
+    left anti join placed
+        on
+            {{ has_role('own_shutdown_request', 'answered.event_type') }}
+            and {{ has_role('kraft_shutdown_request', 'placed.event_type') }}
+            and answered.cluster_id = placed.cluster_id
+            and answered.cluster_incarnation = placed.cluster_incarnation
+            and answered.node_id = placed.broker_id
+            and answered.logged_at <= placed.logged_at
+            and answered.answered_at >= placed.logged_at
+    where not answered.is_in_vain
 ),
 
 -- A process that stops may end its log before its roles stop: then a grant is assumed.
@@ -73,8 +89,7 @@ final as (
         node_id,
         source_path,
         byte_offset
-    from answered
-    where not is_in_vain
+    from asked
     union all
     select
         cluster_id,

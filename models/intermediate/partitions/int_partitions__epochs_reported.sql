@@ -34,6 +34,8 @@ reported as (
         filter (where leader_id is not null) as leader_id,
         max_by(isr, struct(logged_at, source_path, byte_offset))
         filter (where isr is not null) as isr,
+        max_by(replicas, struct(logged_at, source_path, byte_offset))
+        filter (where replicas is not null) as replicas,
         max(topic_id) as topic_id,
         min(logged_at) as first_said_at,
         max(logged_at) as last_said_at
@@ -49,7 +51,8 @@ followed as (
         lead(leader_id) over (life) as next_leader_id,
         lead(first_said_at) over (life) as next_said_at,
         last_value(nullif(leader_id, -1), true) over (so_far) as last_leader_id,
-        last_value(topic_id, true) over (so_far) as known_topic_id
+        last_value(topic_id, true) over (so_far) as known_topic_id,
+        last_value(replicas, true) over (so_far) as known_replicas
     from reported
     window
         life as (
@@ -67,13 +70,16 @@ followed as (
 
 -- An epoch without a leader is logged late, or never: brokers without a replica do not log it, and those with one are down
 -- or frozen. It begins when the previous leader loses its leadership. If all replicas in sync go one after the other, each leads for a
--- moment, and it begins when the last of them goes.
+-- moment, and it begins when the last of them goes. A second replica may have come into the set unseen: then it leads for a moment.
 leaderless as (
     select
         *,
         coalesce(
             next_leader_epoch between leader_epoch + 2 and leader_epoch + size(isr), false
-        ) as is_one_by_one
+        ) as is_one_by_one,
+        coalesce(
+            next_leader_id = -1 and next_leader_epoch = leader_epoch + 2 and size(isr) = 1, false
+        ) as is_passed_on
     from followed
     where
         next_leader_id = -1 and next_leader_epoch <= leader_epoch + greatest(1, size(isr))
@@ -85,7 +91,13 @@ leaderless as (
 awaited as (
     select
         *,
-        explode(if(is_one_by_one, isr, array(last_leader_id))) as broker_id
+        explode(
+            case
+                when is_one_by_one then isr
+                when is_passed_on then array_union(isr, coalesce(known_replicas, array()))
+                else array(last_leader_id)
+            end
+        ) as broker_id
     from leaderless
 ),
 
@@ -97,11 +109,16 @@ gone as (
         awaited.topic_name,
         awaited.partition_id,
         awaited.topic_incarnation,
-        if(awaited.is_one_by_one, awaited.next_leader_epoch, awaited.leader_epoch + 1)
-            as leader_epoch,
+        if(
+            awaited.is_one_by_one or awaited.is_passed_on,
+            awaited.next_leader_epoch,
+            awaited.leader_epoch + 1
+        ) as leader_epoch,
         awaited.known_topic_id as topic_id,
         awaited.isr as last_isr,
+        awaited.last_leader_id,
         awaited.is_one_by_one,
+        awaited.is_passed_on,
         awaited.broker_id,
         min(
             struct(taken.lost_at, taken.source_path, taken.byte_offset, taken.node_id)
@@ -139,8 +156,12 @@ lost as (
         topic_incarnation,
         leader_epoch,
         topic_id,
-        if(size(last_isr) = 1, last_isr, null) as isr,
-        if(is_one_by_one, max(last_line), min(first_line)) as line
+        if(size(last_isr) = 1 and not is_passed_on, last_isr, null) as isr,
+        case
+            when is_one_by_one then max(last_line)
+            when is_passed_on then max(if(broker_id = last_leader_id, first_line, last_line))
+            else min(first_line)
+        end as line
     from gone
     group by
         cluster_id,
@@ -151,8 +172,11 @@ lost as (
         leader_epoch,
         topic_id,
         last_isr,
-        is_one_by_one
-    having not is_one_by_one or count(*) = size(last_isr)
+        is_one_by_one,
+        is_passed_on
+    having
+        (not is_one_by_one or count(*) = size(last_isr))
+        and (not is_passed_on or bool_or(broker_id = last_leader_id))
 ),
 
 derived as (

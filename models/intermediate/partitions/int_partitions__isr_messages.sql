@@ -11,12 +11,10 @@ lives as (
 ),
 
 -- From 2.4 on a leader logs that the set was stored, so its proposal is not a statement of its own; the first ones may all be
--- refused.
-followed as (
+-- refused. A node that logs none is taken to be of the release of the others.
+dated as (
     select
         *,
-        lead(statement_kind) over (leader_lines) as next_kind,
-        lead(logged_at) over (leader_lines) as next_logged_at,
         min(
             case
                 when
@@ -24,8 +22,18 @@ followed as (
                     and partition_epoch is not null
                     then logged_at
             end
-        ) over (partition by cluster_id, node_id) as stored_since
+        ) over (partition by cluster_id, node_id) as node_stored_since
     from isr_changes
+),
+
+followed as (
+    select
+        *,
+        lead(statement_kind) over (leader_lines) as next_kind,
+        lead(logged_at) over (leader_lines) as next_logged_at,
+        coalesce(node_stored_since, min(node_stored_since) over (partition by cluster_id))
+            as stored_since
+    from dated
     window leader_lines as (
         partition by cluster_id, node_id, topic_name, partition_id
         order by logged_at, source_path, byte_offset

@@ -10,6 +10,10 @@ terms as (
     select * from {{ ref('int_controllers__terms') }}
 ),
 
+stale_terms as (
+    select * from {{ ref('int_controllers__stale_terms') }}
+),
+
 placed as (
     {{ placed('registration_events') }}
     where {{ has_role('fencing_claim', 'registration_events.event_type') }}
@@ -25,8 +29,10 @@ claims as (
         placed.logged_at,
         placed.source_path,
         placed.byte_offset,
-        max_by(terms.controller_id, terms.controller_epoch) as leader_then_id
+        max_by(terms.controller_id, terms.controller_epoch) as leader_then_id,
+        max(stale_terms.controller_epoch) is not null as is_stale
     from placed
+    left join stale_terms on {{ in_stale_term('placed') }}
     left join terms
         on
             placed.cluster_id = terms.cluster_id
@@ -56,7 +62,8 @@ final as (
         logged_at,
         source_path,
         byte_offset,
-        leader_then_id is null or node_id is null or leader_then_id = node_id as is_by_leader
+        not is_stale and (leader_then_id is null or node_id is null or leader_then_id = node_id)
+            as is_by_leader
     from claims
 )
 
