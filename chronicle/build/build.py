@@ -93,7 +93,7 @@ class Plan:
     @property
     def is_of_all(self) -> bool:
         """Whether all models are built."""
-        return self.taken == stored(self.project)
+        return self.taken == self.project.stored()
 
     @property
     def marts(self) -> list[Model]:
@@ -155,18 +155,13 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     arrived = arrivals(place, state) if wanted.is_all else None
     if arrived and loses_others(place, project):
         arrived = None
-    taken = stored(project)
+    taken = project.stored()
     if manifest and wanted.selection:
         taken &= selected(manifest, place, project.folder, wanted.selection)
     by_days = {model.name for model in project.of_kind("incremental")}
     is_other = not made_alike(place, project.folder) or (arrived is None and has_lost_rows(place))
     is_anew = bool(by_days & taken) and (wanted.full_refresh or is_other)
     return Plan(wanted, project, taken, arrived, is_anew, state, manifest)
-
-
-def stored(project: Project) -> set[str]:
-    """The names of the models of which there are tables."""
-    return {model.name for model in project.models.values() if not model.is_view}
 
 
 def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:

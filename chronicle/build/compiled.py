@@ -174,6 +174,10 @@ class Project:
         """The models of a kind."""
         return [model for model in self.models.values() if model.kind == kind]
 
+    def stored(self) -> set[str]:
+        """Names of the models and seeds of which there are tables."""
+        return {model.name for model in self.models.values() if not model.is_view}
+
     def with_views(self, names: Iterable[str]) -> set[str]:
         """Models, and the views that they read directly or through other views."""
         found: set[str] = set()

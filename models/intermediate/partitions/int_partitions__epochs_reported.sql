@@ -74,12 +74,8 @@ followed as (
 leaderless as (
     select
         *,
-        coalesce(
-            next_leader_epoch between leader_epoch + 2 and leader_epoch + size(isr), false
-        ) as is_one_by_one,
-        coalesce(
-            next_leader_id = -1 and next_leader_epoch = leader_epoch + 2 and size(isr) = 1, false
-        ) as is_passed_on
+        coalesce(next_leader_id = -1 and next_leader_epoch > leader_epoch + 1, false)
+            as is_passed_on
     from followed
     where
         next_leader_id = -1 and next_leader_epoch <= leader_epoch + greatest(1, size(isr))
@@ -93,9 +89,9 @@ awaited as (
         *,
         explode(
             case
-                when is_one_by_one then isr
-                when is_passed_on then array_union(isr, coalesce(known_replicas, array()))
-                else array(last_leader_id)
+                when not is_passed_on then array(last_leader_id)
+                when size(isr) = 1 then array_union(isr, coalesce(known_replicas, array()))
+                else isr
             end
         ) as broker_id
     from leaderless
@@ -109,15 +105,10 @@ gone as (
         awaited.topic_name,
         awaited.partition_id,
         awaited.topic_incarnation,
-        if(
-            awaited.is_one_by_one or awaited.is_passed_on,
-            awaited.next_leader_epoch,
-            awaited.leader_epoch + 1
-        ) as leader_epoch,
+        if(awaited.is_passed_on, awaited.next_leader_epoch, awaited.leader_epoch + 1)
+            as leader_epoch,
         awaited.known_topic_id as topic_id,
         awaited.isr as last_isr,
-        awaited.last_leader_id,
-        awaited.is_one_by_one,
         awaited.is_passed_on,
         awaited.broker_id,
         min(
@@ -157,11 +148,12 @@ lost as (
         leader_epoch,
         topic_id,
         if(size(last_isr) = 1 and not is_passed_on, last_isr, null) as isr,
-        case
-            when is_one_by_one then max(last_line)
-            when is_passed_on then max(if(broker_id = last_leader_id, first_line, last_line))
-            else min(first_line)
-        end as line
+        if(
+            is_passed_on,
+            -- The only replica that is known to have been in sync led first.
+            max(if(last_isr = array(broker_id), first_line, last_line)),
+            min(first_line)
+        ) as line
     from gone
     group by
         cluster_id,
@@ -172,11 +164,8 @@ lost as (
         leader_epoch,
         topic_id,
         last_isr,
-        is_one_by_one,
         is_passed_on
-    having
-        (not is_one_by_one or count(*) = size(last_isr))
-        and (not is_passed_on or bool_or(broker_id = last_leader_id))
+    having not is_passed_on or count_if(array_contains(last_isr, broker_id)) = size(last_isr)
 ),
 
 derived as (
