@@ -2,17 +2,42 @@ with losses as (
     select * from {{ ref('stg_logs__node_losses') }}
 ),
 
--- A process that dies loses all its connections at once.
-shared as (
+-- Where lines of one neighbour follow lines of another, the time of the other's.
+adjacent as (
     select
         *,
-        min(node_id) over (same_second) <> max(node_id) over (same_second) as is_shared
+        if(lag(node_id) over (by_time) <> node_id, lag(logged_at) over (by_time), null)
+            as before_first,
+        if(lead(node_id) over (by_time) <> node_id, lead(logged_at) over (by_time), null)
+            as after_last
     from losses
-    window same_second as (
-        partition by cluster_id, lost_node_id
-        order by logged_at
-        range between interval 1 second preceding and interval 1 second following
-    )
+    window by_time as (partition by cluster_id, lost_node_id order by logged_at, node_id)
+),
+
+others as (
+    select
+        *,
+        last_value(before_first, true) over (
+            partition by cluster_id, lost_node_id
+            order by logged_at, node_id
+            range between unbounded preceding and current row
+        ) as other_before,
+        last_value(after_last, true) over (
+            partition by cluster_id, lost_node_id
+            order by logged_at desc, node_id desc
+            range between unbounded preceding and current row
+        ) as other_after
+    from adjacent
+),
+
+-- A process that dies loses all its connections at once. This compares a line with the nearest ones
+-- of other neighbours only: in a storm thousands of lines are within a second of each.
+shared as (
+    select
+        * except (before_first, after_last, other_before, other_after),
+        coalesce(other_before >= logged_at - interval 1 second, false)
+        or coalesce(other_after <= logged_at + interval 1 second, false) as is_shared
+    from others
 ),
 
 -- The sockets of a process that ends are closed; a request that only fails may have waited for
