@@ -1,4 +1,4 @@
--- Lines up to half a minute away explain an election.
+-- Lines up to a minute away explain an election.
 {{ config(meta={'at': 'elected_at', 'ahead': {'minutes': 1}}) }}
 
 with explained as (
@@ -98,7 +98,9 @@ final as (
                 'records name different leaders': 'leaders_named > 1',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'best_rank = 6',
                 'derived: without a leader nobody is in sync': 'is_isr_emptied',
-                'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1'
+                'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1',
+                'first in the logs: the election may be earlier than elected_at':
+                    'previous_leader_epoch is null and not coalesce(is_creation_logged, false)'
             })
         }} as warnings
     from judged

@@ -22,6 +22,7 @@ final as (
             'eligible_election',
             'reassignment',
             'shutdown_request',
+            'log_creation',
         ]) }}
 )
 
