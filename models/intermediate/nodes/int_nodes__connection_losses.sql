@@ -14,6 +14,7 @@ adjacent as (
     window by_time as (partition by cluster_id, lost_node_id order by logged_at, node_id)
 ),
 
+-- The nearest lines of others, by range, not by rows: lines of one node and time have no order.
 others as (
     select
         *,

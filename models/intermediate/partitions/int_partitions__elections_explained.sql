@@ -94,7 +94,7 @@ recorded as (
 ),
 
 -- One row per first epoch at whose beginning a broker created the log. The other records of such an epoch are printed again
--- after each start.
+-- after each start. Not an `exists` as below: with a condition on the epoch alone Spark 4.2 cannot plan it.
 created as (
     select distinct
         epochs.cluster_id,
