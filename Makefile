@@ -84,7 +84,7 @@ fuzz: setup
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 # With real services: a Spark of a master and two workers, a server of Spark Connect, a bucket, a Kafka broker, and Prometheus if it is installed
-# (`apt-get install prometheus`). Some are killed.
+# (`apt-get install prometheus`) and Azure's storage if Azurite and adlfs are (`npm install --global azurite`, `pip install adlfs`). Some are killed.
 test-cluster: setup
 	$(BIN)/python -m pytest tests/cluster
 
