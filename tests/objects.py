@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.ports import free_port, wait_for
 
@@ -69,16 +70,11 @@ def server() -> Iterator[Any]:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
     }
-    before = {name: os.environ.get(name) for name in [*said, "AWS_ALLOW_HTTP"]}
-    os.environ.update(said)
     try:
         wait_for(port, running, lambda: "moto's server did not start", seconds=30)
-        yield boto3.client("s3")
+        # Also takes back what the product puts there.
+        with mock.patch.dict(os.environ, said):
+            yield boto3.client("s3")
     finally:
         running.kill()
         running.wait()
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
+from unittest import mock
 
 from tests.ports import free_port, wait_for
 
@@ -28,7 +28,6 @@ def is_there() -> bool:
 def azurite(folder: Path) -> Iterator[None]:
     """Starts the server with its objects in a folder, and puts address and credentials into the environment, as adlfs and delta-rs read them."""
     port = free_port()
-    address = f"http://127.0.0.1:{port}"
     said = folder / "said.txt"
     folder.mkdir(parents=True, exist_ok=True)
     # adlfs asks for a newer form of the protocol than some releases of Azurite know.
@@ -47,17 +46,18 @@ def azurite(folder: Path) -> Iterator[None]:
         running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         wait_for(port, running, said.read_text)
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("AZURE_STORAGE_CONNECTION_STRING", connection_string(address))
-            environment.setenv("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT)
-            environment.setenv("AZURE_STORAGE_ACCOUNT_KEY", KEY)
-            environment.setenv("AZURE_STORAGE_USE_EMULATOR", "true")
-            environment.setenv("AZURITE_BLOB_STORAGE_URL", address)
+        with mock.patch.dict(os.environ, environment(f"http://127.0.0.1:{port}")):
             yield
     finally:
         running.kill()
         running.wait()
 
 
-def connection_string(address: str) -> str:
-    return f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={address}/{ACCOUNT};"
+def environment(address: str) -> dict[str, str]:
+    return {
+        "AZURE_STORAGE_CONNECTION_STRING": f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={address}/{ACCOUNT};",
+        "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+        "AZURE_STORAGE_ACCOUNT_KEY": KEY,
+        "AZURE_STORAGE_USE_EMULATOR": "true",
+        "AZURITE_BLOB_STORAGE_URL": address,
+    }

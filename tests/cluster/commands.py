@@ -12,6 +12,7 @@ from chronicle.project import PROJECT
 from chronicle.spark import master as masters
 
 ORDERS = PROJECT / "examples/orders"
+QUESTION = "select topic_name, count(*) as elections from fct_leader_elections group by topic_name order by topic_name"
 
 
 def environment(master: str | None, settings: Path | None) -> dict[str, str]:

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from tests.cluster.azurite import azurite, is_there
-from tests.cluster.commands import ORDERS, chronicle, done
+from tests.cluster.commands import ORDERS, QUESTION, chronicle, done
 from tests.partial import verdicts
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="needs azurite (npm) and adlfs (pip)")
 
 LOGS, WAREHOUSE = "abfss://lake/logs", "abfss://lake/warehouse"
 FILES = 13
-QUESTION = "select topic_name, count(*) as elections from fct_leader_elections group by topic_name order by topic_name"
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,11 @@ from dashboards.queries import sql_of
 from ingestion.reading import objects
 from ingestion.warehouse import Warehouse
 from tests import duck
-from tests.cluster.commands import ORDERS, chronicle, done
+from tests.cluster.commands import ORDERS, QUESTION, chronicle, done
 from tests.lab import ARCHIVES
 from tests.objects import Bucket, server
 from tests.partial import verdicts
 from tests.served import serving
-
-QUESTION = "select topic_name, count(*) as elections from fct_leader_elections group by topic_name order by topic_name"
 
 
 @pytest.fixture(scope="module")
