@@ -23,7 +23,7 @@ from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.unchanged import Unchanged
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import forget_earlier, register, register_views, save_views, sweep
+from chronicle.spark.catalog import forget_earlier, keep_columns, register, register_views, save_views, sweep
 from chronicle.spark.internals.java_objects import has_java
 from ingestion.warehouse import Warehouse, only_writer
 
@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 @dataclass
 class Outcome:
     """What a build did.  `models`: seconds by model, in order; `rows`: by mart; `days`: how many days changed, by model (None: all);
-    `clusters`: those that were built (None: all); `results`: one per stored model; `tests`: how many passed; `warnings`: a line for each."""
+    `clusters`: those that were built (None: all); `results`: one per stored model; `view_columns`: by view, as in `ViewColumns`, of those
+    that models read; `tests`: how many passed; `warnings`: a line for each."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     days: dict[str, int | None] = field(default_factory=dict)
     clusters: list[str] | None = None
     results: list[Result] = field(default_factory=list)
+    view_columns: dict[str, str] = field(default_factory=dict, repr=False)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -140,6 +142,8 @@ def build(
         failed += publish_made(spark, place, plan, outcome, is_whole=not failed)
         if not failed:
             keep(place, plan)
+            if plan.clusters is None and outcome.view_columns:
+                keep_columns(place, outcome.view_columns)
         unfinished.forget(place)
     outcome.seconds = time.monotonic() - began
     if failed:
@@ -203,7 +207,9 @@ def run(
         progress=progress,
     )
     results = runner.run(plan.taken)
-    outcome = Outcome(clusters=plan.clusters, results=results)
+    columns = {f"{model.schema}.{model.alias}": runner.view_columns.get(model.name) for model in plan.project.models.values()}
+    known = {view: found for view, found in columns.items() if found}
+    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=known)
     for result in results:
         if result.is_made:
             outcome.models[result.model.name] = result.seconds
@@ -223,7 +229,7 @@ def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, pr
     """Let dbt run its data tests on the new tables, and its unit tests.  Returns a line for each failure."""
     from dbt.cli.main import dbtRunner
 
-    register_views(spark, place)
+    register_views(spark, place, known=outcome.view_columns)
     listeners = [teller(progress)] if progress else []
     given = options(place, plan.project.folder)
     done: dbtRunnerResult = dbtRunner(manifest=plan.manifest, callbacks=listeners).invoke(["test", *given, *plan.wanted.selection])

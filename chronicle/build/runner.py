@@ -134,6 +134,8 @@ class Runner:
         self._turns = Turns()
         # What a plan depends on besides its own text, by name: the key of a view, what is known of a table's rows, the query of a table left.
         self._texts: dict[str, str] = {}
+        # The columns of views by their names, as JSON in Spark's form.
+        self.view_columns: dict[str, str] = {}
         self.lists = FileLists(spark, place)
         if unchanged:
             unchanged.lists = self.lists
@@ -267,6 +269,7 @@ class Runner:
             if model.is_view:
                 try:
                     self.make_view(model)
+                    self._note_columns(model)
                     self._hold_to_contract(model)
                 except Exception as error:
                     raise ViewFailed(model, told(error)) from error
@@ -316,6 +319,13 @@ class Runner:
         rows = self.asked(model)
         self._texts[model.name] = self._key(model, rows)
         self._plans.view(self._texts[model.name], VIEW + model.name, rows)
+
+    def _note_columns(self, model: Model) -> None:
+        """Note the columns of a view, unless it reads Delta tables: here these have no comments, which other sessions show."""
+        parents = [self.project.models[name] for name in model.parents]
+        reads_delta = model.sources or any(not (one.is_step or one.kind == "seed" or one.name in self.view_columns) for one in parents)
+        if not reads_delta and (columns := self._plans.columns(VIEW + model.name)):
+            self.view_columns[model.name] = columns
 
     def _key(self, model: Model, rows: str) -> str:
         """The key by which an analysed plan of a model is kept; `rows`: its query."""

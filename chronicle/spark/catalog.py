@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,10 +159,12 @@ def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
     return [(view["schema"], view["name"], view["sql"]) for view in json.loads(warehouse.views.read_text(encoding="utf-8"))]
 
 
-def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | None = None) -> list[str]:
+def register_views(
+    spark: SparkSession, warehouse: Warehouse, *, only: str | None = None, known: Mapping[str, str] | None = None
+) -> list[str]:
     """Register the views of the last build, with the tables they read.  Returns their names.
 
-    `only`: a query; then only the views it names and those beneath them are registered.
+    `only`: a query; then only the views it names and those beneath them are registered; `known`: columns of views, as in `ViewColumns`.
     """
     views = kept_views(warehouse)
     wanted = {f"{schema}.{name}" for schema, name, _ in views}
@@ -177,7 +179,7 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
     else:
         register(spark, warehouse)
     entries = CatalogEntries(spark)
-    columns = ViewColumns(views, columns_of_tables(warehouse) if entries.can_be_told else {})
+    columns = ViewColumns(views, columns_of_tables(warehouse) if entries.can_be_told else {}, known)
     made = []
     for schema, name, sql in views:
         view = f"{schema}.{name}"
@@ -188,6 +190,11 @@ def register_views(spark: SparkSession, warehouse: Warehouse, *, only: str | Non
             made.append(view)
     columns.save()
     return made
+
+
+def keep_columns(warehouse: Warehouse, known: Mapping[str, str]) -> None:
+    """Keep the columns of views that a build has analysed, for `register_views` of later sessions."""
+    ViewColumns(kept_views(warehouse), columns_of_tables(warehouse), known).save()
 
 
 def columns_of_tables(warehouse: Warehouse) -> dict[str, str | None]:

@@ -1,7 +1,7 @@
 """The columns of tables and views, as JSON in Spark's form, without asking Spark.
 
-Those of tables are on disk.  Those of a view follow from its text and the columns of the tables beneath; Spark finds them by analysis, and they
-are cached in a file that is named by the hash of all that.
+Those of tables are on disk.  Those of a view follow from its text and the columns of the tables beneath; Spark finds them by analysis, in a build
+or in the first session that needs them, and they are cached in a file that is named by the hash of all that.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -41,13 +41,17 @@ def of_table(place: str, *, is_delta: bool) -> str | None:
 
 
 class ViewColumns:
-    """The columns of a warehouse's views, as far as they are known.  `views`: (schema, name, SQL) of each; `tables`: the columns of each table."""
+    """The columns of a warehouse's views, by their full names, as far as they are known.  `views`: (schema, name, SQL) of each; `tables`: the
+    columns of each table; `known`: those of views that the caller knows."""
 
-    def __init__(self, views: Iterable[tuple[str, str, str]], tables: dict[str, str | None]) -> None:
+    def __init__(
+        self, views: Iterable[tuple[str, str, str]], tables: Mapping[str, str | None], known: Mapping[str, str] | None = None
+    ) -> None:
         made_for = [sorted(views), sorted(tables.items()), metadata.version("pyspark")]
         self._file = cache.folder() / f"views-{hashlib.sha256(json.dumps(made_for).encode()).hexdigest()[:16]}.json"
-        self._known: dict[str, str] = json.loads(cache.read(self._file) or b"{}")
-        self._found: dict[str, str] = {}
+        kept: dict[str, str] = json.loads(cache.read(self._file) or b"{}")
+        self._found = {name: columns for name, columns in (known or {}).items() if name not in kept}
+        self._known = kept | self._found
 
     def of(self, name: str) -> str | None:
         return self._known.get(name)

@@ -10,6 +10,8 @@ import yaml
 
 from chronicle.ask.evidence import evidence
 from chronicle.project import PROJECT
+from chronicle.spark.catalog import kept_views, register_views
+from chronicle.spark.internals.catalog_entries import CatalogEntries
 from ingestion.warehouse import Warehouse
 from tests.duck import connect
 from tests.keys import keys
@@ -117,6 +119,18 @@ def test_no_secret_reaches_a_table(lab: Lab) -> None:
         assert rows > 10_000 and secrets == 0, table
         # The query does find texts that are there.
         assert session.execute(query, ["%ssl.key.password%"]).fetchone()[1] > 0, table
+
+
+def test_columns_that_a_build_has_noted_of_views_are_those_that_spark_finds(lab: Lab) -> None:
+    place, noted, entries = Warehouse.at(lab.warehouse), lab.built.view_columns, CatalogEntries(lab.spark)
+    views = kept_views(place)
+    register_views(lab.spark, place)
+    assert len(noted) > len(views) * 3 / 4
+    # Every tenth, each after those it reads.
+    for schema, name, query in [view for view in views if f"{view[0]}.{view[1]}" in noted][::10]:
+        entries.view(schema, name, query, None)
+        assert entries.columns(schema, name) == noted[f"{schema}.{name}"], name
+    assert not any("bronze." in query and f"{schema}.{name}" in noted for schema, name, query in views)
 
 
 def test_evidence_gives_the_lines_behind_a_fact(lab: Lab) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql.types import StructType
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.spark import own_classes
@@ -53,6 +55,14 @@ def made(spark: SparkSession, plans: KeptPlans, key: str, folder: Path, rows: st
     shutil.rmtree(folder, ignore_errors=True)
     plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows)
     return spark.table("bronze.kept_made").collect()
+
+
+def test_the_columns_of_a_view_are_those_of_its_plan(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    plans.view("columns", "kept_view", "select *, size(array(id)) as lines from bronze.kept_words")
+    columns = plans.columns("kept_view")
+    assert columns and StructType.fromJson(json.loads(columns)) == spark.table("kept_view").schema
+    assert plans.columns("no_view") is None
 
 
 @pytest.mark.parametrize("place", ["words", "other words"])

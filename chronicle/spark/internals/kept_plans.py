@@ -3,7 +3,8 @@
 Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that makes a table of a query,
 the catalog's cache of tables, `setAnalyzed`.  Read in: Spark 4.2.0.
 Breaks: builds in a process that stays become slower, or fail where a class is gone.  Without our own classes all is done in SQL.
-Brings: a third of what a small build takes in such a process; dropping a table takes one call instead of a statement of 6 ms.
+Brings: a third of what a small build takes in such a process; dropping a table takes one call instead of a statement of 6 ms; the columns of
+views without analysing them once more, which takes 14 to 20 s in the first session after a build.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ class KeptPlans:
             self._java.view(session_of(self._spark), key, name, rows)
         else:
             self._spark.sql(f"create or replace temporary view {name} as {rows}")
+
+    def columns(self, name: str) -> str | None:
+        """The columns of such a view, as JSON in Spark's form; None where Java cannot be asked."""
+        return self._java.columns(session_of(self._spark), name) if self._java else None
 
     def table(self, key: str, definition: str, place: str, rows: str) -> DataFrame:
         """Create a table from a query, in a folder; `definition`: what comes before the folder."""

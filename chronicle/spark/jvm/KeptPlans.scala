@@ -33,6 +33,10 @@ object KeptPlans {
     }
   }
 
+  /** The columns of a temporary view that keeps its plan, as JSON; null for any other. */
+  def columns(session: SparkSession, name: String): String =
+    session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
+
   /** Creates a table from a query. `definition`: `create table …` with its place. */
   def table(session: SparkSession, key: String, definition: String, place: String, rows: String): DataFrame =
     tables.renewed(session, key) match {
