@@ -21,6 +21,7 @@ reported as (
         sightings.coordinator_id,
         sightings.seen_at,
         sightings.known_by,
+        false as is_first_in_logs,
         struct(
             0 as topic_incarnation,
             0 as leader_epoch,
@@ -54,6 +55,7 @@ led as (
         epochs.leader_id as coordinator_id,
         epochs.elected_at as seen_at,
         'election' as known_by,
+        epochs.is_first_in_logs,
         struct(
             epochs.topic_incarnation,
             epochs.leader_epoch,
@@ -101,6 +103,7 @@ final as (
         coordinator_id,
         seen_at,
         known_by,
+        is_first_in_logs,
         evidence,
         evidence_count,
         row_number() over (

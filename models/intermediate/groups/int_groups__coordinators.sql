@@ -29,6 +29,7 @@ stretches as (
         stretch_number,
         min(coordinator_id) as coordinator_id,
         min_by(known_by, claim_number) as known_by,
+        min_by(is_first_in_logs, claim_number) as is_first_in_logs,
         min(seen_at) as valid_from,
         slice(
             flatten(
@@ -52,6 +53,7 @@ final as (
         group_id,
         coordinator_id,
         known_by,
+        is_first_in_logs,
         valid_from,
         lead(valid_from) over (
             partition by cluster_id, cluster_incarnation, group_id order by stretch_number

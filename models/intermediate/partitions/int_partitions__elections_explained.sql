@@ -93,27 +93,6 @@ recorded as (
     group by all
 ),
 
--- One row per first epoch at whose beginning a broker created the log. The other records of such an epoch are printed again
--- after each start. Not an `exists` as below: with a condition on the epoch alone Spark 4.2 cannot plan it.
-created as (
-    select distinct
-        epochs.cluster_id,
-        epochs.cluster_incarnation,
-        epochs.topic_name,
-        epochs.partition_id,
-        epochs.topic_incarnation,
-        epochs.leader_epoch
-    from epochs
-    inner join causes
-        on
-            epochs.cluster_id = causes.cluster_id
-            and epochs.topic_name = causes.topic_name
-            and epochs.partition_id = causes.partition_id
-            and causes.logged_at >= epochs.elected_at - interval 1 minute
-            and causes.logged_at <= epochs.elected_at + interval 1 minute
-    where epochs.leader_epoch = 0 and {{ has_role('log_creation', 'causes.event_type') }}
-),
-
 -- The seconds in which an election can be its consequence.
 preferred as (
     select distinct
@@ -137,7 +116,6 @@ shutdowns as (
 final as (
     select
         based.* except (isr_before),
-        created.cluster_id is not null as is_creation_logged,
         exists(
             select 1
             from preferred
@@ -192,15 +170,6 @@ final as (
         coalesce(recorded.is_eligible_logged, false) as is_eligible_logged
     from based
     left join recorded
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            leader_epoch
-        )
-    left join created
         using (
             cluster_id,
             cluster_incarnation,

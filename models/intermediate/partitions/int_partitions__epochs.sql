@@ -16,6 +16,22 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+causes as (
+    select * from {{ ref('stg_logs__election_causes') }}
+),
+
+-- One row per partition of which a broker logged that it created the log.
+log_creations as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        collect_set(logged_at) as created_at
+    from causes
+    where {{ has_role('log_creation') }}
+    group by cluster_id, topic_name, partition_id
+),
+
 -- One row per topic, partition and leader epoch.
 -- If a cluster keeps eligible leader replicas, the last replica in sync also leaves the set when it
 -- goes; otherwise it stays in it.
@@ -24,7 +40,15 @@ emptied as (
         reported.* except (isr),
         if(eligible_replicas.cluster_id is null, reported.isr, cast(array() as array<int>)) as isr,
         eligible_replicas.cluster_id is not null and not coalesce(size(reported.isr) = 0, false)
-            as is_isr_emptied
+            as is_isr_emptied,
+        -- The other records of a first epoch are printed again after each start.
+        coalesce(
+            exists(
+                log_creations.created_at,
+                moment -> abs(unix_millis(moment) - unix_millis(reported.elected_at)) <= 60000
+            ),
+            false
+        ) as is_creation_logged
     from reported
     left join eligible_replicas
         on
@@ -33,6 +57,12 @@ emptied as (
             and reported.cluster_incarnation = eligible_replicas.cluster_incarnation
             and reported.elected_at >= eligible_replicas.enabled_from
             and reported.elected_at < eligible_replicas.enabled_until
+    left join log_creations
+        on
+            reported.leader_epoch = 0
+            and reported.cluster_id = log_creations.cluster_id
+            and reported.topic_name = log_creations.topic_name
+            and reported.partition_id = log_creations.partition_id
 ),
 
 -- A describe without a time cannot be matched to an epoch.
@@ -103,7 +133,16 @@ confirmed as (
 
 final as (
     select
-        followed.* except (evidence, evidence_count, reported_by, last_replicas, replica_lists),
+        followed.* except (
+            evidence,
+            evidence_count,
+            reported_by,
+            last_replicas,
+            replica_lists,
+            is_creation_logged
+        ),
+        followed.previous_leader_epoch is null and not followed.is_creation_logged
+            as is_first_in_logs,
         array_sort(array_compact(
             array_append(followed.reported_by, if(confirmed.line is null, null, 'describe'))
         )) as reported_by,

@@ -24,7 +24,8 @@ final as (
         {{
             warnings({
                 'the record does not name the group': 'group_id is null',
-                'election not in the logs: valid_from is the first record that names the coordinator': "known_by <> 'election'"
+                'election not in the logs: valid_from is the first record that names the coordinator': "known_by <> 'election'",
+                'first in the logs: the election may be earlier than valid_from': 'is_first_in_logs'
             })
         }} as warnings
     from coordinators
