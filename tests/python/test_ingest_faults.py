@@ -14,8 +14,9 @@ from deltalake import DeltaTable
 
 from chronicle.cli import main
 from ingestion import ingest as ingesting
-from ingestion.bronze import shares
+from ingestion.bronze import log_records, shares
 from ingestion.bronze.source_rows import TORN
+from ingestion.reading.files import tail_hash
 from ingestion.sources import inspect as looking
 from tests import rotations
 from tests.python.test_records import line
@@ -229,6 +230,31 @@ def test_a_copy_that_stays_incomplete_is_read(folder: Path) -> None:
     os.utime(made, (time.time() - 100,) * 2)
     load(folder, settled_after=60)
     assert "differs" in bodies(folder)
+
+
+@pytest.mark.parametrize("read_before", [0, 12])
+def test_a_log_that_is_rotated_just_after_it_was_read_is_known(folder: Path, monkeypatch: pytest.MonkeyPatch, read_before: int) -> None:
+    log, rotated = folder / "logs" / "long.log", folder / "logs" / "long.log.1"
+    lines = LONG.splitlines(keepends=True)
+    if read_before:
+        log.write_text("".join(lines[:read_before]))
+        load(folder)
+    log.write_text(LONG)
+
+    def renamed_first(path: str, *given: Any) -> str | None:
+        if path == str(log) and not rotated.exists():
+            log.rename(rotated)
+            log.write_text(line(50, "goes on"))
+        return tail_hash(path, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_records, "tail_hash", renamed_first)
+        load(folder)
+    assert rotated.exists()
+    load(folder)
+    assert sorted(text for text in bodies(folder) if text.startswith("record")) == sorted(f"record {n} {'x' * 60}" for n in range(40))
+    assert "goes on" in bodies(folder)
+    assert {row["outcome"] for row in rows(folder, "log_records")} == {"recognised", "unrecognised"}
 
 
 @pytest.mark.long
