@@ -75,7 +75,7 @@ def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) 
     # Without a size, the next run reads on in it, whether it has grown by then or not.
     size = None if source.compressed and count.lacks_end else source.disk_size
     unread = source.compressed and is_read and not past.has_more_of(source)
-    # If the file is another one by now, the bytes before the end are not known, unless it begins where it was read from.
+    # Not known if the file was rotated before its last bytes were hashed; if nothing was read, they are those before its start.
     before_end = count.tail_hash or (source.tail_hash if count.end == source.start else None)
     is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, size))
     if is_as_it_was and not (is_read and past.has_other_owner(source)):
