@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Outcome:
     """What a build did.  `models`: seconds by model, in order; `rows`: by mart; `days`: how many days changed, by model (None: all);
     `clusters`: those that were built (None: all); `results`: one per stored model; `view_columns`: by view, as in `ViewColumns`, of those
-    that models read; `tests`: how many passed; `warnings`: a line for each."""
+    that models read, if everything was built; `tests`: how many passed; `warnings`: a line for each."""
 
     models: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
@@ -142,7 +142,7 @@ def build(
         failed += publish_made(spark, place, plan, outcome, is_whole=not failed)
         if not failed:
             keep(place, plan)
-            if plan.clusters is None and outcome.view_columns:
+            if outcome.view_columns:
                 keep_columns(place, outcome.view_columns)
         unfinished.forget(place)
     outcome.seconds = time.monotonic() - began
@@ -207,9 +207,7 @@ def run(
         progress=progress,
     )
     results = runner.run(plan.taken)
-    columns = {f"{model.schema}.{model.alias}": runner.view_columns.get(model.name) for model in plan.project.models.values()}
-    known = {view: found for view, found in columns.items() if found}
-    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=known)
+    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=runner.view_columns)
     for result in results:
         if result.is_made:
             outcome.models[result.model.name] = result.seconds

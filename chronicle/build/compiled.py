@@ -110,6 +110,10 @@ class Model:
     types: dict[str, str] = field(default_factory=dict)
 
     @property
+    def full_name(self) -> str:
+        return f"{self.schema}.{self.alias}"
+
+    @property
     def table(self) -> str:
         """Its name in SQL."""
         return f"{self.schema}.`{self.alias}`"
@@ -349,7 +353,7 @@ def compile_by_dbt(project: Path) -> Project:
 
 def names_in_sql(models: Collection[Model]) -> dict[str, str]:
     """The model, or table of bronze, behind each name in the text of queries."""
-    names = {name: model.name for model in models for name in (VIEW + model.name, f"{model.schema}.{model.alias}")}
+    names = {name: model.name for model in models for name in (VIEW + model.name, model.full_name)}
     return names | {f"bronze.{name}": f"bronze.{name}" for model in models for name in model.sources}
 
 
@@ -372,7 +376,7 @@ def with_columns(project: Project) -> Project:
     reads = columns.Reads(names, held, {model.name: model.sql for model in models.values() if model.is_view})
 
     def read(model: Model) -> dict[str, list[str] | None]:
-        found = reads.beneath(model.sql.replace(AS_BEFORE, f"{model.schema}.{model.alias}"))
+        found = reads.beneath(model.sql.replace(AS_BEFORE, model.full_name))
         return {name: some if some is None else sorted(some) for name, some in found.items() if name != model.name}
 
     return replace(

@@ -134,7 +134,7 @@ class Runner:
         self._turns = Turns()
         # What a plan depends on besides its own text, by name: the key of a view, what is known of a table's rows, the query of a table left.
         self._texts: dict[str, str] = {}
-        # The columns of views by their names, as JSON in Spark's form.
+        # The columns of views, as `known_columns.ViewColumns` has them; none in a partial build, in which they are as before.
         self.view_columns: dict[str, str] = {}
         self.lists = FileLists(spark, place)
         if unchanged:
@@ -214,7 +214,7 @@ class Runner:
                 self._left.add(model.name)
             elif not model.is_view and because != []:
                 if self.progress:
-                    self.progress(next(self._numbers), self._stored, model.table.replace("`", ""))
+                    self.progress(next(self._numbers), self._stored, model.full_name)
                 if self.can_be_written_empty(model):
                     self._write_empty(model)
                     return Result(model, round(time.monotonic() - began, 2), rows=0, because=because)
@@ -269,7 +269,8 @@ class Runner:
             if model.is_view:
                 try:
                     self.make_view(model)
-                    self._note_columns(model)
+                    if not self.unchanged:
+                        self._note_columns(model)
                     self._hold_to_contract(model)
                 except Exception as error:
                     raise ViewFailed(model, told(error)) from error
@@ -323,9 +324,9 @@ class Runner:
     def _note_columns(self, model: Model) -> None:
         """Note the columns of a view, unless it reads Delta tables: here these have no comments, which other sessions show."""
         parents = [self.project.models[name] for name in model.parents]
-        reads_delta = model.sources or any(not (one.is_step or one.kind == "seed" or one.name in self.view_columns) for one in parents)
-        if not reads_delta and (columns := self._plans.columns(VIEW + model.name)):
-            self.view_columns[model.name] = columns
+        has_no_delta = not model.sources and all(one.is_step or one.kind == "seed" or one.full_name in self.view_columns for one in parents)
+        if has_no_delta and (columns := self._plans.columns(VIEW + model.name)):
+            self.view_columns[model.full_name] = columns
 
     def _key(self, model: Model, rows: str) -> str:
         """The key by which an analysed plan of a model is kept; `rows`: its query."""
@@ -440,13 +441,13 @@ class Runner:
         rows = ds.dataset(folder, format="parquet")
         self._rows[model.name] = self._rows_in[str(folder)] = rows.count_rows()
         if not self._rows[model.name]:
-            self._tell(f"{model.schema}.{model.alias}", model.name, NO_ROWS)
+            self._tell(model.full_name, model.name, NO_ROWS)
         elif model.known:
             # A null matches no value.
             texts = [value for value in values_in(folder, model.known) if value is not None]
             self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
-                self._tell(f"{model.schema}.{model.alias}", model.name, f"{model.known}={','.join(sorted(texts))}")
+                self._tell(model.full_name, model.name, f"{model.known}={','.join(sorted(texts))}")
 
     def _replace_days(self, model: Model) -> int | None:
         """Rebuild the days of an incremental table that new rows fall on, or all of it.  Returns how many days (None: all)."""

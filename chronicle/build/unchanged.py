@@ -212,7 +212,7 @@ class Unchanged:
 
 def setting(model: Model) -> str:
     """The setting that says what is known of a model's rows."""
-    return f"{KNOWN}{model.schema}.{model.alias}"
+    return f"{KNOWN}{model.full_name}"
 
 
 def before(model: Model) -> str:
