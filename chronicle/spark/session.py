@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
@@ -272,10 +271,19 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
 def class_archive(home: Path) -> Path:
     """The archive of Spark's classes for this Java, loaded and verified: a third off the time of a command's first query.
 
-    `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that it does not fit (other jars, other build) starts without it.
+    `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that it does not fit starts without it and says nothing, so the name
+    covers what Java compares: path, size and time of each jar.  They change when pyspark is installed again or our classes are compiled again.
     """
-    made_for = [java.identity(home), *jars.class_path(), own_classes.jar(), __file__, metadata.version("pyspark")]
+    ours = [own_classes.jar()] if own_classes.jar().exists() else []
+    files = [*map(Path, jars.class_path()), *sorted(spark_home.jars().glob("*.jar")), *ours]
+    made_for = [java.identity(home), __file__, *map(_stamp, files)]
     return cache.folder() / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
+
+
+def _stamp(file: Path) -> tuple[str, int, int]:
+    """Path, size and time of a file."""
+    status = file.stat()
+    return str(file), status.st_size, int(status.st_mtime)
 
 
 def write_class_archive() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,8 @@ from deltalake import DeltaTable, write_deltalake
 
 from chronicle.ask import sql
 from chronicle.output import formats
+from chronicle.spark import java, own_classes, session
 from chronicle.spark import master as masters
-from chronicle.spark import session
 from chronicle.spark.catalog import kept_views, register, register_views, save_views, sweep, tables
 from ingestion.warehouse import Warehouse
 
@@ -64,6 +66,30 @@ def test_a_missing_jar_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("CHRONICLE_JARS", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"no delta-spark_4.2_2.13-4.4.0.jar.*make setup"):
         session.command("1g", ())
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks for a mapped file in /proc")
+def test_java_maps_the_archive_of_classes(spark: SparkSession) -> None:
+    """Java starts without an archive that does not fit, and says nothing."""
+    archive = session.class_archive(java.find())
+    assert archive.exists(), "run `make setup`"
+    assert session._jvm is not None
+    assert str(archive) in Path(f"/proc/{session._jvm.pid}/maps").read_text()
+
+
+def test_classes_that_were_compiled_again_have_an_archive_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = session.class_archive(java.find())
+    again = tmp_path / "again.jar"
+    shutil.copyfile(own_classes.jar(), again)
+    monkeypatch.setattr(own_classes, "jar", lambda: again)
+    assert len({before, session.class_archive(java.find()), aged(again)}) == 3
+
+
+def aged(jar: Path) -> Path:
+    """The archive for a jar that is an hour older than it is."""
+    status = jar.stat()
+    os.utime(jar, (status.st_atime, status.st_mtime - 3600))
+    return session.class_archive(java.find())
 
 
 def test_the_file_of_settings_may_have_options_of_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
