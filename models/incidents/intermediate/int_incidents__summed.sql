@@ -134,7 +134,7 @@ hung as (
 incident_groups as (
     select
         incident_key,
-        array_sort(collect_list(group_id)) as groups
+        sort_array(collect_list(group_id)) as groups
     from hung
     group by incident_key
 ),
@@ -168,7 +168,7 @@ summed as (
         max(sentence) filter (where is_root) as root_sentence,
         max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
         filter (where is_harm) as severity,
-        array_sort(array_distinct(flatten(collect_list(node_ids)))) as nodes,
+        sort_array(array_distinct(flatten(collect_list(node_ids)))) as nodes,
         size(array_distinct(flatten(collect_list(nodes_stopped)))) as nodes_stopped,
         size(array_distinct(flatten(collect_list(partitions)))) as partitions_affected,
         sum(coalesce(leaderless_ms, 0)) as leaderless_ms,

@@ -18,7 +18,7 @@ held as (
         max(kafka_version) as kafka_version,
         max_by(offsets, term_number) as offsets,
         max_by(lines, term_number) as lines,
-        array_sort(array_distinct(flatten(collect_list(settings)))) as settings
+        sort_array(array_distinct(flatten(collect_list(settings)))) as settings
     from terms
     where holds
     group by
@@ -50,7 +50,7 @@ final as (
         max(kafka_version) as kafka_version,
         min_by(offsets, alternative) as offsets,
         min_by(lines, alternative) as lines,
-        array_sort(array_distinct(flatten(collect_list(settings)))) as settings
+        sort_array(array_distinct(flatten(collect_list(settings)))) as settings
     from held
     group by
         cluster_id,

@@ -87,8 +87,8 @@ final as (
         max(source_path) as source_path,
         min(found_at) as found_at,
         min(byte_offset) as byte_offset,
-        map_from_entries(array_sort(collect_list(struct(setting, setting_value)))) as settings,
-        map_from_entries(array_sort(collect_list(struct(setting, byte_offset)))) as offsets
+        map_from_entries(sort_array(collect_list(struct(setting, setting_value)))) as settings,
+        map_from_entries(sort_array(collect_list(struct(setting, byte_offset)))) as offsets
     from single
     group by cluster_id, node_id, source_id, block_number
 )

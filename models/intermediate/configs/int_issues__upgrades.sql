@@ -24,7 +24,7 @@ running as (
         kafka_version as from_release,
         release_numbers as from_numbers,
         coalesce(min(mode), 'zk') as mode,
-        array_sort(collect_set(node_id)) as nodes
+        sort_array(collect_set(node_id)) as nodes
     from last_runs
     where kafka_version is not null and element_at(release_numbers, 1) is not null
     group by cluster_id, kafka_version, release_numbers

@@ -22,7 +22,7 @@ reported as (
         max(error_class) as error_class,
         max(failure_kind) as failure_kind,
         max(brokers) as brokers,
-        array_sort(array_distinct(flatten(collect_list(warnings)))) as capture_warnings,
+        sort_array(array_distinct(flatten(collect_list(warnings)))) as capture_warnings,
         {{ evidence(at='captured_at') }} as evidence,
         count(*) as evidence_count
     from tool_errors

@@ -34,7 +34,7 @@ stretches as (
         slice(
             flatten(
                 transform(
-                    array_sort(collect_list(struct(claim_number, evidence))),
+                    sort_array(collect_list(struct(claim_number, evidence))),
                     claim -> claim.evidence
                 )
             ),

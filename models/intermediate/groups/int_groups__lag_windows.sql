@@ -77,7 +77,7 @@ final as (
         slice(
             flatten(
                 transform(
-                    array_sort(collect_list(struct(sampled_at, evidence))),
+                    sort_array(collect_list(struct(sampled_at, evidence))),
                     sample -> sample.evidence
                 )
             ),

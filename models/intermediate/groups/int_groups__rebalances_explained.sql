@@ -81,7 +81,7 @@ rebalances as (
 -- A `like` pattern that varies from row to row is compiled for each row.
 wordings as (
     select
-        array_sort(collect_list(struct(
+        sort_array(collect_list(struct(
             priority,
             coalesce(begins_with, '') as begins_with,
             coalesce(has_text, '') as has_text,

@@ -16,7 +16,7 @@ seen as (
         cluster_incarnation,
         min(first_seen_at) as first_seen_at,
         max(last_record.logged_at) as last_seen_at,
-        array_sort(collect_set(node_id)) as nodes
+        sort_array(collect_set(node_id)) as nodes
     from minutes
     group by cluster_id, cluster_incarnation
 ),

@@ -85,7 +85,7 @@ reported as (
         max(heap_before_bytes) as heap_before_bytes,
         max(heap_after_bytes) as heap_after_bytes,
         max(heap_total_bytes) as heap_total_bytes,
-        array_sort(flatten(collect_set(warnings))) as log_warnings,
+        sort_array(flatten(collect_set(warnings))) as log_warnings,
         {{ evidence(at='started_at') }} as evidence,
         count(*) as evidence_count
     from stops

@@ -12,7 +12,7 @@ incarnations as (
 identified as (
     select
         *,
-        coalesce(members, array_sort(array_distinct(threads))) as cycle_threads,
+        coalesce(members, sort_array(array_distinct(threads))) as cycle_threads,
         case when members is null then captured_at end as only_at
     from deadlocks
 ),
@@ -31,8 +31,8 @@ reported as (
             struct(threads, waiters, waits_for, waits_for_classes, held_by),
             struct(captured_at, source_path, byte_offset, row_number)
         ) as deadlock,
-        array_sort(array_distinct(flatten(collect_list(waiting_threads)))) as waiting_threads,
-        array_sort(array_distinct(flatten(collect_list(warnings)))) as dump_warnings,
+        sort_array(array_distinct(flatten(collect_list(waiting_threads)))) as waiting_threads,
+        sort_array(array_distinct(flatten(collect_list(warnings)))) as dump_warnings,
         {{ evidence(at='captured_at') }} as evidence,
         count(*) as evidence_count
     from identified

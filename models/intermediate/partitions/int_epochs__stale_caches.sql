@@ -43,7 +43,7 @@ windows as (
         max(struct(leader_epoch - known_epoch, leader_epoch, known_epoch)) as worst,
         min(elected_at) as opened_at,
         if(count(behind_until) < count(*), null, max(behind_until)) as closed_at,
-        array_sort(array_distinct(array_compact(flatten(
+        sort_array(array_distinct(array_compact(flatten(
             collect_list(array(known_line, stored_line, caught_up_line))
         )))) as lines
     from numbered

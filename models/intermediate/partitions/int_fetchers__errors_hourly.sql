@@ -45,7 +45,7 @@ final as (
         fetcher_id,
         hour_at,
         greatest(count_if(is_node_named), count_if(not is_node_named)) as disconnects,
-        array_sort(collect_set(error_kind)) as error_kinds,
+        sort_array(collect_set(error_kind)) as error_kinds,
         min(logged_at) as first_at,
         max(logged_at) as last_at,
         {{ evidence() }} as evidence,

@@ -143,7 +143,7 @@ final as (
         ),
         followed.previous_leader_epoch is null and not followed.is_creation_logged
             as is_first_in_logs,
-        array_sort(array_compact(
+        sort_array(array_compact(
             array_append(followed.reported_by, if(confirmed.line is null, null, 'describe'))
         )) as reported_by,
         slice(

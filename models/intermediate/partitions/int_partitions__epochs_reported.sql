@@ -296,7 +296,7 @@ grouped as (
         = 1 as is_creation,
         cast(size(collect_set(leader_id)) as bigint) as leaders_named,
         min(claim_rank) as best_rank,
-        array_sort(collect_set(reported_by)) as reported_by,
+        sort_array(collect_set(reported_by)) as reported_by,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from ranked

@@ -15,7 +15,7 @@ named as (
             when statement_kind in ('claimed', 'emptied') then concat('leader epoch ', leader_epoch)
             else concat_ws(' ', 'line', logged_at, node_id, array_join(isr, ','))
         end as state_name,
-        array_sort(isr) as isr_members
+        sort_array(isr) as isr_members
     from statements
 ),
 
@@ -126,7 +126,7 @@ final as (
         is_emptied,
         first_told.isr,
         isr_members,
-        array_sort(isr_before) as stated_before,
+        sort_array(isr_before) as stated_before,
         isr_before,
         last_value(leader_epoch, true) over (earlier) as previous_leader_epoch,
         last_value(partition_epoch, true) over (earlier) as previous_partition_epoch,

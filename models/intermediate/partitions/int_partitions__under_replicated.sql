@@ -57,7 +57,7 @@ carried as (
         last_value(isr_members, true) over (so_far) as isr_members,
         coalesce(last_value(replicas, true) over (so_far), first_value(replicas, true) over (whole))
             as replicas,
-        array_sort(
+        sort_array(
             array_union(
                 flatten(collect_set(isr_members) over (whole)),
                 flatten(collect_set(stated_before) over (whole))

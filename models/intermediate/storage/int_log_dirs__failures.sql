@@ -13,7 +13,7 @@ in_hand as (
         failures.node_id,
         failures.log_dir,
         failures.failure_number,
-        array_sort(
+        sort_array(
             collect_set(concat(recoveries.topic_name, '-', recoveries.partition_id))
         ) as partitions
     from failures

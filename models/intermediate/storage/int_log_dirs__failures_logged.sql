@@ -78,7 +78,7 @@ final as (
         filter (where exception is not null) as exception,
         min_by(exception_message, struct(logged_at, source_path, byte_offset))
         filter (where exception_message is not null) as cause,
-        array_sort(array_distinct(flatten(collect_list(partitions)))) as partitions,
+        sort_array(array_distinct(flatten(collect_list(partitions)))) as partitions,
         coalesce(max(exception_message like '%No space left on device%'), false) as is_disk_full,
         max({{ has_role('log_dir_failure') }}) as is_dir_offline,
         max({{ has_role('disk_stop') }}) as is_node_stopped,

@@ -85,7 +85,7 @@ findings as (
         rules.remedy,
         slice(
             transform(
-                array_sort(placed.told_lines),
+                sort_array(placed.told_lines),
                 line -> named_struct(
                     'node_id', line.node_id,
                     'source_path', line.source_path,

@@ -5,8 +5,8 @@ with upgrades as (
 compared as (
     select
         *,
-        array_sort(array_except(from_issues, to_issues)) as fixed_issues,
-        array_sort(array_except(to_issues, from_issues)) as new_issues
+        sort_array(array_except(from_issues, to_issues)) as fixed_issues,
+        sort_array(array_except(to_issues, from_issues)) as new_issues
     from upgrades
 ),
 

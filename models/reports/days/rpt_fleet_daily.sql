@@ -17,7 +17,7 @@ final as (
             sum(leaderless_ms),
             sum(partitions * observed_ms) filter (where evidence_state = 'known')
         ) as availability_ratio,
-        array_sort(collect_set(kafka_version)) as kafka_versions
+        sort_array(collect_set(kafka_version)) as kafka_versions
     from clusters
     group by event_date
 )

@@ -22,7 +22,7 @@ named as (
         metric_samples.attribute,
         metric_samples.labels,
         array_join(
-            array_sort(
+            sort_array(
                 transform(
                     map_entries(metric_samples.labels),
                     label -> concat(label.key, '=', coalesce(label.value, ''))
