@@ -7,6 +7,12 @@ names of CTEs; `at` is the column with the time. The first life needs no row: wi
     {{ rows }}.cluster_id = {{ lives }}.cluster_id
     and {{ rows }}.cluster_incarnation = {{ lives }}.cluster_incarnation
     and {{ rows }}.topic_name = {{ lives }}.topic_name
-    and {{ rows }}.{{ at }} >= {{ lives }}.began_at
+    and {{ in_life(rows, at, lives) }}
+{%- endmacro %}
+
+
+{#- The part of that condition that is about time: the row is of the time of the life. -#}
+{% macro in_life(rows, at='logged_at', lives='lives') -%}
+    {{ rows }}.{{ at }} >= {{ lives }}.began_at
     and ({{ lives }}.next_began_at is null or {{ rows }}.{{ at }} < {{ lives }}.next_began_at)
 {%- endmacro %}

@@ -155,9 +155,7 @@ final as (
             and case
                 when committed.topic_id is not null and lives.topic_id is not null
                     then committed.topic_id = lives.topic_id
-                else
-                    committed.logged_at >= lives.began_at
-                    and (lives.next_began_at is null or committed.logged_at < lives.next_began_at)
+                else {{ in_life('committed') }}
             end
 )
 
