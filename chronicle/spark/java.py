@@ -16,6 +16,9 @@ from pathlib import Path
 # Spark 4.2 is made for these two. It starts on 25, too, and builds the example in the same time; the tests have not run there.
 USABLE = (17, 21)
 FOLDERS = ("/usr/lib/jvm", "/Library/Java/JavaVirtualMachines", "/opt/java")
+# Options for a JVM that ends in minutes: the second compiler, and a collector with threads of its own, cost more than they save.
+FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
+SERIAL_COLLECTOR = "-XX:+UseSerialGC"
 REMEDY = "install a JDK or JRE 17 or 21 (Debian and Ubuntu: openjdk-17-jre-headless) or point JAVA_HOME to one"
 
 

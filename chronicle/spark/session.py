@@ -47,14 +47,12 @@ JVM_OPTIONS = (
 
 # Options for a command that ends in minutes.
 COMMAND_OPTIONS = (
-    # A collector with threads of its own costs more than it saves.
-    "-XX:+UseSerialGC",
+    java.SERIAL_COLLECTOR,
     # Room for a build's short-lived objects, and for Spark's classes: a third of the collections.
     "-Xmn640m",
 )
 # The second compiler takes a third of a small build's time, for code that runs a few times. With a million records it saves what it costs;
 # with two, a table of many rows is built in half the time.
-FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
 MANY_RECORDS = 1_500_000
 # Size of the files for such a warehouse, where nothing is in it yet.
 MANY_BYTES = 200 * MANY_RECORDS
@@ -242,7 +240,7 @@ def command_options(warehouse: str, paths: Sequence[str] = ()) -> tuple[str, ...
     """Options of Java for a command: its compilers are chosen by the records of the warehouse when it starts, and by the size of what will be read
     into it."""
     is_large = rows_of(Warehouse.at(warehouse).bronze("log_records")) >= MANY_RECORDS or have_bytes(paths, MANY_BYTES)
-    return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, FIRST_COMPILER_ALONE)
+    return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
 
 
 def command(memory: str, java_options: Sequence[str]) -> list[str]:
@@ -274,8 +272,7 @@ def class_archive(home: Path) -> Path:
     `make setup`, or `python -m chronicle.spark.session`, writes it.  A JVM that it does not fit starts without it and says nothing, so the name
     covers what Java compares: path, size and time of each jar.  They change when pyspark is installed again or our classes are compiled again.
     """
-    ours = [own_classes.jar()] if own_classes.jar().exists() else []
-    files = [*map(Path, jars.class_path()), *sorted(spark_home.jars().glob("*.jar")), *ours]
+    files = [*map(Path, jars.class_path()), *sorted(spark_home.jars().glob("*.jar")), *filter(Path.exists, [own_classes.jar()])]
     made_for = [java.identity(home), __file__, *map(_stamp, files)]
     return cache.folder() / f"classes-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.jsa"
 

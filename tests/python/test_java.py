@@ -8,7 +8,7 @@ import pytest
 
 from chronicle.serve.serve import JAVA_OPTIONS
 from chronicle.spark import session
-from chronicle.spark.java import NoJava, find, release
+from chronicle.spark.java import FIRST_COMPILER_ALONE, NoJava, find, release
 
 
 def install(home: Path, version: str) -> Path:
@@ -73,7 +73,7 @@ def megabytes(size: str) -> int:
 @pytest.mark.parametrize(("records", "is_first_alone"), [(0, True), (session.MANY_RECORDS - 1, True), (session.MANY_RECORDS, False)])
 def test_the_second_compiler_is_for_many_records(monkeypatch: pytest.MonkeyPatch, records: int, is_first_alone: bool) -> None:
     monkeypatch.setattr(session, "rows_of", lambda path: records)
-    assert (session.FIRST_COMPILER_ALONE in session.command_options("/warehouse")) is is_first_alone
+    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse")) is is_first_alone
 
 
 @pytest.mark.parametrize(("name", "is_first_alone"), [("small.log", True), ("large.log", False), ("large.log.gz", False)])
@@ -82,4 +82,4 @@ def test_the_second_compiler_is_for_large_files(tmp_path: Path, name: str, is_fi
     (tmp_path / "logs").mkdir()
     with (tmp_path / "logs" / name).open("wb") as file:
         file.truncate(size)
-    assert (session.FIRST_COMPILER_ALONE in session.command_options("/warehouse", [str(tmp_path / "logs")])) is is_first_alone
+    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse", [str(tmp_path / "logs")])) is is_first_alone

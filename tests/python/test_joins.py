@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from typing import Any
+
+import duckdb
+import pyarrow as pa
 import pytest
 from jinja2 import Environment
 
 from chronicle.project import PROJECT
-from tests import duck
 
-FOUND = """
-with placed as (select 'a' as cluster_id, 1 as cluster_incarnation, 'orders' as topic_name, 3 as node_id, timestamp '2026-05-01 10:00:05' as logged_at),
-lives as (select * from (values {lives}) as lives (cluster_id, cluster_incarnation, topic_name, life_number, began_at, next_began_at)),
-stale_terms as (select * from (values {terms}) as terms (cluster_id, cluster_incarnation, node_id, stale_from, stale_until))
-select {what} from placed left join {other} on {condition}
-"""
-LIVES = "('{cluster}', {incarnation}, '{topic}', 2, timestamp '2026-05-01 {began}', {next})"
-TERMS = "('{cluster}', {incarnation}, {node}, timestamp '2026-05-01 {since}', timestamp '2026-05-01 {until}')"
-A_LIFE = {"cluster": "a", "incarnation": 1, "topic": "orders", "began": "10:00:00", "next": "null"}
-A_TERM = {"cluster": "a", "incarnation": 1, "node": 3, "since": "10:00:00", "until": "10:00:09"}
+TIME = pa.timestamp("us")
+KEY = [("cluster_id", pa.string()), ("cluster_incarnation", pa.int32())]
+PLACED = pa.schema([*KEY, ("topic_name", pa.string()), ("node_id", pa.int32()), ("logged_at", TIME)])
+LIVES = pa.schema([*KEY, ("topic_name", pa.string()), ("began_at", TIME), ("next_began_at", TIME)])
+STALE_TERMS = pa.schema([*KEY, ("node_id", pa.int32()), ("stale_from", TIME), ("stale_until", TIME)])
 
 
-def found(condition: str, other: str, what: str, life: dict[str, object], term: dict[str, object]) -> object:
-    files = ("placed_in_life", "in_stale_term")
-    macros = "\n".join((PROJECT / "macros" / f"{name}.sql").read_text("utf-8") for name in files)
-    rendered = Environment().from_string(f"{macros}\n{{{{ {condition} }}}}").render().strip()
-    query = FOUND.format(lives=LIVES.format(**life), terms=TERMS.format(**term), what=what, other=other, condition=rendered)
-    (row,) = duck.connect().execute(query).fetchall()
-    return row[0]
+def at(second: int) -> dt.datetime:
+    return dt.datetime(2026, 5, 1, 10, 0, second)
 
 
-@pytest.mark.parametrize(
-    ("change", "life"),
-    [
-        ({}, 2),
-        ({"began": "10:00:05"}, 2),
-        ({"began": "10:00:06"}, None),
-        ({"next": "timestamp '2026-05-01 10:00:06'"}, 2),
-        ({"next": "timestamp '2026-05-01 10:00:05'"}, None),
-        ({"topic": "payments"}, None),
-        ({"incarnation": 2}, None),
-        ({"cluster": "b"}, None),
-    ],
-)
-def test_a_row_is_of_the_life_of_its_topic_at_its_time(change: dict[str, object], life: int | None) -> None:
-    assert found("placed_in_life('placed')", "lives", "life_number", A_LIFE | change, A_TERM) == life
+ROW = {"cluster_id": "a", "cluster_incarnation": 1, "topic_name": "orders", "node_id": 3}
+
+
+def is_joined(macro: str, name: str, other: dict[str, Any], schema: pa.Schema) -> bool:
+    """Whether a row of second 5 is joined to another row, in a table of this name."""
+    source = (PROJECT / "macros" / f"{macro}.sql").read_text("utf-8")
+    condition = getattr(Environment().from_string(source).module, macro)("placed")
+    session = duckdb.connect()
+    session.register("placed", pa.Table.from_pylist([ROW | {"logged_at": at(5)}], PLACED))
+    session.register(name, pa.Table.from_pylist([ROW | other], schema))
+    return session.execute(f"select * from placed inner join {name} on {condition}").fetchall() != []
 
 
 @pytest.mark.parametrize(
-    ("change", "is_stale"),
+    ("change", "is_of_it"),
     [
         ({}, True),
-        ({"since": "10:00:05"}, True),
-        ({"until": "10:00:05"}, True),
-        ({"since": "10:00:06"}, False),
-        ({"until": "10:00:04"}, False),
-        ({"node": 2}, False),
-        ({"incarnation": 2}, False),
-        ({"cluster": "b"}, False),
+        ({"began_at": at(5)}, True),
+        ({"began_at": at(6)}, False),
+        ({"next_began_at": at(6)}, True),
+        ({"next_began_at": at(5)}, False),
+        ({"topic_name": "payments"}, False),
+        ({"cluster_incarnation": 2}, False),
+        ({"cluster_id": "b"}, False),
     ],
 )
-def test_a_record_is_of_a_term_that_was_over(change: dict[str, object], is_stale: bool) -> None:
-    assert found("in_stale_term('placed')", "stale_terms", "stale_from is not null", A_LIFE, A_TERM | change) is is_stale
+def test_a_row_is_of_the_life_of_its_topic_at_its_time(change: dict[str, Any], is_of_it: bool) -> None:
+    assert is_joined("placed_in_life", "lives", {"began_at": at(0)} | change, LIVES) is is_of_it
+
+
+@pytest.mark.parametrize(
+    ("change", "is_of_it"),
+    [
+        ({}, True),
+        ({"stale_from": at(5)}, True),
+        ({"stale_until": at(5)}, True),
+        ({"stale_from": at(6)}, False),
+        ({"stale_until": at(4)}, False),
+        ({"node_id": 2}, False),
+        ({"cluster_incarnation": 2}, False),
+        ({"cluster_id": "b"}, False),
+    ],
+)
+def test_a_record_is_of_a_term_that_was_over(change: dict[str, Any], is_of_it: bool) -> None:
+    assert is_joined("in_stale_term", "stale_terms", {"stale_from": at(0), "stale_until": at(9)} | change, STALE_TERMS) is is_of_it
