@@ -106,7 +106,8 @@ def beside(stand: Stand, logs: Path, of: str) -> Iterator[Row]:
 def on_one_core(logs: Path, of: str) -> Row:
     """The part of ingestion that is Python: from bytes to recognised Arrow, in this process."""
     options = Options(paths=[str(logs)], layout=LAYOUT, timezone="UTC")
-    sources = [source for source in identify(look(options, "/nowhere", Spool(Path("/nowhere"))), []) if source.envelope]
+    clusters = look(options, "/nowhere", Spool(Path("/nowhere")))
+    sources = [source for placed in clusters for source in identify(placed) if source.envelope]
     catalogue()
     cache: dict = {}
     row = Row("of which bytes to recognised Arrow, on one core", of, megabytes=sum(source.size or 0 for source in sources) / 1e6)

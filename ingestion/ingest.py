@@ -14,8 +14,8 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -29,16 +29,17 @@ from ingestion.bronze.source_rows import SOURCE_COLUMNS, in_batches, source_row,
 from ingestion.bronze.tasks import Counted, Read, task_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
-from ingestion.outcome import Outcome, Seconds, faults, nodeless
+from ingestion.outcome import Outcome, Seconds, faults
 from ingestion.reading import objects
 from ingestion.reading.files import exists
 from ingestion.reading.objects import is_service
-from ingestion.sources import earlier, kept, services
+from ingestion.sources import earlier, kept, said, services
 from ingestion.sources.discover import Options, below, discover, located, members
 from ingestion.sources.identify import identify, is_in_the_making, may_grow, unread
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
-from ingestion.sources.seen import Passed, Seen
+from ingestion.sources.said import Reported
+from ingestion.sources.seen import Seen
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import TO_READ, Found, Identified, Inspected, Placed
 from ingestion.warehouse import Warehouse, only_writer
@@ -79,8 +80,8 @@ def ingest(
             with loading.seconds.of("earlier runs"):
                 past = state(at, tell)
                 seen = Seen(at.work / "seen")
-            found = look(options, warehouse, spool, past, seen, start, loading.seconds)
-            outcome = outcome.followed_by(take_in(loading, found, past, seen))
+            clusters = look(options, warehouse, spool, past, seen, start, loading.seconds)
+            outcome = outcome.followed_by(take_in(loading, clusters, past, seen))
             if not outcome.changed:
                 break
     for fault in outcome.faults:
@@ -117,48 +118,66 @@ def look(
     seen: Seen | None = None,
     start: Callable[[], SparkSession] | None = None,
     seconds: Seconds | None = None,
-) -> list[Placed]:
-    """Every file below the given paths, and in archives, with its kind, node and time zone; an unchanged file is not opened, and a cluster whose
-    files are all unchanged is skipped.  `past`: what earlier runs found; `start` gives the session that inspects many files; `seconds` collects the
-    time that each part took."""
+) -> Iterator[list[Placed]]:
+    """Every file below the given paths, and in archives, with its kind, node and time zone, cluster by cluster; an unchanged file is not opened, and
+    a cluster whose files are all unchanged is skipped.  `past`: what earlier runs found; `start` gives the session that inspects many files;
+    `seconds` collects the time that each part took."""
     seen, seconds = seen or Seen(), Seconds() if seconds is None else seconds
     clusters: dict[str, list[Found]] = {}
     with seconds.of("list"):
         discovered = discover(options, warehouse, past.passes_by) if past else discover(options, warehouse)
         for found in chain(discovered, from_services(options, spool, past)):
             clusters.setdefault(found.cluster_id, []).append(found)
-        as_they_were = {name: files for name, files in clusters.items() if past and seen.pass_by(name, files, options, past)}
+        as_they_were = {name for name, files in clusters.items() if past and seen.pass_by(name, files, options, past)}
     with seconds.of("inspect"):
-        files = [found for name, some in clusters.items() if name not in as_they_were for found in some]
-        clusters.clear()
-        sources = looked_at(files, options, spool, seen, start)
-        # An archive may hold files of a skipped cluster, which then is inspected after all.
-        for name in sorted(as_they_were.keys() & {source.cluster_id for source in sources}):
+        new = looked_at(
+            [found for name, files in clusters.items() if name not in as_they_were for found in files], options, spool, seen, start
+        )
+        # An archive may hold files of a skipped cluster, which then is looked at after all.
+        for name in sorted(as_they_were & new.keys()):
             del seen.passed[name]
-            sources += looked_at(as_they_were[name], options, spool, seen, start)
-    with seconds.of("place"):
-        before = past.by_place({source.cluster_id for source in sources}) if past else {}
-        return place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
-
-
-def looked_at(files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None) -> list[Inspected]:
-    """Each file inspected, in order, an archive replaced by its members.  `files` is emptied: for a large fleet it takes as much memory as the
-    result."""
-    known = [seen.find(found, options.pattern) for found in files]
-    unknown = [found for found, source in zip(files, known, strict=True) if source is None]
-    files.clear()
-    inspected = inspect_all(unknown, options.pattern, start)
-    sources: list[Inspected] = []
-    for source in known:
-        if source is not None:
-            sources.append(source)
+            as_they_were.remove(name)
+            for cluster, some in looked_at(clusters[name], options, spool, seen, start).items():
+                new.setdefault(cluster, {}).update(some)
+    # One cluster at a time: all files of a large fleet would take gigabytes.
+    for name in [*clusters, *(new.keys() - clusters.keys())]:
+        files = clusters.pop(name, [])
+        if name in as_they_were:
             continue
-        found, new = next(inspected)
-        if new is not None:
-            sources.append(seen.note(new))
+        with seconds.of("inspect"):
+            sources = together(files, new.pop(name, {}), options, seen)
+        with seconds.of("place"):
+            before = past.of(name).files if past else {}
+            placed = place([earlier.from_above(source, before) for source in sources], before.values(), options.timezone)
+        del files, sources, before
+        if placed:
+            yield placed
+
+
+def looked_at(
+    files: list[Found], options: Options, spool: Spool, seen: Seen, start: Callable[[], SparkSession] | None
+) -> dict[str, dict[str, list[Inspected]]]:
+    """The files that are not known, inspected: by cluster, and by the path at which they were found, that of the archive for its members.  A path
+    that was looked at has a list, even if it is an archive without files of the cluster."""
+    out: dict[str, dict[str, list[Inspected]]] = {}
+    for found, source in inspect_all([found for found in files if not seen.knows(found, options.pattern)], options.pattern, start):
+        out.setdefault(found.cluster_id, {}).setdefault(found.path, [])
+        here = [seen.note(source)] if source else [inspect(member, options.pattern) for member in members(found, options, spool)]
+        for one in here:
+            out.setdefault(one.cluster_id, {}).setdefault(found.path, []).append(one)
+    return out
+
+
+def together(files: list[Found], new: dict[str, list[Inspected]], options: Options, seen: Seen) -> list[Inspected]:
+    """The files of a cluster: those that are known, and those that were inspected, in order; what is in archives of other clusters comes last."""
+    out: list[Inspected] = []
+    for found in files:
+        if found.path in new:
+            out += new[found.path]
+            new[found.path] = []
         else:
-            sources += [inspect(member, options.pattern) for member in members(found, options, spool)]
-    return sources
+            out.append(seen.find(found, options.pattern) or seen.note(inspect(found, options.pattern)))
+    return [*out, *chain.from_iterable(new.values())]
 
 
 def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> Iterator[Found]:
@@ -174,19 +193,6 @@ def from_services(options: Options, spool: Spool, past: earlier.Past | None) -> 
     for given in filter(is_service, options.paths):
         for found in services.new(given, past.names if past else [], options.settled_after, spool, whole):
             yield located(found, below(found.shown, found.root), options, None)
-
-
-def outcome_of(sources: list[Identified], held: set[str], past: earlier.Past, seen: Seen) -> Outcome:
-    """The outcome of an ingestion as far as it is known before anything was read."""
-    passed = Passed(Counter({TO_READ: past.passed.total()}))
-    for other in seen.passed.values():
-        passed.extend(other)
-    return Outcome(
-        faults=faults(sources, held, passed),
-        clusters={source.cluster_id for source in sources} | past.passed.keys() | seen.passed.keys(),
-        nodeless=nodeless(sources) + passed.nodeless,
-        passed_by=passed.outcomes,
-    )
 
 
 @dataclass(frozen=True)
@@ -220,40 +226,89 @@ class Loading:
             write.commit_batch(self.warehouse, batch_id, files | {"sources": [write_sources(self.warehouse, rows)]})
 
 
-def take_in(loading: Loading, found: list[Placed], past: earlier.Past, seen: Seen) -> Outcome:
+@dataclass
+class Due:
+    """What is to be done about the clusters that were looked at so far.  `sources`: files with something to read; `held`: paths of files that may
+    still grow; `rows`: of `bronze.sources`, about files that are not read; `reported`: what is said of all files, before any is read."""
+
+    loading: Loading
+    batch_id: int
+    now: dt.datetime
+    sources: list[Identified] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
+    rows: list[pa.RecordBatch] = field(default_factory=list)
+    reported: Reported = field(default_factory=Reported)
+
+    def add(self, found: list[Placed], past: earlier.OfCluster, seen: Seen, outcome: Outcome) -> None:
+        """Look at the files of one cluster.  `outcome` counts those that are not read."""
+        cluster, settled_after = found[0].cluster_id, self.loading.options.settled_after
+        owned = earlier.second_look(found, past)
+        in_the_making = {source.path for source in found if is_in_the_making(source, time.time(), settled_after)}
+        sources = identify(past.kept(found), past.known(owned), in_the_making)
+        held = {source.path for source in sources if may_grow(source, time.time(), settled_after)}
+        for source in sources:
+            self.reported.add(source.shown, source.outcome, said.fault(source, source.path in held), said.is_nodeless(source))
+        self.held |= held
+        self.sources += [source for source in sources if past.has_more_of(source)]
+        others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
+        for read in others:
+            outcome.add(read, read.source.path in held)
+        rows = (source_row(read, past, self.batch_id, self.now) for read in others)
+        self.rows += in_batches(chain(filter(None, rows), earlier.rows_of(owned, past, self.batch_id, self.now)))
+        outcome.clusters.add(cluster)
+        outcome.owned_now += len(owned)
+        outcome.waiting += len(found) - len(sources)
+        seen.settle(cluster, self.loading.options.paths, sources, held)
+
+
+def take_in(loading: Loading, clusters: Iterator[list[Placed]], past: earlier.Past, seen: Seen) -> Outcome:
     """Read and append what is new in the inspected files."""
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     # An undone batch has no rows left, but the tables do not take its number a second time.
     batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
-    with loading.seconds.of("identify"):
-        owned, settled_after = earlier.second_look(found, past), loading.options.settled_after
-        in_the_making = {source.path for source in found if is_in_the_making(source, time.time(), settled_after)}
-        sources = identify(past.kept(found), past.known(owned, {source.cluster_id for source in found}), in_the_making)
-    held = {source.path for source in sources if may_grow(source, time.time(), settled_after)}
-    outcome = outcome_of(sources, held, past, seen)
-    outcome.owned_now, outcome.seconds, outcome.waiting = len(owned), loading.seconds, len(found) - len(sources)
-    due = [source for source in sources if past.has_more_of(source)]
-    not_to_its_end = set(held)
-    # Files that are not read are reported with the first portion.
-    others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
-    looked_at = earlier.rows_of(owned, past, batch_id, now)
-    for portion in portions(due) if due else [[]]:
-        added, reads = loading.read(portion, held, batch_id, now)
-        reads += others
-        new = (source_row(read, past, batch_id, now) for read in reads)
-        rows = in_batches(chain((row for row in new if row), looked_at))
+    outcome, due = Outcome(seconds=loading.seconds), Due(loading, batch_id, now)
+    for found in clusters:
+        with loading.seconds.of("identify"):
+            due.add(found, past.of(found[0].cluster_id), seen, outcome)
+    report(outcome, due.reported, past, seen)
+    rows, cut = due.rows, list[Identified]()
+    for portion in portions(due.sources) if due.sources else [[]]:
+        added, reads = loading.read(portion, due.held, batch_id, now)
+        rows += in_batches(rows_of_reads(reads, past, batch_id, now))
         if rows:
             loading.commit(batch_id, added, rows)
             outcome.batch_id = batch_id
         for read in reads:
-            outcome.add(read, read.source.path in held)
+            outcome.add(read, read.source.path in due.held)
             if read.count.fault or read.count.failed or read.count.changed:
-                not_to_its_end.add(read.source.path)
+                cut.append(read.source)
         outcome.rows_written += sum(batch.num_rows for batch in rows)
-        others, looked_at, batch_id = [], [], batch_id + 1
-    seen.keep(loading.options.paths, sources, not_to_its_end)
+        rows, batch_id = [], batch_id + 1
+    seen.keep(cut)
     return outcome
+
+
+def report(outcome: Outcome, reported: Reported, past: earlier.Past, seen: Seen) -> None:
+    """Note what is known before anything was read.  `reported`: of the files that were looked at."""
+    passed = Reported(Counter({TO_READ: past.passed.total()}))
+    for other in seen.passed.values():
+        passed.extend(other)
+    outcome.passed_by = passed.outcomes
+    outcome.clusters |= past.passed.keys() | seen.passed.keys()
+    reported.extend(passed)
+    outcome.faults, outcome.nodeless = faults(reported), reported.nodeless
+
+
+def rows_of_reads(reads: list[Read], past: earlier.Past, batch_id: int, now: dt.datetime) -> Iterator[earlier.Row]:
+    """The rows of `bronze.sources` about files that were read."""
+
+    def cluster(read: Read) -> str:
+        return read.source.cluster_id
+
+    for name, some in groupby(sorted(reads, key=cluster), cluster):
+        known = past.of(name)
+        yield from filter(None, (source_row(read, known, batch_id, now) for read in some))
 
 
 def state(at: Warehouse, tell: Callable[[str], None]) -> earlier.Past:
@@ -265,4 +320,7 @@ def state(at: Warehouse, tell: Callable[[str], None]) -> earlier.Past:
         write.create(at.bronze(table), columns, comment)
     for line in write.complete(at.root):
         tell(line)
-    return earlier.Past(kept.rows(at.bronze("sources"), at.work / "sources"))
+    past = earlier.Past(kept.rows(at.bronze("sources"), at.work / "sources"))
+    # Arrow keeps what it has freed.
+    pa.default_memory_pool().release_unused()
+    return past

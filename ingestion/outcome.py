@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ingestion.bronze.tasks import Read
-from ingestion.sources import said
 from ingestion.sources.owners import layout_for
-from ingestion.sources.seen import Passed
-from ingestion.sources.stages import COPY, FAILED, TO_READ, UNKNOWN, Identified, Placed
+from ingestion.sources.said import Reported
+from ingestion.sources.stages import COPY, FAILED, TO_READ, UNKNOWN
 
 
 class Seconds(dict[str, float]):
@@ -112,21 +111,14 @@ def state_of(outcome: str, records: int) -> str:
     return "new" if records else "unchanged"
 
 
-def faults(sources: Sequence[Identified], held: set[str], passed: Passed) -> list[str]:
-    """One line for every file that could not be read as a log; those of no known layout are only counted.  `held`: paths of files that may
-    still grow; `passed`: files that were skipped."""
-    out = [fault for source in sources if (fault := said.fault(source, source.path in held))] + passed.faults
-    outcomes = Counter(source.outcome for source in sources) + passed.outcomes
-    if unknown := outcomes[UNKNOWN]:
+def faults(reported: Reported) -> list[str]:
+    """One line for every file that could not be read as a log; those of no known layout are only counted."""
+    out = list(reported.faults)
+    if unknown := reported.outcomes[UNKNOWN]:
         out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
-    if not outcomes[TO_READ] and not outcomes[COPY]:
+    if not reported.outcomes[TO_READ] and not reported.outcomes[COPY]:
         out.append("no logs of Kafka or ZooKeeper among the files")
     return out
-
-
-def nodeless(sources: Sequence[Placed]) -> list[str]:
-    """Captures of a single node that nothing identifies."""
-    return [source.shown for source in sources if said.is_nodeless(source)]
 
 
 def nodeless_said(paths: list[str]) -> str:

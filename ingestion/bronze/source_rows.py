@@ -63,7 +63,7 @@ SOURCE_COLUMNS: Columns = [
 ]
 
 
-def source_row(read: Read, past: earlier.Past, batch_id: int, now: dt.datetime) -> earlier.Row | None:
+def source_row(read: Read, past: earlier.OfCluster, batch_id: int, now: dt.datetime) -> earlier.Row | None:
     """The row of `bronze.sources` for a file; None if there is nothing new about it."""
     source, count = read.source, read.count
     is_read = source.outcome == TO_READ
@@ -119,6 +119,7 @@ def in_batches(rows: Iterable[earlier.Row]) -> list[pa.RecordBatch]:
 def write_sources(warehouse: str, batches: list[pa.RecordBatch]) -> Added:
     """Rows of `bronze.sources` as a file."""
     file = write.File(f"{warehouse}/bronze/sources", schema_of(SOURCE_COLUMNS))
-    for batch in batches:
+    # Those of a small cluster are few: each batch becomes a row group.
+    for batch in pa.Table.from_batches(batches).combine_chunks().to_batches(AT_ONCE):
         file.write(batch)
     return file.close()

@@ -11,7 +11,7 @@ import hashlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -58,8 +58,7 @@ KNOWN = (
     "last_node_id",
 )
 Row = dict[str, Any]
-# Cluster and path of a file.
-Place = tuple[str, str]
+# What tells a file from all others.
 PLACE = ("cluster_id", "source_path")
 # Columns of a row that say what a file showed.
 SHOWN = (*PLACE, "kind", "layout", "node_id", "node_known_by", "clues")
@@ -74,22 +73,28 @@ def mark_of(cluster: str, path: str, node: int | None, size: int | None, modifie
 
 
 class Past:
-    """The rows of `bronze.sources` that are needed (`kept.py`), in the order in which they were written.
+    """The rows of `bronze.sources` that are needed (`kept.py`): by cluster, those of a cluster in the order in which they were written.
 
     For a large fleet these are hundreds of thousands: they stay a table, and few are dictionaries at a time.
     """
 
     def __init__(self, table: pa.Table) -> None:
-        self.table = table
+        numbered = table.select(["cluster_id"]).append_column("row", pa.array(np.arange(len(table))))
+        self.table = table.take(pc.sort_indices(numbered, [("cluster_id", "ascending"), ("row", "ascending")]))
         # Number of objects that this run skipped, by cluster.
         self.passed: Counter[str] = Counter()
-        self.read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
+
+    def of(self, cluster: str) -> OfCluster:
+        """What is known of the files of a cluster."""
+        first, end = self._spans.get(cluster, (0, 0))
+        return OfCluster(self.table.slice(first, end - first))
 
     @cached_property
-    def written(self) -> dict[str, tuple[str, int | None]]:
-        """Path → (outcome, size on disk), as last seen."""
-        last = rows_of_table(last_of(self.table, "source_path"), "source_path", "outcome", "size_bytes")
-        return {row["source_path"]: (sys.intern(row["outcome"]), row["size_bytes"]) for row in last}
+    def _spans(self) -> dict[str, tuple[int, int]]:
+        """Where the rows of each cluster are: the first, and the one after the last."""
+        runs = pc.run_end_encode(self.table["cluster_id"].combine_chunks())
+        ends = runs.run_ends.to_pylist()
+        return dict(zip(runs.values.to_pylist(), zip([0, *ends], ends, strict=False), strict=True))
 
     @cached_property
     def last_objects(self) -> set[bytes]:
@@ -120,23 +125,37 @@ class Past:
         """The names of all files that were looked at."""
         return list(self.table["source_path"].to_pylist())
 
-    @cached_property
-    def captures(self) -> dict[Place, Row]:
-        """The last row of each capture that was read."""
-        last = last_of(self.read, *PLACE)
-        return {(row["cluster_id"], row["source_path"]): row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
-    def last_said(self, cluster: str) -> dict[str, LastSaid]:
-        """The last row of each file of a cluster, by path."""
-        last = last_of(self.table.filter(pc.equal(self.table["cluster_id"], cluster)), "source_path")
+class OfCluster:
+    """Those rows of a cluster."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self.read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
+
+    @cached_property
+    def written(self) -> dict[str, tuple[str, int | None]]:
+        """Path → (outcome, size on disk), as last seen."""
+        last = rows_of_table(last_of(self.table, "source_path"), "source_path", "outcome", "size_bytes")
+        return {row["source_path"]: (sys.intern(row["outcome"]), row["size_bytes"]) for row in last}
+
+    @cached_property
+    def captures(self) -> dict[str, Row]:
+        """The last row of each capture that was read, by path."""
+        last = last_of(self.read, "source_path")
+        return {row["source_path"]: row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
+
+    def last_said(self) -> dict[str, LastSaid]:
+        """The last row of each file, by path."""
+        last = last_of(self.table, "source_path")
         columns = ("outcome", "size_bytes", "source_id", "end_offset", "node_id")
         return dict(zip(last["source_path"].to_pylist(), zip(*(last[name].to_pylist() for name in columns), strict=True), strict=True))
 
-    def known(self, owned: dict[Place, owners.Owner], clusters: Collection[str]) -> list[Known]:
-        """The sources of some clusters that were read, and how far.  `owned`: the owners of captures that have another node now."""
+    def known(self, owned: dict[str, owners.Owner]) -> list[Known]:
+        """The sources that were read, and how far.  `owned`: the owners of captures that have another node now."""
         known = []
-        for row in rows_of_table(last_of(self._read_of(clusters), "source_id"), "cluster_id", *KNOWN):
-            owner = owned.get((row["cluster_id"], row["source_path"]))
+        for row in rows_of_table(last_of(self.read, "source_id"), *KNOWN):
+            owner = owned.get(row["source_path"])
             known.append(
                 Known(
                     source_id=row["source_id"],
@@ -152,24 +171,19 @@ class Past:
             )
         return known
 
-    def by_place(self, clusters: Collection[str]) -> dict[Place, owners.File]:
-        """Each file of some clusters that was read, with everything that it ever showed."""
-        out: dict[Place, owners.File] = {}
-        for row in rows_of_table(self._read_of(clusters), *SHOWN):
-            file = file_of_row(row)
-            place = (file.cluster, row["source_path"])
-            out[place] = together(out.get(place), file)
+    @cached_property
+    def files(self) -> dict[str, owners.File]:
+        """Each file that was read, by path, with everything that it ever showed."""
+        out: dict[str, owners.File] = {}
+        for row in rows_of_table(self.read, *SHOWN):
+            out[row["source_path"]] = together(out.get(row["source_path"]), file_of_row(row))
         return out
-
-    def _read_of(self, clusters: Collection[str]) -> pa.Table:
-        """The rows of the files of some clusters that were read."""
-        return self.read.filter(pc.is_in(self.read["cluster_id"], pa.array(sorted(clusters), pa.string())))
 
     def kept(self, sources: Sequence[Placed]) -> list[Placed]:
         """The sources; a capture keeps the node that it got by time from the neighbouring logs, if these logs are not looked at now."""
         return [
             grown(Placed, source, node_id=row["node_id"], node_known_by=row["node_known_by"], doubts=owner_of(row)[2])
-            if (row := self.captures.get((source.cluster_id, source.shown))) and source.node_id is None and is_by_time(row)
+            if (row := self.captures.get(source.shown)) and source.node_id is None and is_by_time(row)
             else source
             for source in sources
         ]
@@ -184,7 +198,7 @@ class Past:
 
     def has_other_owner(self, source: Placed) -> bool:
         """Whether a capture has another node now than when it was last seen."""
-        row = self.captures.get((source.cluster_id, source.shown))
+        row = self.captures.get(source.shown)
         return bool(source.capture) and row is not None and owner_of(row) != (source.node_id, source.node_known_by, source.doubts)
 
 
@@ -246,10 +260,11 @@ def together(before: owners.File | None, now: owners.File) -> owners.File:
     )
 
 
-def from_above(source: Inspected, files: Mapping[Place, owners.File]) -> Inspected:
-    """A file with the highest folder under which it was ever given as its root.  `files`: of earlier runs."""
-    before = files.get((source.cluster_id, source.shown))
-    return source if before is None else grown(Inspected, source, root=min(before.root, source.root, key=len))
+def from_above(source: Inspected, files: Mapping[str, owners.File]) -> Inspected:
+    """A file with the highest folder under which it was ever given as its root.  `files`: of earlier runs, by path."""
+    before = files.get(source.shown)
+    is_higher = before is not None and len(before.root) < len(source.root)
+    return grown(Inspected, source, root=before.root) if before is not None and is_higher else source
 
 
 def clues_of(source: Placed) -> Row:
@@ -267,32 +282,30 @@ def clues_of(source: Placed) -> Row:
     }
 
 
-def second_look(found: Sequence[Inspected], past: Past) -> dict[Place, owners.Owner]:
-    """The captures of earlier runs that are not among the files found but have another node now, by cluster and path."""
-    here = {(source.cluster_id, source.shown) for source in found}
-    touched = {source.cluster_id for source in found}
-    waiting = [place for place in past.captures if place[0] in touched and place not in here]
+def second_look(found: Sequence[Inspected], past: OfCluster) -> dict[str, owners.Owner]:
+    """The captures of earlier runs of a cluster that are not among its files found but have another node now, by path."""
+    here = {source.shown for source in found}
+    waiting = [path for path in past.captures if path not in here]
     if not waiting:
         return {}
-    files = past.by_place(touched)
-    clusters = owners.clusters([*files_of(found), *files.values()])
-    return dict(other_owners({place: files[place] for place in waiting}, clusters, past))
+    cluster = owners.Cluster([*files_of(found), *past.files.values()])
+    return dict(other_owners({path: past.files[path] for path in waiting}, cluster, past))
 
 
-def other_owners(files: dict[Place, owners.File], clusters: dict[str, owners.Cluster], past: Past) -> Iterator[tuple[Place, owners.Owner]]:
+def other_owners(files: dict[str, owners.File], cluster: owners.Cluster, past: OfCluster) -> Iterator[tuple[str, owners.Owner]]:
     """Those of the given captures whose owner is not the one in their row."""
-    for place, file in files.items():
-        row = past.captures[place]
-        owner = clusters[place[0]].owner(file)
+    for path, file in files.items():
+        row = past.captures[path]
+        owner = cluster.owner(file)
         if not (owner.node is None and is_by_time(row)) and owner_of(row) != (owner.node, owner.known_by, owner.warnings):
-            yield place, owner
+            yield path, owner
 
 
-def rows_of(owned: dict[Place, owners.Owner], past: Past, batch_id: int, now: dt.datetime) -> list[Row]:
+def rows_of(owned: dict[str, owners.Owner], past: OfCluster, batch_id: int, now: dt.datetime) -> list[Row]:
     """The rows of `bronze.sources` with the new owners; they add no records."""
     out = []
-    for place, owner in owned.items():
-        row = past.captures[place]
+    for path, owner in owned.items():
+        row = past.captures[path]
         clues = row.get("clues") or {}
         doubts = clues.get("doubts") or ()
         out.append(

@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 
 from ingestion.sources.earlier import PLACE, SHOWN, last_of, rows_of_table
 from ingestion.sources.said import READ
-from ingestion.sources.seen import code
+from ingestion.sources.seen import code, digest
 from ingestion.warehouse import opened, put
 
 # The file is rewritten when there are at least so many new rows, and a quarter of those it holds.
@@ -61,18 +61,20 @@ def newer(table: DeltaTable, batch: int = 0) -> pa.Table:
 
 def needed(table: pa.Table) -> pa.Table:
     """The rows needed, of rows in order: the last of each file, by path and by source, and the first that shows something new."""
-    table = table.append_column("row", pa.array(np.arange(len(table))))
-    read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
-    lasts = (last_of(table, *PLACE), last_of(read, *PLACE), last_of(read, "source_id"))
-    numbers = {number for last in lasts for number in last["row"].to_pylist()} | set(_first_shown(read))
-    return table.take(pa.array(sorted(numbers), pa.int64())).drop_columns("row")
+    # Only the columns that decide: of a large fleet each copy of all of them takes hundreds of megabytes.
+    named = table.select([*PLACE, "source_id", "outcome"]).append_column("row", pa.array(np.arange(len(table))))
+    read = named.filter(pc.is_in(named["outcome"], pa.array(READ)))
+    lasts = (last_of(named, *PLACE), last_of(read, *PLACE), last_of(read, "source_id"))
+    numbers = [*(last["row"].to_numpy() for last in lasts), np.fromiter(_first_shown(table), np.int64)]
+    return table.take(pa.array(np.unique(np.concatenate(numbers))))
 
 
-def _first_shown(read: pa.Table) -> Iterator[int]:
-    known: set[str] = set()
-    for row in rows_of_table(read, *SHOWN, "row"):
-        number = row.pop("row")
-        if (shown := repr(row)) not in known:
+def _first_shown(table: pa.Table) -> Iterator[int]:
+    """The numbers of the rows, of files that were read, that show something new."""
+    known: set[bytes] = set()
+    for number, row in enumerate(rows_of_table(table, *SHOWN, "outcome")):
+        outcome, shown = row.pop("outcome"), digest(row)
+        if outcome in READ and shown not in known:
             known.add(shown)
             yield number
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
+
 from ingestion import captures
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNREADABLE, Identified, Placed
 
@@ -25,3 +28,24 @@ def is_nodeless(source: Placed) -> bool:
     """Whether a file is a capture of a single node that nothing identifies."""
     is_unknown = source.outcome == TO_READ and source.node_id is None
     return is_unknown and source.capture is not None and captures.is_of_node(source.capture)
+
+
+@dataclass
+class Reported:
+    """What is reported of some files: how many have each outcome, what is wrong with some, and which captures have no node."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    nodeless: list[str] = field(default_factory=list)
+
+    def add(self, shown: str, outcome: str, fault: str | None, is_nodeless: bool) -> None:
+        self.outcomes[outcome] += 1
+        if fault:
+            self.faults.append(fault)
+        if is_nodeless:
+            self.nodeless.append(shown)
+
+    def extend(self, other: Reported) -> None:
+        self.outcomes.update(other.outcomes)
+        self.faults += other.faults
+        self.nodeless += other.nodeless

@@ -16,9 +16,8 @@ import os
 import pickle
 import time
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -27,6 +26,7 @@ from typing import Any
 from ingestion.sources import said
 from ingestion.sources.discover import Options
 from ingestion.sources.earlier import LastSaid, Past
+from ingestion.sources.said import Reported
 from ingestion.sources.stages import BINARY, COPY, EMPTY, PLACES, TO_READ, UNKNOWN, Found, Identified, Inspected, grown, said_of
 from ingestion.warehouse import put
 
@@ -39,6 +39,9 @@ COARSEST_SECONDS = 2.0
 AT_ONCE = 5_000
 # A cluster that was not asked for in so long is dropped.
 UNUSED_SECONDS = 30 * 86_400
+
+# Ends the name of a cluster's second file, whose files are added to the first when they are more than a quarter of those, and more than a few.
+NEWER, FEW = ".newer", 100
 
 # A hash of a file's state on disk and of how it was asked for.
 Mark = bytes
@@ -70,32 +73,20 @@ class Summary:
         return outcome in said.READ and (self.size is None or (end or 0) >= self.size)
 
 
-@dataclass
-class Passed:
-    """The files of skipped clusters: how many of each outcome, and what is reported of them."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    nodeless: list[str] = field(default_factory=list)
-
-    def add(self, shown: str, summary: Summary) -> None:
-        self.outcomes[summary.outcome] += 1
-        if summary.fault:
-            self.faults.append(summary.fault)
-        if summary.is_nodeless:
-            self.nodeless.append(shown)
-
-    def extend(self, other: Passed) -> None:
-        self.outcomes.update(other.outcomes)
-        self.faults += other.faults
-        self.nodeless += other.nodeless
+# What is kept of a file.
+Kept = tuple[Summary, Inspected]
 
 
 class OfCluster:
-    """The cache of one cluster, by path: the summary of each file and, read when first needed, what each was found to be."""
+    """The cache of one cluster, by path: the summary of each file and, read when first needed, what each was found to be.
+
+    It has two files: one for all of them, and beside it one for those that have changed since, so that a run does not write again what it did not
+    look at.
+    """
 
     def __init__(self, file: Path, code: str) -> None:
         self.file, self.code = file, code
+        self.newer = file.with_name(f"{file.name}{NEWER}")
         self.summaries: dict[str, Summary] = self._part(0)
 
     @cached_property
@@ -104,8 +95,14 @@ class OfCluster:
 
     def _part(self, number: int) -> dict[str, Any]:
         """The summaries (0) or what the files were found to be (1)."""
+        both = self._read(self.file, number)
+        if both:
+            both |= self._read(self.newer, number)
+        return {name: value for name, value in both.items() if value is not None}
+
+    def _read(self, file: Path, number: int) -> dict[str, Any]:
         try:
-            with self.file.open("rb") as kept:
+            with file.open("rb") as kept:
                 if kept.readline().decode().strip() != self.code:
                     return {}
                 with gzip.open(kept) as packed:
@@ -116,30 +113,50 @@ class OfCluster:
         except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, TypeError, ValueError, ImportError, IndexError):
             return {}
 
-    def write(self, summaries: Mapping[str, Summary], sources: Mapping[str, Inspected]) -> None:
-        """Replace the cache with these."""
+    def update(self, changed: Mapping[str, Kept | None]) -> None:
+        """Write down what some files are now; None: the file is gone."""
+        changes = {name: one or (None, None) for name, one in changed.items()}
+        newer = zip_of(self._read(self.newer, 0), self._read(self.newer, 1)) if self.summaries and self.newer.exists() else {}
+        newer |= changes
+        if len(newer) <= max(FEW, len(self.summaries) // 4) and self.summaries:
+            self._write(self.newer, newer)
+            return
+        whole = zip_of(self.summaries, self.sources) | changes
+        # If this is killed in between, the newest changes are forgotten, and those files looked at again.
+        self.newer.unlink(missing_ok=True)
+        self._write(self.file, {name: both for name, both in whole.items() if both[0] is not None})
+
+    def _write(self, file: Path, values: Mapping[str, tuple[Summary | None, Inspected | None]]) -> None:
         with gzip.GzipFile(fileobj=(kept := io.BytesIO()), mode="wb", compresslevel=1) as packed:
-            for values in (summaries, sources):
+            for part in (0, 1):
                 items = iter(values.items())
-                while some := dict(islice(items, AT_ONCE)):
+                while some := {name: both[part] for name, both in islice(items, AT_ONCE)}:
                     pickle.dump(some, packed, pickle.HIGHEST_PROTOCOL)
                 pickle.dump({}, packed)
-        self.file.parent.mkdir(exist_ok=True)
-        put(self.file, f"{self.code}\n".encode() + kept.getvalue())
+        file.parent.mkdir(exist_ok=True)
+        put(file, f"{self.code}\n".encode() + kept.getvalue())
+
+
+def zip_of(summaries: Mapping[str, Any], sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Two mappings as one, with both values of each name that is in both."""
+    return {name: (summary, sources[name]) for name, summary in summaries.items() if name in sources}
 
 
 class Seen:
-    """The files of earlier runs: `pass_by` skips a cluster whose files are all unchanged, `find` gives an unchanged file, `note` remembers what
-    another one is, and `keep` writes all down when the run is committed."""
+    """The files of earlier runs.  `pass_by` skips a cluster whose files are all unchanged; `knows` says of a file of another one whether it is
+    unchanged, `find` gives it, `note` remembers what another file is, and `settle` what all of the cluster's files were found to be; `keep` writes it
+    down when the run is committed."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
         self.code = code() if folder else ""
-        self.passed: dict[str, Passed] = {}
+        self.passed: dict[str, Reported] = {}
         self._clusters: dict[str, OfCluster] = {}
         # Of the files that are looked at: their marks and times of change, and what they were found to be.
         self._marks: dict[str, tuple[Mark, int]] = {}
         self._found: dict[str, tuple[Mark, int, Inspected]] = {}
+        # What is to be written, by cluster and path (None: the file is gone).
+        self._changed: dict[str, dict[str, Kept | None]] = {}
         if folder and folder.is_file():
             # Earlier releases had a file here.
             folder.unlink()
@@ -156,12 +173,12 @@ class Seen:
         kept, folders = self.of(cluster).summaries if self.folder else {}, within(options.paths)
         if sum(name.startswith(folders) for name in kept) != len(files):
             return False
-        last, passed = past.last_said(cluster), Passed()
+        last, passed = past.of(cluster).last_said(), Reported()
         for found in files:
             summary, now = kept.get(name_of(found.path)), self._mark(found, options.pattern)
             if summary is None or now is None or not summary.holds(found, now[0], last.get(found.shown)):
                 return False
-            passed.add(found.shown, summary)
+            passed.add(found.shown, summary.outcome, summary.fault, summary.is_nodeless)
         self.passed[cluster] = passed
         # Frees memory: in a large fleet they are hundreds of thousands.
         del self._clusters[cluster]
@@ -169,19 +186,21 @@ class Seen:
             self._marks.pop(name_of(found.path), None)
         return True
 
-    def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
-        """What a file was found to be, if it is unchanged.  `pattern`: with which it was inspected."""
+    def knows(self, found: Found, pattern: str | None = None) -> bool:
+        """Whether a file is unchanged.  `pattern`: with which it was inspected."""
         now = self._mark(found, pattern) if self.folder else None
-        if now is None:
-            return None
-        name, kept = name_of(found.path), self.of(found.cluster_id)
-        summary = kept.summaries.get(name)
-        source = kept.sources.get(name) if summary and summary.mark == now[0] else None
-        if source is None:
+        summary = self.of(found.cluster_id).summaries.get(name_of(found.path)) if now else None
+        return bool(now and summary and summary.mark == now[0])
+
+    def find(self, found: Found, pattern: str | None = None) -> Inspected | None:
+        """What an unchanged file was found to be; None if the cache lacks it."""
+        name, kept, now = name_of(found.path), self.of(found.cluster_id), self._mark(found, pattern)
+        source = kept.sources.get(name) if now else None
+        if now is None or source is None:
             return None
         del self._marks[name]
         # The file may have been given by another name (a link), or below a higher folder.
-        source = source if summary and summary.path == path_mark(found) else grown(Inspected, source, **said_of(found))
+        source = source if kept.summaries[name].path == path_mark(found) else grown(Inspected, source, **said_of(found))
         # It had settled when it was cached.
         self._found[name] = (now[0], 0, source)
         return source
@@ -200,39 +219,48 @@ class Seen:
             self._found[name] = (*self._marks.pop(name), source)
         return source
 
-    def keep(self, roots: Iterable[str], sources: Iterable[Identified], held: set[str]) -> None:
-        """Write the cache, after `sources` have been committed.  `held`: paths of files that were not read to their end, which are not
-        cached."""
+    def settle(self, cluster: str, roots: Iterable[str], sources: Sequence[Identified], held: set[str]) -> None:
+        """Remember what differs from the cache of a cluster, and free the memory of the rest.  `sources`: those of its files that were identified;
+        `held`: paths of files that are not read to their end, which are not cached."""
         if self.folder is None:
             return
-        latest, folders = (time.time() - COARSEST_SECONDS) * 1e9, within(roots)
-        clusters: dict[str, list[Identified]] = {}
+        latest, folders, before = (time.time() - COARSEST_SECONDS) * 1e9, within(roots), self.of(cluster)
+        now, changed = set[str](), dict[str, Kept | None]()
         for source in sources:
-            clusters.setdefault(source.cluster_id, []).append(source)
-        for cluster, some in clusters.items():
-            before = self.of(cluster)
-            # Files that are gone from the searched folders are dropped.
-            summaries = {name: summary for name, summary in before.summaries.items() if not name.startswith(folders)}
-            kept = {name: before.sources[name] for name in summaries if name in before.sources}
-            for source in some:
-                name = name_of(source.path)
-                if name not in self._found or source.outcome not in KEPT or source.path in held:
-                    continue
-                mark, changed, inspected = self._found[name]
-                if changed < latest:
-                    summaries[name] = summary_of(source, mark)
-                    is_known = inspected.seen_as == source.source_id
-                    kept[name] = inspected if is_known else grown(Inspected, inspected, seen_as=source.source_id)
-            if summaries != before.summaries:
-                before.write(summaries, kept)
+            name = name_of(source.path)
+            if name not in self._found or source.outcome not in KEPT or source.path in held:
+                continue
+            mark, changed_at, inspected = self._found[name]
+            if changed_at >= latest:
+                continue
+            now.add(name)
+            summary, is_known = summary_of(source, mark), inspected.seen_as == source.source_id
+            if not is_known or summary != before.summaries.get(name):
+                changed[name] = (summary, inspected if is_known else grown(Inspected, inspected, seen_as=source.source_id))
+        # Files that are gone from the searched folders are dropped.
+        changed |= dict.fromkeys(name for name in before.summaries if name not in now and name.startswith(folders))
+        self._changed[cluster] = changed
+        del self._clusters[cluster]
+        for source in sources:
+            self._found.pop(name_of(source.path), None)
+
+    def keep(self, cut: Iterable[Identified]) -> None:
+        """Write the cache, after the files have been committed.  `cut`: those that were not read to their end after all."""
+        if self.folder is None:
+            return
+        for source in cut:
+            self._changed[source.cluster_id][name_of(source.path)] = None
+        for cluster, changed in self._changed.items():
+            if changed:
+                self.of(cluster).update(changed)
         self._drop_unused()
 
     def _drop_unused(self) -> None:
         """Delete the caches of clusters that no run has asked for in a long time."""
         assert self.folder is not None
-        used = {file_name(cluster) for cluster in self.passed.keys() | self._clusters.keys()}
+        used = {file_name(cluster) for cluster in self.passed.keys() | self._changed.keys()}
         for file in self.folder.glob("*"):
-            if file.name in used:
+            if file.name.removesuffix(NEWER) in used:
                 os.utime(file)
             elif time.time() - file.stat().st_mtime > UNUSED_SECONDS:
                 file.unlink()
@@ -280,6 +308,8 @@ def within(roots: Iterable[str]) -> tuple[str, ...]:
 
 def name_of(path: str) -> str:
     """The absolute form of a path; the same string object if it is absolute."""
+    if path.startswith("/") and not path.endswith("/") and "//" not in path and "/." not in path:
+        return path
     name = os.path.abspath(path)
     return path if name == path else name
 

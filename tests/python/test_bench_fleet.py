@@ -70,7 +70,8 @@ def test_every_line_is_recognised_as_the_form_it_was_made_from(tmp_path: Path, r
 def recognised(folder: Path) -> list[str | None]:
     """The event of every record below a folder."""
     options = Options(paths=[str(folder)], cluster="made", timezone="UTC")
-    sources = identify(look(options, "/nowhere", Spool(Path("/nowhere"))), [])
+    (placed,) = look(options, "/nowhere", Spool(Path("/nowhere")))
+    sources = identify(placed, [])
     tasks = [task_of(source, False, 1, dt.datetime.now(dt.UTC)) for source in sources]
     return [event for batch in read_tasks(tasks, cache={}) for event in batch.column("event_type").to_pylist()]
 

@@ -23,7 +23,7 @@ def rows_of(bundle: Path, folder: Path) -> tuple[list[str], list[tuple[str, dict
     """(files that are not read, (table, row) for all rows of the others)."""
     options = Options([str(bundle / "input")], cluster=bundle.name, timezone="Asia/Shanghai")
     with Spool(folder / "spool") as spool:
-        sources = look(options, str(folder / "warehouse"), spool)
+        (sources,) = look(options, str(folder / "warehouse"), spool)
         left_out = [source.shown for source in sources if source.outcome != "read"]
         now = dt.datetime.now(dt.UTC)
         tasks = [

@@ -41,7 +41,7 @@ def test_an_archive_is_read_member_by_member_and_nothing_stays_behind(tmp_path: 
         {"broker-7/link.log": "/etc/passwd"},
     )
     with Spool(tmp_path / "spool") as spool:
-        found = look(Options([str(given / "prod.tar.gz")]), str(tmp_path / "warehouse"), spool)
+        (found,) = look(Options([str(given / "prod.tar.gz")]), str(tmp_path / "warehouse"), spool)
         assert {(Path(s.shown).name, s.cluster_id, s.outcome, s.node_id) for s in found} == {
             ("server.log", "prod", "read", 7),
             ("controller.log", "prod", "read", 8),
@@ -69,7 +69,7 @@ def test_the_same_member_in_a_new_archive_keeps_its_identity(tmp_path: Path) -> 
     for day in (1, 2):
         path = pack(tmp_path / f"{day}.tgz", {"logs/server.log": LINE.format(7) * 20 * day})
         with Spool(tmp_path / "spool") as spool:
-            prints += [source.fingerprint() for source in look(Options([str(path)], cluster="c"), str(tmp_path / "w"), spool)]
+            prints += [source.fingerprint() for [source] in look(Options([str(path)], cluster="c"), str(tmp_path / "w"), spool)]
     assert prints[0] == prints[1]
 
 
@@ -78,7 +78,9 @@ def test_folders_named_after_nodes_tell_them_and_what_was_told_goes_before(tmp_p
         (tmp_path / "logs" / f"broker-{node}").mkdir(parents=True)
         (tmp_path / "logs" / f"broker-{node}" / "server.log").write_text(LINE.replace("[KafkaServer id={}] ", ""))
     with Spool(tmp_path / "spool") as spool:
-        assert [s.node_id for s in look(Options([str(tmp_path / "logs")]), str(tmp_path / "w"), spool)] == [1, 2]
-        assert [s.node_id for s in look(Options([str(tmp_path / "logs")], node=5), str(tmp_path / "w"), spool)] == [5, 5]
-        by_layout = look(Options([str(tmp_path)], layout="{cluster}/broker-{node}/**"), str(tmp_path / "w"), spool)
+        (by_name,) = look(Options([str(tmp_path / "logs")]), str(tmp_path / "w"), spool)
+        assert [s.node_id for s in by_name] == [1, 2]
+        (as_told,) = look(Options([str(tmp_path / "logs")], node=5), str(tmp_path / "w"), spool)
+        assert [s.node_id for s in as_told] == [5, 5]
+        (by_layout,) = look(Options([str(tmp_path)], layout="{cluster}/broker-{node}/**"), str(tmp_path / "w"), spool)
         assert [(s.cluster_id, s.node_id) for s in by_layout] == [("logs", 1), ("logs", 2)]

@@ -111,7 +111,7 @@ def test_many_files_are_looked_at_by_executors_and_are_what_they_were(tmp_path: 
 
     def look(folder: str) -> list[Placed]:
         with Spool(tmp_path / folder) as spool:
-            found = ingesting.look(options, str(tmp_path / "warehouse"), spool, start=Here)
+            (found,) = ingesting.look(options, str(tmp_path / "warehouse"), spool, start=Here)
             return [grown(Placed, source, path=source.path.replace(folder, "")) for source in found]
 
     here = look("here")

@@ -6,6 +6,7 @@ import datetime as dt
 import gc
 import shutil
 import weakref
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from ingestion.bronze.source_rows import SOURCE_COLUMNS, source_row
 from ingestion.bronze.tasks import Counted, Read
 from ingestion.bronze.write import schema_of
 from ingestion.ingest import look
-from ingestion.outcome import nodeless, nodeless_said
-from ingestion.sources import earlier, kept, owners
+from ingestion.outcome import nodeless_said
+from ingestion.sources import earlier, kept, owners, said
 from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
 from ingestion.sources.layout import Layout
@@ -79,7 +80,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 def found(folder: Path, tmp_path: Path, past: earlier.Past | None = None, **options: Any) -> list[Placed]:
     with Spool(tmp_path / "spool") as spool:
         given = Options([str(folder)], cluster="c", timezone="UTC", **options)
-        return look(given, str(tmp_path / "warehouse"), spool, past)
+        return list(chain.from_iterable(look(given, str(tmp_path / "warehouse"), spool, past)))
 
 
 def nodes(sources: list[Placed], folder: Path) -> dict[str, tuple[int | None, str | None]]:
@@ -294,34 +295,34 @@ def test_placeholders_of_a_layout_may_stand_within_a_name(tmp_path: Path) -> Non
 
 def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Path) -> None:
     folder = write(tmp_path / "given", {"20261121T103000Z-jstack-7.txt": SS, "ss.txt": SS, "describe.txt": DESCRIBE})
-    paths = nodeless(found(folder, tmp_path))
+    paths = [source.shown for source in found(folder, tmp_path) if said.is_nodeless(source)]
     assert [Path(path).name for path in paths] == ["20261121T103000Z-jstack-7.txt", "ss.txt"]
-    said = nodeless_said(paths)
-    assert said.startswith("2 captures have no node, for example ")
-    assert "--layout '**/{time}-jstack-{node}.txt'" in said
+    text = nodeless_said(paths)
+    assert text.startswith("2 captures have no node, for example ")
+    assert "--layout '**/{time}-jstack-{node}.txt'" in text
     assert of(folder, tmp_path, layout="**/{time}-jstack-{node}.txt")["20261121T103000Z-jstack-7.txt"] == (7, "path")
     assert "'**/{kind}-broker-{node}.txt'" in nodeless_said(["/x/ss.txt"])
 
 
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     """The state after another run, with rows written as ingestion writes them; the cached rows are fewer and give the same result."""
-    batch, owners = len(past.table) + 1, earlier.second_look(sources, past)
-    found = identify(sources, past.known(owners, {source.cluster_id for source in sources}))
+    before, batch = past.of("c"), len(past.table) + 1
+    owners = earlier.second_look(sources, before)
+    found = identify(sources, before.known(owners))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
-    rows = [source_row(read, past, batch, NOW) for read in reads]
-    new = [*(row for row in rows if row), *earlier.rows_of(owners, past, batch, NOW)]
+    rows = [source_row(read, before, batch, NOW) for read in reads]
+    new = [*(row for row in rows if row), *earlier.rows_of(owners, before, batch, NOW)]
     now = earlier.Past(pa.concat_tables([past.table, pa.Table.from_pylist(new, SOURCES)]))
     less = earlier.Past(kept.needed(now.table))
-    clusters = {source.cluster_id for source in sources}
-    assert (less.written, less.captures, less.by_place(clusters)) == (now.written, now.captures, now.by_place(clusters))
-    assert all(less.last_said(cluster) == now.last_said(cluster) for cluster in clusters)
-    assert sorted(map(repr, less.known(owners, clusters))) == sorted(map(repr, now.known(owners, clusters)))
+    some, all_ = less.of("c"), now.of("c")
+    assert (some.written, some.captures, some.files, some.last_said()) == (all_.written, all_.captures, all_.files, all_.last_said())
+    assert sorted(map(repr, some.known(owners))) == sorted(map(repr, all_.known(owners)))
     return less
 
 
 def known_now(past: earlier.Past) -> dict[str, tuple[int | None, str | None, tuple[str, ...]]]:
     """Path → owner, by the last row of each source."""
-    return {Path(path).name: earlier.owner_of(row) for (_, path), row in past.captures.items()}
+    return {Path(path).name: earlier.owner_of(row) for path, row in past.of("c").captures.items()}
 
 
 def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_order(tmp_path: Path) -> None:
@@ -345,7 +346,7 @@ def test_a_node_that_a_later_file_tells_is_given_to_earlier_captures_in_any_orde
             with Spool(tmp_path / "spool") as spool:
                 sources = []
                 # Only the new files are passed, each time below the same folder.
-                for source in look(Options([str(folder / "given")], cluster="c", timezone="UTC"), "/x", spool, past):
+                for source in chain.from_iterable(look(Options([str(folder / "given")], cluster="c", timezone="UTC"), "/x", spool, past)):
                     if str(Path(source.shown).relative_to((folder / "given").resolve())) in parts[number]:
                         sources.append(source)
             past = load(past, sources)
@@ -375,7 +376,7 @@ def test_a_file_that_is_given_again_by_a_folder_below_is_whose_it_was(tmp_path: 
     folder = write(tmp_path / "given", {"logs/server.log": SERVER.format(7), "evidence/ss.txt": SS})
     past = load(NOTHING, found(folder, tmp_path))
     (source,) = found(folder / "evidence", tmp_path, past)
-    assert (source.node_id, past.has_other_owner(source)) == (7, False)
+    assert (source.node_id, past.of("c").has_other_owner(source)) == (7, False)
 
 
 def test_a_gc_log_that_has_its_node_by_time_keeps_it_where_the_logs_are_not_given_again(tmp_path: Path) -> None:
@@ -383,8 +384,8 @@ def test_a_gc_log_that_has_its_node_by_time_keeps_it_where_the_logs_are_not_give
     folder = write(tmp_path / "given", logs | {"kafkaServer-gc.log.0": GC})
     past = load(NOTHING, found(folder, tmp_path))
     assert known_now(past)["kafkaServer-gc.log.0"][:2] == (1, "folder")
-    (source,) = past.kept(found(folder / "kafkaServer-gc.log.0", tmp_path, past))
-    assert (source.node_id, past.has_other_owner(source)) == (1, False)
+    (source,) = past.of("c").kept(found(folder / "kafkaServer-gc.log.0", tmp_path, past))
+    assert (source.node_id, past.of("c").has_other_owner(source)) == (1, False)
 
 
 def test_logs_of_two_nodes_at_the_same_time_say_nothing_of_a_gc_log_beside_them(tmp_path: Path) -> None:
