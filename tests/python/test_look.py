@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import tarfile
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from ingestion.ingest import look
 from ingestion.sources.discover import Options, discover
 from ingestion.sources.spool import Spool
+from ingestion.sources.stages import Placed
 
 LINE = "[2020-05-15 12:00:01,123] INFO [KafkaServer id={}] started (kafka.server.KafkaServer)\n"
 
@@ -71,6 +73,20 @@ def test_the_same_member_in_a_new_archive_keeps_its_identity(tmp_path: Path) -> 
         with Spool(tmp_path / "spool") as spool:
             prints += [source.fingerprint() for [source] in look(Options([str(path)], cluster="c"), str(tmp_path / "w"), spool)]
     assert prints[0] == prints[1]
+
+
+def test_clusters_that_share_a_folder_tell_nothing_of_each_other(tmp_path: Path) -> None:
+    """And one is in memory at a time."""
+    (tmp_path / "one-server.log").write_text(LINE.format(7))
+    for number in range(3):
+        (tmp_path / f"two-server{number}.log").write_text(LINE.replace("[KafkaServer id={}] ", ""))
+    with Spool(tmp_path / "spool") as spool:
+        found = {}
+        for placed in look(Options([str(tmp_path)], layout="{cluster}-{kind}.log"), str(tmp_path / "w"), spool):
+            found[placed[0].cluster_id] = [source.node_id for source in placed]
+            assert sum(isinstance(one, Placed) for one in gc.get_objects()) == len(placed)
+            del placed
+    assert found == {"one": [7], "two": [None] * 3}
 
 
 def test_folders_named_after_nodes_tell_them_and_what_was_told_goes_before(tmp_path: Path) -> None:

@@ -172,6 +172,36 @@ def test_what_is_gone_is_forgotten_and_other_folders_are_not(logs: Path, tmp_pat
     assert {"more/server.log", "logs/2/server.log"} <= names and "logs/1/server.log" not in names
 
 
+@pytest.mark.parametrize("few", [100, 1])
+def test_only_what_has_changed_is_written_again(
+    logs: Path, tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """In a second file, until it has more than a few."""
+    monkeypatch.setattr(seen, "FEW", few)
+    run(logs, tmp_path / "w")
+    file = seen.Seen(tmp_path / "w/.dbt/seen").of("c").file
+    newer, first = file.with_name(f"{file.name}{seen.NEWER}"), file.read_bytes()
+    assert not newer.exists()
+    for name in ("1/server.log", "2/server.log"):
+        # Both have settled, one after the other.
+        put(logs / name, (logs / name).read_text() + LINE.format(40, int(name[0])))
+        run(logs, tmp_path / "w")
+    (logs / "3/copy.log").unlink()
+    run(logs, tmp_path / "w")
+    assert newer.exists() == (few > 1) and (file.read_bytes() == first) == (few > 1)
+    assert {Path(name).relative_to(logs).as_posix() for name in known(tmp_path / "w")} == {
+        *(f"{node}/server.log" for node in (1, 2, 3)),
+        *("3/notes", "3/nothing"),
+    }
+    opened.clear()
+    assert run(logs, tmp_path / "w").records == 0
+    assert opened == []
+    if few > 1:
+        newer.write_bytes(newer.read_bytes()[:100])
+        assert run(logs, tmp_path / "w").records == 0
+        assert {"1/server.log", "2/server.log"} <= set(opened)
+
+
 LAYOUT = "{cluster}/**"
 
 
