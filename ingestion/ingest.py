@@ -9,6 +9,7 @@ A file goes through five stages: found, inspected, placed, identified (`sources.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import datetime as dt
 import gc
 import time
@@ -84,6 +85,7 @@ def ingest(
             outcome = outcome.followed_by(take_in(loading, clusters, past, seen))
             if not outcome.changed:
                 break
+    give_back()
     for fault in outcome.faults:
         tell(fault)
     if outcome.changed:
@@ -102,6 +104,14 @@ def without_collections() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def give_back() -> None:
+    """Give freed memory back to the system: Arrow and the C library keep it, for a large fleet more than a gigabyte, and a build may follow."""
+    pa.default_memory_pool().release_unused()
+    # Only glibc has it.
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def must_exist(paths: list[str]) -> None:
@@ -321,6 +331,5 @@ def state(at: Warehouse, tell: Callable[[str], None]) -> earlier.Past:
     for line in write.complete(at.root):
         tell(line)
     past = earlier.Past(kept.rows(at.bronze("sources"), at.work / "sources"))
-    # Arrow keeps what it has freed.
-    pa.default_memory_pool().release_unused()
+    give_back()
     return past

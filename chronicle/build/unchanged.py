@@ -12,7 +12,8 @@ reader that can be rebuilt in part (`macros/since.sql`) is rebuilt from that tim
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +39,72 @@ KNOWN = "chronicle.rows."
 NO_ROWS = "none"
 # Tables of more rows are not compared by the sets of columns that readers use.
 MOST_COMPARED = 65_536
+# Larger tables are compared some clusters at a time: sorted and unsorted, a million rows with evidence take more than a gigabyte.
+MOST_AT_ONCE = 250_000
 # The fields of a timestamp that are zeroed when it is truncated to a unit.
 BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Whether two tables differ; the values of the known column for which they do; and from which time on (None: not known)."""
+
+    is_one: bool = False
+    values: set[str] = field(default_factory=set)
+    begin: dt.datetime | None = None
+
+    def and_of(self, other: Difference) -> Difference:
+        """The difference of two shares together."""
+        if not (self.is_one and other.is_one):
+            return self if self.is_one else other
+        begin = min(self.begin, other.begin) if self.begin and other.begin else None
+        return Difference(True, self.values | other.values, begin)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two tables with the same columns, that of the previous build and the new one, of which not all rows are in memory at a time."""
+
+    old: ds.Dataset
+    new: ds.Dataset
+    columns: list[str]
+
+    def count(self, scope: pc.Expression | None) -> tuple[int, int]:
+        """The rows of each."""
+        return self.old.count_rows(filter=scope), self.new.count_rows(filter=scope)
+
+    def shares(self, scope: pc.Expression | None) -> Iterator[pc.Expression | None]:
+        """Conditions that share out the rows by cluster, a limited number each; those of one cluster stay together."""
+        if max(self.count(scope)) <= MOST_AT_ONCE or "cluster_id" not in self.columns:
+            yield scope
+            return
+        rows = Counter[str | None]()
+        for side in (self.old, self.new):
+            for batch in side.scanner(columns=["cluster_id"], filter=scope).to_batches():
+                rows.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
+        share, size = list[str | None](), 0
+        for cluster in sorted(rows, key=str):
+            if share and size + rows[cluster] > 2 * MOST_AT_ONCE:
+                yield both(scope, pc.field("cluster_id").isin(share))
+                share, size = [], 0
+            share.append(cluster)
+            size += rows[cluster]
+        yield both(scope, pc.field("cluster_id").isin(share))
+
+    def difference(self, model: Model, some: pc.Expression | None) -> Difference:
+        """How they differ in the rows of a share."""
+        old, new = (side.to_table(self.columns, filter=some) for side in (self.old, self.new))
+        if model.known:
+            values = values_that_differ(old, new, model.known)
+            return Difference(bool(values), values)
+        if not model.at and old.num_rows != new.num_rows:
+            return Difference(True)
+        # One after the other: a table is held twice while it is sorted.
+        old = ordered(old, first=model.at)
+        new = ordered(new, first=model.at)
+        if same(old, new):
+            return Difference()
+        return Difference(True, begin=first_difference(old, new, model.at) if model.at else None)
 
 
 @dataclass
@@ -129,30 +194,22 @@ class Unchanged:
         if model.name not in self._read or not self._can_be_left(model):
             self.differs[model.name] = True
             return
-        made = ds.dataset(folder, format="parquet")
-        scope = self._in(model, part, made.schema) if part else None
-        old, new = self.before(model, scope), made.to_table(filter=scope)
-        if old is None or set(old.column_names) != set(new.column_names):
+        old, new = self._stored(model), ds.dataset(folder, format="parquet")
+        if old is None or set(old.schema.names) != set(new.schema.names):
             self.differs[model.name] = True
             return
-        old = old.select(new.column_names)
-        begin = None
-        if model.known:
-            self.differs[model.name] = values_that_differ(old, new, model.known)
-            begin = part and part.since
-        elif not model.at and old.num_rows != new.num_rows:
-            self.differs[model.name] = True
-        else:
-            # One after the other: a table is held twice while it is sorted.
-            old = ordered(old, first=model.at)
-            new = ordered(new, first=model.at)
-            self.differs[model.name] = not same(old, new)
-            if model.at and self.differs[model.name]:
-                begin = first_difference(old, new, model.at)
+        scope = both(self._of_clusters_in(old), self._in(model, part, new.schema) if part else None)
+        rows, found = Compared(old, new, new.schema.names), Difference()
+        for some in rows.shares(scope):
+            found = found.and_of(rows.difference(model, some))
+        self.differs[model.name] = found.values if model.known else found.is_one
+        begin = part.since if part and model.known else found.begin
         if begin and self.differs[model.name]:
             self.begins[model.name] = begin
-        if self.differs[model.name] is True and max(old.num_rows, new.num_rows) <= MOST_COMPARED:
-            self.alike[model.name] = [columns for columns in self._read[model.name] if are_alike(old.select(columns), new.select(columns))]
+        if self.differs[model.name] is True and max(rows.count(scope)) <= MOST_COMPARED:
+            self.alike[model.name] = [
+                columns for columns in self._read[model.name] if are_alike(*(side.to_table(columns, scope) for side in (old, new)))
+            ]
 
     def _can_be_left(self, model: Model) -> bool:
         """Whether the previous build's rows of these clusters can be told from those of others: without a cluster_id they may all be of others,
@@ -177,13 +234,6 @@ class Unchanged:
         if model.is_published:
             return DeltaTable(folder).to_pyarrow_dataset() if DeltaTable.is_deltatable(str(folder)) else None
         return ds.dataset(folder, format="parquet") if folder.is_dir() else None
-
-    def before(self, model: Model, scope: pc.Expression | None = None) -> pa.Table | None:
-        """The previous build's rows of the clusters, or a part of them (`scope`); None if there is no such table."""
-        rows = self._stored(model)
-        if rows is None:
-            return None
-        return rows.to_table(filter=both(self._of_clusters_in(rows), scope))
 
     def count(self, model: Model) -> int:
         """How many rows of the clusters the previous build left in a table."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, reduce
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Schema
 
+from chronicle.build import unchanged
 from chronicle.build.compiled import Model, Part, Project, compiled, query
 from chronicle.build.publish import Mart, commit_all, described, ordered
 from chronicle.build.steps import in_pieces
-from chronicle.build.unchanged import first_difference
+from chronicle.build.unchanged import Compared, Difference, first_difference
 from ingestion.warehouse import Warehouse
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
@@ -78,6 +82,34 @@ def test_a_row_without_a_time_is_no_beginning_and_a_day_begins_at_midnight() -> 
     assert first_difference(rows((1, "a"), (None, "b")), rows((1, "a"), (None, "c")), "at") is None
     day = pa.date32()
     assert first_difference(rows((1, "a"), kind=day), rows((1, "b"), kind=day), "at") == NOON.replace(hour=0)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
+def test_tables_are_compared_a_few_clusters_at_a_time(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(unchanged, "MOST_AT_ONCE", at_once)
+
+    def table(*rows: tuple[str | None, int, str]) -> ds.Dataset:
+        clusters, hours, kinds = zip(*rows, strict=True)
+        return ds.dataset(pa.table({"cluster_id": clusters, "at": [NOON + dt.timedelta(hours=hour) for hour in hours], "kind": kinds}))
+
+    before = [("a", 0, "x"), ("b", 1, "y"), ("b", 5, "y"), ("c", 2, "x"), ("d", 3, "z")]
+
+    def difference(*now: tuple[str, int, str], **said: str) -> Difference:
+        compared = Compared(table(*before), table(*now), ["cluster_id", "at", "kind"])
+        scope = pc.field("at") < NOON + dt.timedelta(hours=9)
+        shares = list(compared.shares(scope))
+        assert sum(sum(side.count_rows(filter=some) for some in shares) for side in (compared.old, compared.new)) == sum(
+            compared.count(scope)
+        )
+        assert (len(shares) > 1) == (at_once < 1000)
+        return reduce(Difference.and_of, (compared.difference(replace(model("", None), **said), some) for some in shares))
+
+    assert difference(*before, ("e", 9, "x"), at="at") == difference(*before[::-1], known="kind") == Difference()
+    # The last row of b and the only one of d are others, and e is new.
+    changed = [*before[:2], ("b", 6, "y"), before[3], ("d", 3, "x"), ("e", 8, "v")]
+    assert difference(*changed, at="at") == Difference(True, begin=NOON + dt.timedelta(hours=3))
+    assert difference(*changed, known="kind") == Difference(True, {"x", "y", "z", "v"})
+    assert difference(*changed) == difference(*before[:-1]) == Difference(True)
 
 
 @lru_cache
