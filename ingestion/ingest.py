@@ -150,7 +150,7 @@ def look(
             for cluster, some in looked_at(clusters[name], options, spool, seen, start).items():
                 new.setdefault(cluster, {}).update(some)
     # One cluster at a time: all files of a large fleet would take gigabytes.
-    for name in [*clusters, *(new.keys() - clusters.keys())]:
+    for name in [*clusters, *(name for name in new if name not in clusters)]:
         files = clusters.pop(name, [])
         if name in as_they_were:
             continue

@@ -79,8 +79,11 @@ class Past:
     """
 
     def __init__(self, table: pa.Table) -> None:
-        numbered = table.select(["cluster_id"]).append_column("row", pa.array(np.arange(len(table))))
-        self.table = table.take(pc.sort_indices(numbered, [("cluster_id", "ascending"), ("row", "ascending")]))
+        self.table = table
+        # Sorting makes a copy, which one cluster does not need.
+        if pc.count_distinct(table["cluster_id"]).as_py() > 1:
+            numbered = table.select(["cluster_id"]).append_column("row", pa.array(np.arange(len(table))))
+            self.table = table.take(pc.sort_indices(numbered, [("cluster_id", "ascending"), ("row", "ascending")]))
         # Number of objects that this run skipped, by cluster.
         self.passed: Counter[str] = Counter()
 
