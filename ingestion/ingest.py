@@ -77,12 +77,8 @@ def ingest(
     outcome = Outcome()
     with only_writer(at) as must_hold, Spool(at.work / "members", at.is_local) as spool, without_collections():
         for _ in range(MOST_LOOKS):
-            loading = Loading(at.root, options, start, must_hold, spool, progress, Seconds())
-            with loading.seconds.of("earlier runs"):
-                past = state(at, tell)
-                seen = Seen(at.work / "seen")
-            clusters = look(options, warehouse, spool, past, seen, start, loading.seconds)
-            outcome = outcome.followed_by(take_in(loading, clusters, past, seen))
+            loading = Loading(at, options, start, must_hold, spool, progress, Seconds())
+            outcome = outcome.followed_by(loading.run(tell))
             if not outcome.changed:
                 break
     give_back()
@@ -210,13 +206,19 @@ class Loading:
     """An ingestion that holds the warehouse's lock.  `must_hold` raises Busy once the lock is lost; `start` gives the session if there is something
     to read; `seconds` collects the time that each part took."""
 
-    warehouse: str
+    at: Warehouse
     options: Options
     start: Callable[[], SparkSession]
     must_hold: Callable[[], None]
     spool: Spool
     progress: Progress | None
     seconds: Seconds
+
+    def run(self, tell: Callable[[str], None]) -> Outcome:
+        """Look at all files and read what is new."""
+        with self.seconds.of("earlier runs"):
+            past, seen = state(self.at, tell), Seen(self.at.work / "seen")
+        return take_in(self, look(self.options, self.at.root, self.spool, past, seen, self.start, self.seconds), past, seen)
 
     def read(
         self, portion: list[Identified], held: Collection[str], batch_id: int, now: dt.datetime
@@ -227,13 +229,13 @@ class Loading:
         with self.seconds.of("start Spark"):
             spark = self.start()
         with self.seconds.of("read"):
-            return read_portion(spark, self.warehouse, portion, held, batch_id, now, self.spool, self.progress)
+            return read_portion(spark, self.at.root, portion, held, batch_id, now, self.spool, self.progress)
 
     def commit(self, batch_id: int, files: dict[str, list[Added]], rows: list[pa.RecordBatch]) -> None:
         """Commit the written files together with their rows of `sources`."""
         self.must_hold()
         with self.seconds.of("commit"):
-            write.commit_batch(self.warehouse, batch_id, files | {"sources": [write_sources(self.warehouse, rows)]})
+            write.commit_batch(self.at.root, batch_id, files | {"sources": [write_sources(self.at.root, rows)]})
 
 
 @dataclass
@@ -276,7 +278,7 @@ def take_in(loading: Loading, clusters: Iterator[list[Placed]], past: earlier.Pa
     # Whole milliseconds, as Delta's statistics have them.
     now = dt.datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, dt.UTC)
     # An undone batch has no rows left, but the tables do not take its number a second time.
-    batch_id = max(write.last_batch(f"{loading.warehouse}/bronze/{table}") for table in TABLES) + 1
+    batch_id = max(write.last_batch(f"{loading.at.root}/bronze/{table}") for table in TABLES) + 1
     outcome, due = Outcome(seconds=loading.seconds), Due(loading, batch_id, now)
     for found in clusters:
         with loading.seconds.of("identify"):
