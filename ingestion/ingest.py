@@ -258,13 +258,15 @@ class Due:
         in_the_making = {source.path for source in found if is_in_the_making(source, time.time(), settled_after)}
         sources = identify(past.kept(found), past.known(owned), in_the_making)
         held = {source.path for source in sources if may_grow(source, time.time(), settled_after)}
+        others: list[Read] = []
         for source in sources:
             self.reported.add(source.shown, source.outcome, said.fault(source, source.path in held), said.is_nodeless(source))
+            if past.has_more_of(source):
+                self.sources.append(source)
+                continue
+            others.append(Read(source, Counted(end=source.start)))
+            outcome.add(others[-1], source.path in held)
         self.held |= held
-        self.sources += [source for source in sources if past.has_more_of(source)]
-        others = [Read(source, Counted(end=source.start)) for source in sources if not past.has_more_of(source)]
-        for read in others:
-            outcome.add(read, read.source.path in held)
         rows = (source_row(read, past, self.batch_id, self.now) for read in others)
         self.rows += in_batches(chain(filter(None, rows), earlier.rows_of(owned, past, self.batch_id, self.now)))
         outcome.clusters.add(cluster)

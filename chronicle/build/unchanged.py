@@ -67,7 +67,12 @@ class Compared:
 
     old: ds.Dataset
     new: ds.Dataset
-    columns: list[str]
+
+    @property
+    def columns(self) -> list[str]:
+        """Their columns, in one order."""
+        names: list[str] = self.new.schema.names
+        return names
 
     def count(self, scope: pc.Expression | None) -> tuple[int, int]:
         """The rows of each."""
@@ -199,7 +204,7 @@ class Unchanged:
             self.differs[model.name] = True
             return
         scope = both(self._of_clusters_in(old), self._in(model, part, new.schema) if part else None)
-        rows, found = Compared(old, new, new.schema.names), Difference()
+        rows, found = Compared(old, new), Difference()
         for some in rows.shares(scope):
             found = found.and_of(rows.difference(model, some))
         self.differs[model.name] = found.values if model.known else found.is_one

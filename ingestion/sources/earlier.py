@@ -134,7 +134,11 @@ class OfCluster:
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
-        self.read = table.filter(pc.is_in(table["outcome"], pa.array(READ)))
+
+    @cached_property
+    def read(self) -> pa.Table:
+        """Those of files that were read."""
+        return self.table.filter(pc.is_in(self.table["outcome"], pa.array(READ)))
 
     @cached_property
     def written(self) -> dict[str, tuple[str, int | None]]:
@@ -266,8 +270,9 @@ def together(before: owners.File | None, now: owners.File) -> owners.File:
 def from_above(source: Inspected, files: Mapping[str, owners.File]) -> Inspected:
     """A file with the highest folder under which it was ever given as its root.  `files`: of earlier runs, by path."""
     before = files.get(source.shown)
-    is_higher = before is not None and len(before.root) < len(source.root)
-    return grown(Inspected, source, root=before.root) if before is not None and is_higher else source
+    if before is None or len(before.root) >= len(source.root):
+        return source
+    return grown(Inspected, source, root=before.root)
 
 
 def clues_of(source: Placed) -> Row:
