@@ -44,9 +44,9 @@ from chronicle.build.steps import group_chosen_from, kept_step, largest, values_
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
-from chronicle.spark.internals.executions import Jobs, Planning, analysis_of, jobs_of
+from chronicle.spark.internals.executions import Jobs, Planning, jobs_of
 from chronicle.spark.internals.java_objects import has_java
-from chronicle.spark.internals.kept_plans import KeptPlans
+from chronicle.spark.internals.kept_plans import KeptPlans, Planned
 from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
@@ -117,9 +117,10 @@ class Runner:
         self.spark, self.place, self.project = spark, place, project
         self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
         self.is_profiled = is_profiled
-        # Where models are profiled: the times of Spark's planning, and the seconds of analysis by model.
+        # Where models are profiled: the times of Spark's planning.
         self._planning: Planning | None = None
-        self._analysis: dict[str, float] = {}
+        # What it took to plan each model's statement before it ran.
+        self._planned: dict[str, Planned] = {}
         self._numbers, self._stored = count(1), 0
         # Models whose tables stay as they were; and those of them, and views, that are registered: they are when something first reads them.
         self._left: set[str] = set()
@@ -229,8 +230,8 @@ class Runner:
                 with self._code.where_worth_it(self._rows_read(model)):
                     days = self._make_in_turn(model, part)
                 if self._planning and group:
-                    analysis, planning = self._analysis.get(model.name, 0), self._planning.seconds(str(self._written(model)))
-                    took = Took(analysis, planning, jobs_of(self.spark, group))
+                    planned, planning = self._planned.get(model.name, Planned(0)), self._planning.seconds(str(self._written(model)))
+                    took = Took(planned.analysis, planned.optimising + planning, jobs_of(self.spark, group))
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
@@ -311,9 +312,7 @@ class Runner:
             group = group_chosen_from(self._rows_read(model))
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
-        made = self._plans.table(self._key(model, f"{definition} {rows}"), definition, str(self._written(model)), rows)
-        if self.is_profiled:
-            self._analysis[model.name] = analysis_of(made)
+        self._planned[model.name] = self._plans.table(self._key(model, f"{definition} {rows}"), definition, str(self._written(model)), rows)
 
     def make_view(self, model: Model) -> None:
         """Create a view of the session."""

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql.types import StructType
 
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.file_lists import FileLists
 from chronicle.spark import own_classes
 from chronicle.spark.internals.kept_plans import KeptPlans
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
 NO_QUERY = "there is no such query"
 # Reads a table twice, within a subquery and for a group that is a structure.
 LINES = """
+    with words as (select * from bronze.kept_words)
     select one.id, struct(one.id as number, one.word) as line, max(struct(other.word)) as most, count(*) as lines
-    from bronze.kept_words as one
-    inner join bronze.kept_words as other on one.id = other.id
+    from words as one
+    inner join words as other on one.id = other.id
     where one.id in (select id from bronze.kept_words where word <> 'c')
     group by all
 """
@@ -42,11 +46,11 @@ def plans(spark: SparkSession) -> Iterator[KeptPlans]:
         spark.catalog.dropTempView("kept_view")
 
 
-def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str) -> None:
+def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str, kind: str = "using parquet") -> None:
     """Replace the table of words by the rows of a query."""
     plans.forget("bronze", "kept_words")
     shutil.rmtree(folder, ignore_errors=True)
-    spark.sql(f"create table bronze.kept_words using parquet location '{folder}' as {rows}")
+    spark.sql(f"create table bronze.kept_words {kind} location '{folder}' as {rows}")
 
 
 def made(spark: SparkSession, plans: KeptPlans, key: str, folder: Path, rows: str) -> list[Row]:
@@ -84,6 +88,72 @@ def test_a_table_has_the_rows_of_now(spark: SparkSession, plans: KeptPlans, tmp_
     rows = made(spark, plans, f"table {place}", tmp_path / "made elsewhere", NO_QUERY)
     assert sorted((row.line.word, row.most.word, row.lines) for row in rows) == [("a", "b", 2), ("b", "b", 2)]
     assert list((tmp_path / "made elsewhere").glob("*.parquet"))
+
+
+FIRST = "select struct('a' as text, 1 as length) as word, 1 as id"
+SOME = "select id, word.text from bronze.kept_words where id > 0 and id < (select max(id) from bronze.kept_words)"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "parquet partitioned by (id)", "delta", "delta partitioned by (id)"])
+def test_what_the_optimiser_knew_of_a_table_is_not_kept(spark: SparkSession, plans: KeptPlans, tmp_path: Path, kind: str) -> None:
+    """Neither the files that a filter leaves, nor the values of partitions; it leaves out columns and fields that are not read.  Of a Delta table it
+    reads the largest value in the log."""
+    again = SOME if "delta" in kind else NO_QUERY
+    hold(spark, plans, tmp_path / "words", f"{FIRST} union all select struct('b', 1), 2", f"using {kind}")
+    assert made(spark, plans, kind, tmp_path / "made", SOME) == [(1, "a")]
+    hold(
+        spark, plans, tmp_path / "words", f"{FIRST} union all select struct('b', 1), 7 union all select struct('c', 1), 8", f"using {kind}"
+    )
+    assert sorted(made(spark, plans, kind, tmp_path / "made", again)) == [(1, "a"), (7, "b")]
+    hold(spark, plans, tmp_path / "words", f"select * from ({FIRST}) where id > 1", f"using {kind}")
+    assert made(spark, plans, kind, tmp_path / "made", again) == []
+
+
+def test_a_table_that_is_read_by_its_list_of_files_has_the_rows_of_now(
+    spark: SparkSession, plans: KeptPlans, tmp_path: Path, warehouse: str
+) -> None:
+    lists, folder = FileLists(spark, Warehouse.at(warehouse)), Path(Warehouse.at(warehouse).table("bronze", "kept_words"))
+    try:
+        for ids, query, expected in (("1, 2", SOME, [1]), ("1, 7, 8", NO_QUERY, [1, 7])):
+            lists.forget()
+            hold(spark, plans, folder, f"select struct('a' as text) as word, id from (select explode(array({ids})) as id)", "using delta")
+            plans.forget("bronze", "kept_words")
+            lists.show("bronze", "kept_words")
+            assert sorted(row.id for row in made(spark, plans, "listed", tmp_path / "made", query)) == expected
+    finally:
+        lists.forget()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_table_with_partitions_is_made_by_a_plan_that_is_kept(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    for texts, query in (("'a'", "select word, id from bronze.kept_words"), ("null", NO_QUERY)):
+        hold(spark, plans, tmp_path / "words", f"select 1 as id, cast({texts} as string) as word")
+        plans.forget("bronze", "kept_made")
+        shutil.rmtree(tmp_path / "made", ignore_errors=True)
+        plans.table("days", "create table bronze.kept_made using parquet partitioned by (word)", str(tmp_path / "made"), query)
+        rows = spark.read.parquet(str(tmp_path / "made")).collect()
+        assert [(row.id, row.word) for row in rows] == [(1, {"'a'": "a", "null": None}[texts])]
+
+
+def test_a_plan_that_reads_the_clock_is_not_kept(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    query = "select id, current_timestamp() as now from bronze.kept_words"
+    first, second = (made(spark, plans, "clock", tmp_path / "made", query) for _ in range(2))
+    assert first[0].now < second[0].now
+
+
+def test_a_query_that_cannot_be_analysed_says_why(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    with pytest.raises(AnalysisException, match=r"UNRESOLVED_COLUMN.*`missing`"):
+        made(spark, plans, "missing", tmp_path / "made", "select missing from bronze.kept_words")
+
+
+def test_planning_is_timed_unless_the_plan_was_kept(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
+    hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
+    for place in ("one", "other"):
+        took = plans.table("times", "create table bronze.kept_made using parquet", str(tmp_path / place), LINES)
+        assert (took.analysis > 0, took.optimising > 0) == ((True, True) if place == "one" else (False, False))
+        plans.forget("bronze", "kept_made")
 
 
 def test_other_columns_are_analysed_again(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:

@@ -3,20 +3,27 @@ package org.apache.spark.sql.catalyst.chronicle
 import java.io.File
 import java.util.{LinkedHashMap, Map => JavaMap}
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.{QualifiedTableName, TableIdentifier}
+import org.apache.spark.sql.catalyst.QueryPlanningTracker.{ANALYSIS, OPTIMIZATION, PARSING}
+import org.apache.spark.sql.catalyst.{QualifiedTableName, QueryPlanningTracker, TableIdentifier}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LocalRelation, LogicalPlan, OneRowRelation}
-import org.apache.spark.sql.chronicle.KnownFiles
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.{CreateTableAsSelect, LeafNode, LocalRelation, LogicalPlan, OneRowRelation, Statistics, UnaryCommand}
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.chronicle.{FileList, KnownFiles}
 import org.apache.spark.sql.classic.{Dataset, SparkSession}
+import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation, PartitioningAwareFileIndex}
+import org.apache.spark.sql.types.StructType
 
-/** Caches analysed plans between the builds of one process: analysis is a third of what a small build takes. The key of a plan covers its text,
-  * the plans of the views in it and what is known of the rows of its tables. The tables in it are replaced by those that the catalog has now, if
-  * their columns are the same. A plan that reads anything else is not kept.
+/** Caches plans between the builds of one process: the analysed ones of views, the optimised ones of tables. To analyse and to optimise them is half
+  * of what a small build takes. The key of a plan covers its text, the plans of the views in it and what is known of the rows of its tables. The
+  * tables in it are replaced by those that the catalog has now, if their columns are the same. A plan that reads anything else is not kept.
+  *
+  * What the optimiser does depends on nothing else: it knows of tables what the key covers, and their sizes, which decide what is likely to be
+  * faster. Partitions and files are chosen when a plan is executed.
   */
 object KeptPlans {
   private val views = new Plans[TemporaryViewRelation]
@@ -29,7 +36,7 @@ object KeptPlans {
       case Some((like, plan)) => catalog.createTempView(name, like.copy(plan = Some(plan)), overrideIfExists = true)
       case None =>
         session.sql(s"create or replace temporary view $name as $rows")
-        for (made <- catalog.getRawTempView(name); plan <- made.plan) views.keep(key, made.copy(plan = None), plan)
+        for (made <- catalog.getRawTempView(name); plan <- made.plan) views.keep(key, made.copy(plan = None), plan, plan)
     }
   }
 
@@ -37,20 +44,39 @@ object KeptPlans {
   def columns(session: SparkSession, name: String): String =
     session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
 
-  /** Creates a table from a query. `definition`: `create table …` with its place. */
-  def table(session: SparkSession, key: String, definition: String, place: String, rows: String): DataFrame =
-    tables.renewed(session, key) match {
+  /** Creates a table from a query. `definition`: `create table …` with its place. Gives the milliseconds of parsing and analysis, and those of the
+    * optimiser; all are 0 where the plan was kept.
+    */
+  def table(session: SparkSession, key: String, definition: String, place: String, rows: String): Array[Long] = {
+    PlanOptimised.addTo(session)
+    val tracker = new QueryPlanningTracker
+    val command = tables.renewed(session, key) match {
       case Some((like, plan)) =>
         val storage = like.table.storage.copy(locationUri = Some(new File(place).toURI))
-        Dataset.ofRows(session, like.copy(table = like.table.copy(storage = storage), query = plan))
+        like.copy(table = like.table.copy(storage = storage), query = around(like.query, plan))
       case None =>
-        val made = session.sql(s"$definition as $rows")
-        made.asInstanceOf[Dataset[_]].queryExecution.analyzed match {
-          case command: CreateDataSourceTableAsSelectCommand => tables.keep(key, command.copy(query = OneRowRelation()), command.query)
-          case _ =>
+        tracker.measurePhase(PARSING)(session.sessionState.sqlParser.parsePlan(s"$definition as $rows")) match {
+          case create: CreateTableAsSelect =>
+            // Spark would analyse the query as a part of this statement, and once more when it runs.
+            val Asked(query) = new QueryExecution(session, Asked(create.query), tracker, CommandExecutionMode.SKIP).analyzed
+            val plan = new QueryExecution(session, query, tracker).optimizedPlan
+            val made = session.sessionState.executePlan(create.copy(query = Optimised(plan)), CommandExecutionMode.SKIP).analyzed
+            made match {
+              case command: CreateDataSourceTableAsSelectCommand =>
+                val like = command.copy(query = around(command.query, LocalRelation(plan.output)))
+                tables.keep(key, like, query, plan)
+              case _ =>
+            }
+            made
+          case other => other
         }
-        made
     }
+    Dataset.ofRows(session, command)
+    Array(Seq(PARSING, ANALYSIS), Seq(OPTIMIZATION)).map(_.flatMap(tracker.phases.get).map(_.durationMs).sum)
+  }
+
+  /** The query of a command with another optimised plan in it. */
+  private def around(query: LogicalPlan, plan: LogicalPlan): LogicalPlan = query.transform { case Optimised(_) => Optimised(plan) }
 
   /** Drops a table from the catalog; its files stay. */
   def forget(session: SparkSession, schema: String, name: String): Unit = {
@@ -60,43 +86,86 @@ object KeptPlans {
   }
 }
 
+/** A query that is analysed as those of commands are: the names of a `with` are written into it (`spark.sql.legacy.inlineCTEInCommands`). */
+private case class Asked(child: LogicalPlan) extends UnaryCommand {
+  override protected def withNewChildInternal(newChild: LogicalPlan): Asked = copy(child = newChild)
+}
+
+/** An optimised plan, within one that Spark analyses and optimises: it leaves this as it is. */
+private case class Optimised(plan: LogicalPlan) extends LeafNode {
+  override def output: Seq[Attribute] = plan.output
+  override def computeStats(): Statistics = plan.stats
+  override def innerChildren: Seq[QueryPlan[_]] = Seq(plan)
+}
+
+private object PlanOptimised extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    // A copy, as Spark makes one of what it has optimised: planning leaves marks on it.
+    case Optimised(optimised) => Seq(planLater(optimised.clone()))
+    case _ => Nil
+  }
+
+  /** Lets a session plan what is optimised. */
+  def addTo(session: SparkSession): Unit = synchronized {
+    val strategies = session.experimental.extraStrategies
+    if (!strategies.contains(this)) session.experimental.extraStrategies = strategies :+ this
+  }
+}
+
 /** Placeholder for a table that is put into a plan. */
 private case class Place(table: LogicalRelation) extends LeafNode {
   override def output: Seq[Attribute] = table.output
 }
 
-/** Plans by their keys, each with the rest of the view or command it was made for; the least recently used go first. */
+/** A plan, the rest of the view or command that it was made for, and the columns of the tables that it reads. */
+private case class Kept[T](rest: T, plan: LogicalPlan, tables: Map[TableIdentifier, StructType])
+
+/** Plans by their keys; the least recently used go first. */
 private class Plans[T] {
   private val Most = 500
-  private val held = new LinkedHashMap[String, (T, LogicalPlan)](Most, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[String, (T, LogicalPlan)]): Boolean = size > Most
+  private val held = new LinkedHashMap[String, Kept[T]](Most, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[String, Kept[T]]): Boolean = size > Most
   }
 
-  def keep(key: String, rest: T, plan: LogicalPlan): Unit = {
-    val leaves = plan.collectWithSubqueries { case leaf: LeafNode => leaf }
-    if (leaves.forall(leaf => tableOf(leaf).isDefined || leaf.isInstanceOf[LocalRelation] || leaf.isInstanceOf[OneRowRelation]))
-      synchronized(held.put(key, (rest, plan)))
+  /** Keeps a plan, unless it reads anything but tables, or the time at which it runs. `analysed`: the plan before it was optimised. */
+  def keep(key: String, rest: T, analysed: LogicalPlan, plan: LogicalPlan): Unit = {
+    val leaves = analysed.collectWithSubqueries { case leaf: LeafNode => leaf }
+    val tables = leaves.collect { case leaf: LogicalRelation => tableOf(leaf).map(_ -> leaf.relation.schema) }
+    val others = leaves.filterNot(leaf => leaf.isInstanceOf[LogicalRelation] || leaf.isInstanceOf[LocalRelation] || leaf.isInstanceOf[OneRowRelation])
+    if (others.isEmpty && tables.forall(_.isDefined) && !analysed.containsPattern(TreePattern.CURRENT_LIKE))
+      synchronized(held.put(key, Kept(rest, plan, tables.flatten.toMap)))
   }
 
   def renewed(session: SparkSession, key: String): Option[(T, LogicalPlan)] =
-    Option(synchronized(held.get(key))).flatMap { case (rest, plan) => withTablesOf(session, plan).map(rest -> _) }
+    Option(synchronized(held.get(key))).flatMap(kept => withTablesOf(session, kept).map(kept.rest -> _))
 
-  private def withTablesOf(session: SparkSession, plan: LogicalPlan): Option[LogicalPlan] = session.withActive {
-    val old = plan.collectWithSubqueries { case leaf: LogicalRelation => leaf }
-    val now = old.map(leaf => leaf -> tableOf(leaf).flatMap(relation(session, _)).filter(alike(leaf, _)))
+  private def withTablesOf(session: SparkSession, kept: Kept[T]): Option[LogicalPlan] = session.withActive {
+    val now = kept.tables.map { case (table, columns) => table -> relation(session, table).filter(now => alike(columns, now.relation.schema)) }
     if (now.exists(_._2.isEmpty)) None
     else {
       // By way of placeholders: Spark leaves a node as it is if it equals the new one, and tables in one location are equal.
-      val places = now.map { case (leaf, table) => leaf -> Place(leaf.copy(relation = table.get.relation, catalogTable = table.get.catalogTable)) }.toMap
-      val renewed = plan.transformUpWithSubqueries { case leaf: LogicalRelation => places(leaf) }.transformUpWithSubqueries { case Place(table) => table }
-      // The query of a command is analysed once more when the command runs, and is not marked as analysed before.
-      if (plan.analyzed) renewed.setAnalyzed()
+      val renewed = kept.plan
+        .transformUpWithSubqueries { case leaf: LogicalRelation => Place(of(leaf, now(tableOf(leaf).get).get)) }
+        .transformUpWithSubqueries { case Place(table) => table }
+      if (kept.plan.analyzed) renewed.setAnalyzed()
       Some(renewed)
     }
   }
 
+  /** A leaf of a plan that reads a table as it is now. The optimiser may have left out columns of the leaf. */
+  private def of(leaf: LogicalRelation, table: LogicalRelation): LogicalRelation = (leaf.relation, table.relation) match {
+    case (before: HadoopFsRelation, now: HadoopFsRelation) =>
+      val files = before.copy(location = now.location, fileFormat = now.fileFormat, options = now.options)(now.sparkSession)
+      leaf.copy(relation = files, catalogTable = table.catalogTable)
+  }
+
+  /** The table that a leaf reads, if it reads nothing but files. Of a Delta table the optimiser puts what its log says into the plan. */
   private def tableOf(leaf: LogicalPlan): Option[TableIdentifier] = leaf match {
-    case LogicalRelation(_: HadoopFsRelation, _, Some(table), false, None) if table.identifier.database.isDefined => Some(table.identifier)
+    case LogicalRelation(files: HadoopFsRelation, _, Some(table), false, None) if table.identifier.database.isDefined =>
+      files.location match {
+        case _: FileList | _: CatalogFileIndex | _: PartitioningAwareFileIndex => Some(table.identifier)
+        case _ => None
+      }
     case _ => None
   }
 
@@ -109,6 +178,6 @@ private class Plans[T] {
     plan.collectFirst { case leaf: LogicalRelation if tableOf(leaf).isDefined => leaf }
   }
 
-  private def alike(one: LogicalRelation, other: LogicalRelation): Boolean =
-    one.output.map(column => (column.name, column.dataType)) == other.output.map(column => (column.name, column.dataType))
+  private def alike(one: StructType, other: StructType): Boolean =
+    one.map(column => (column.name, column.dataType)) == other.map(column => (column.name, column.dataType))
 }
