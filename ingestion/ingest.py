@@ -9,7 +9,6 @@ A file goes through five stages: found, inspected, placed, identified (`sources.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import datetime as dt
 import gc
 import time
@@ -30,6 +29,7 @@ from ingestion.bronze.source_rows import SOURCE_COLUMNS, in_batches, source_row,
 from ingestion.bronze.tasks import Counted, Read, task_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
+from ingestion.freed import give_back
 from ingestion.outcome import Outcome, Seconds, faults
 from ingestion.reading import objects
 from ingestion.reading.files import exists
@@ -100,14 +100,6 @@ def without_collections() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def give_back() -> None:
-    """Give freed memory back to the system: Arrow and the C library keep it, for a large fleet more than a gigabyte, and a build may follow."""
-    pa.default_memory_pool().release_unused()
-    # Only glibc has it.
-    with contextlib.suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def must_exist(paths: list[str]) -> None:

@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
-from deltalake import WriterProperties
 from deltalake.exceptions import CommitFailedError
 
 from chronicle.build.changes import built_from, is_current
+from chronicle.build.publish import WRITTEN
 from chronicle.build.versions import Record
 from ingestion.lease import Busy
 from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
@@ -73,7 +73,7 @@ def compact(path: str, many: int) -> bool:
     table = opened(path)
     if sum(size < SMALL_BYTES // 2 for size in pa.table(table.get_add_actions())["size_bytes"].to_pylist()) < many:
         return False
-    table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WriterProperties(compression="ZSTD", compression_level=1))
+    table.optimize.compact(target_size=SMALL_BYTES, writer_properties=WRITTEN)
     return True
 
 

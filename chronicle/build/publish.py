@@ -3,7 +3,7 @@
 Spark writes plain Parquet files, delta-rs commits them.  A commit by Spark takes 1.5 s of CPU however small; here it takes
 20 ms.  A build that failed publishes nothing.  Tables are committed one after the other, and a record of the versions that belong
 together comes last (`chronicle/build/versions.py`): readers that go by it never see a mixture of two builds.  Unchanged rows are not
-written again: a table is compared with its current content, month by month, and only months that differ are replaced.
+written again: a table is compared with its current content, and only months that differ are replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import datetime as dt
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import DeltaTable, Schema, write_deltalake
+from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from chronicle.build import versions
-from chronicle.build.dbt_runs import THREADS
+from chronicle.build.dbt_runs import ROW_GROUP, THREADS
 from chronicle.output.sql_text import literal
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.delta_files import CONFIGURATION, Added, add
+from ingestion.freed import give_back
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # Each month is a commit of its own; if more months differ, they are replaced in one commit.
 MOST_MONTHS = 3
+# Tables of more rows are compared month by month, each of which reads the table.
+MOST_AT_ONCE = 100_000
+# How delta-rs writes files. By default a row group has a million rows: to read some of them took a gigabyte.
+WRITTEN = WriterProperties(compression="ZSTD", compression_level=1, max_row_group_size=ROW_GROUP)
+# Options for reading with Arrow, which by default reads dozens of batches ahead.
+LITTLE_AHEAD: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1}
 
 
 class BrokenContract(ValueError):
@@ -49,7 +56,8 @@ class BrokenContract(ValueError):
 @dataclass(frozen=True)
 class Mart:
     """A table that a build has written aside, as Parquet files in a folder.  `clusters`: those that were built; only their rows are
-    replaced (None: all); `since`: the first day that was rebuilt (None: all days were)."""
+    replaced (None: all); `since`: the first day that was rebuilt (None: all days were); `is_as_before`: its rows are known to be those of the
+    current table."""
 
     schema: str
     name: str
@@ -59,6 +67,7 @@ class Mart:
     description: str
     clusters: list[str] | None = None
     since: dt.date | None = None
+    is_as_before: bool = False
 
     def held(self) -> DeltaTable | None:
         """The current table, if rows of this build can be added to it."""
@@ -90,9 +99,11 @@ def publish(
     models: list[Model],
     clusters: Sequence[str] | None = None,
     since: Mapping[str, dt.date] | None = None,
+    as_before: Collection[str] = (),
 ) -> dict[str, Published]:
     """Commit the tables of models that are in the building folder.  `clusters`: only these were built; the rows of others stay; `since`: the
-    first day that was rebuilt, by name of the model; the rows of earlier days stay, too.
+    first day that was rebuilt, by name of the model; the rows of earlier days stay, too; `as_before`: names of models whose rows are known to
+    be those of the current tables.
 
     The tables are dropped from the catalog: `register` adds them again as they are now.
     Raises BrokenContract, and publishes nothing, where a table breaks its contract.
@@ -111,6 +122,7 @@ def publish(
             model.description,
             list(clusters) if clusters is not None and "cluster_id" in model.columns else None,
             (since or {}).get(model.name),
+            model.name in as_before,
         )
         for model in models
     ]
@@ -129,9 +141,11 @@ def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
         raise BrokenContract(f"{', '.join(homeless)}: missing, or with other columns, in a build of some clusters; build all of them")
     with ThreadPoolExecutor(THREADS) as threads:
         changes = list(threads.map(compared, marts))
+    give_back()
     record, build = versions.before(place), uuid.uuid4().hex
     published = [commit(mart, change, build) for mart, change in zip(marts, changes, strict=True)]
     versions.after(place, record, build, [(mart.schema, mart.name) for mart in marts])
+    give_back()
     for mart in marts:
         shutil.rmtree(mart.folder, ignore_errors=True)
     return published
@@ -201,15 +215,17 @@ def compared(mart: Mart) -> Change:
     rows, day = built.count_rows(), _day_of(built)
     if held is None:
         return Change(None, rows, len(pc.unique(built.to_table([day])[day])) if day else None)
-    scope, before = _scope(mart), held.to_pyarrow_dataset()
+    if mart.is_as_before:
+        return Change([], rows, 0 if day else None)
+    scope, before = both(_scope(mart), _since(mart, day)), held.to_pyarrow_dataset()
+    if max(part.count_rows(filter=scope) for part in (before, built)) <= MOST_AT_ONCE:
+        before, built = (ds.dataset(part.to_table(filter=scope, **LITTLE_AHEAD)) for part in (before, built))
     changed, months = 0, []
     for month in _months(before, built, day, scope):
-        if mart.since and month and _next(month) <= mart.since:
-            continue
-        old, new = (ordered(part.to_table(filter=both(scope, _within(day, month)))) for part in (before, built))
-        if not same(old, new):
+        old, new = (part.to_table(filter=both(scope, _within(day, month)), **LITTLE_AHEAD) for part in (before, built))
+        if not are_alike(old, new):
             months.append(month)
-            changed += _days_changed(old, new, day) if day else 0
+            changed += _days_changed(ordered(old), ordered(new), day) if day else 0
     return Change(months, rows, changed if day else None)
 
 
@@ -223,13 +239,20 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
     built, held = ds.dataset(mart.folder, format="parquet"), DeltaTable(mart.table)
     day, only = _day_of(built), [f"cluster_id in ({', '.join(map(literal, mart.clusters))})"] if mart.clusters is not None else []
     if len(change.months) > MOST_MONTHS:
-        write_deltalake(held, built.to_table(), mode="overwrite", predicate=only[0], commit_properties=versions.of_build(build))
+        rows = built.scanner(**LITTLE_AHEAD).to_reader()
+        replace_some(held, rows, only[0], build)
         return Published(change.rows, change.days)
     for month in change.months:
-        new = ordered(built.to_table(filter=both(_scope(mart), _within(day, month))))
-        where = " and ".join(only + _text_within(day, month))
-        write_deltalake(held, new, mode="overwrite", predicate=where or None, commit_properties=versions.of_build(build))
+        new = ordered(built.to_table(filter=both(both(_scope(mart), _since(mart, day)), _within(day, month)), **LITTLE_AHEAD))
+        where = " and ".join(only + _text_within(day, month, mart.since))
+        replace_some(held, new, where or None, build)
     return Published(change.rows, change.days)
+
+
+def replace_some(held: DeltaTable, rows: pa.Table | pa.RecordBatchReader, where: str | None, build: str) -> None:
+    """Replace the rows of a Delta table for which a condition holds."""
+    properties = versions.of_build(build)
+    write_deltalake(held, rows, mode="overwrite", predicate=where, writer_properties=WRITTEN, commit_properties=properties)
 
 
 def replace_all(mart: Mart, build: str) -> None:
@@ -283,6 +306,12 @@ def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)]) if plain else rows
 
 
+def are_alike(old: pa.Table, new: pa.Table) -> bool:
+    """Whether two tables have the same rows, in whatever order."""
+    # Rows that are the same mostly come in the same order.
+    return old.num_rows == new.num_rows and (not new.column_names or same(old, new) or same(ordered(old), ordered(new)))
+
+
 def same(old: pa.Table, new: pa.Table) -> bool:
     """Whether two tables in order hold the same values."""
     return old.num_rows == new.num_rows and all(old[name].cast(new[name].type).equals(new[name]) for name in new.schema.names)
@@ -294,6 +323,11 @@ def _day_of(rows: ds.Dataset) -> str | None:
 
 def _scope(mart: Mart) -> pc.Expression | None:
     return pc.field("cluster_id").isin(mart.clusters) if mart.clusters is not None else None
+
+
+def _since(mart: Mart, day: str | None) -> pc.Expression | None:
+    """The condition that a row is of a day that was rebuilt, or of none."""
+    return pc.field(day).is_null() | (pc.field(day) >= mart.since) if day and mart.since else None
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:
@@ -315,10 +349,12 @@ def _within(day: str | None, month: dt.date | None) -> pc.Expression | None:
     return (pc.field(day) >= month) & (pc.field(day) < _next(month))
 
 
-def _text_within(day: str | None, month: dt.date | None) -> list[str]:
+def _text_within(day: str | None, month: dt.date | None, since: dt.date | None) -> list[str]:
     if day is None:
         return []
-    return [f"{day} is null"] if month is None else [f"{day} >= date '{month}' and {day} < date '{_next(month)}'"]
+    if month is None:
+        return [f"{day} is null"]
+    return [f"{day} >= date '{max(month, since or month)}' and {day} < date '{_next(month)}'"]
 
 
 def _next(month: dt.date) -> dt.date:

@@ -71,8 +71,8 @@ class Took:
 class Result:
     """What became of a model.  `seconds`: in all; `view_seconds`: of these for views that it was the first to read; `rows`: those it has (None:
     days were replaced); `days`: how many of an incremental table were replaced (None: all); `failure`: why it could not be built; `because`:
-    what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were); `took`:
-    what its statement took (None: not profiled)."""
+    what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were);
+    `is_as_before`: it was rebuilt, and its rows are those of the previous build; `took`: what its statement took (None: not profiled)."""
 
     model: Model
     seconds: float = 0.0
@@ -82,6 +82,7 @@ class Result:
     failure: str | None = None
     because: list[str] | None = None
     since: dt.datetime | None = None
+    is_as_before: bool = False
     took: Took | None = None
 
     @property
@@ -218,7 +219,9 @@ class Runner:
                     self.progress(next(self._numbers), self._stored, model.full_name)
                 if self.can_be_written_empty(model):
                     self._write_empty(model)
-                    return Result(model, round(time.monotonic() - began, 2), rows=0, because=because)
+                    return Result(
+                        model, round(time.monotonic() - began, 2), rows=0, because=because, is_as_before=self._is_as_before(model)
+                    )
                 for parent in model.parents:
                     self._bring(self.project.models[parent])
                 viewed = time.monotonic()
@@ -238,7 +241,12 @@ class Runner:
             failure = told(error)
         seconds = round(time.monotonic() - began, 2)
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
-        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, took)
+        is_as_before = not failure and self._is_as_before(model)
+        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, is_as_before, took)
+
+    def _is_as_before(self, model: Model) -> bool:
+        """Whether a model's rows are known to be those of the previous build."""
+        return self.unchanged is not None and not self.unchanged.differs.get(model.name, True)
 
     def can_be_written_empty(self, model: Model) -> bool:
         """Whether a stored model cannot have rows in this build, so that its query need not run."""

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLEST_GROUP, THREADS
 from chronicle.spark.internals.kept_plans import KeptPlans
+from ingestion.freed import give_back
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
     for some in in_pieces(batches_in(others, schema, carried.kept), FILE):
         write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+    if sum(file.metadata.num_rows for file in others) > ROW_GROUP:
+        give_back()
 
 
 def batches_in(files: Iterable[ds.ParquetFileFragment], schema: pa.Schema, kept: pc.Expression) -> Iterator[pa.RecordBatch]:

@@ -26,9 +26,10 @@ from deltalake import DeltaTable
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project
 from chronicle.build.file_lists import FileLists
-from chronicle.build.publish import both, ordered, same
+from chronicle.build.publish import LITTLE_AHEAD, are_alike, both, ordered, same
 from chronicle.build.steps import Carried, carry, kept_step
 from chronicle.output.sql_text import spark_literal
+from ingestion.freed import give_back
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Compared:
             return
         rows = Counter[str | None]()
         for side in (self.old, self.new):
-            for batch in side.scanner(columns=["cluster_id"], filter=scope).to_batches():
+            for batch in side.scanner(columns=["cluster_id"], filter=scope, **LITTLE_AHEAD).to_batches():
                 rows.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
         share, size = list[str | None](), 0
         for cluster in sorted(rows, key=str):
@@ -98,7 +99,10 @@ class Compared:
 
     def difference(self, model: Model, some: pc.Expression | None) -> Difference:
         """How they differ in the rows of a share."""
-        old, new = (side.to_table(self.columns, filter=some) for side in (self.old, self.new))
+        old, new = (side.to_table(self.columns, filter=some, **LITTLE_AHEAD) for side in (self.old, self.new))
+        if same(old, new):
+            # Rows that are the same mostly come in the same order.
+            return Difference()
         if model.known:
             values = values_that_differ(old, new, model.known)
             return Difference(bool(values), values)
@@ -207,6 +211,11 @@ class Unchanged:
         rows, found = Compared(old, new), Difference()
         for some in rows.shares(scope):
             found = found.and_of(rows.difference(model, some))
+            if found.is_one and not (model.known or found.begin):
+                # No more can be found.
+                break
+        if max(rows.count(scope)) > MOST_COMPARED:
+            give_back()
         self.differs[model.name] = found.values if model.known else found.is_one
         begin = part.since if part and model.known else found.begin
         if begin and self.differs[model.name]:
@@ -283,11 +292,6 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
-
-
-def are_alike(old: pa.Table, new: pa.Table) -> bool:
-    """Whether two tables have the same rows."""
-    return old.num_rows == new.num_rows and (not new.column_names or same(ordered(old), ordered(new)))
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:

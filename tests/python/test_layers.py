@@ -11,7 +11,7 @@ from chronicle.project import PROJECT
 
 # From the bottom up.  A package imports only those before it; packages in one line do not import each other.
 LAYERS = (
-    ("ingestion.cache", "ingestion.delta_files", "ingestion.reading"),
+    ("ingestion.cache", "ingestion.delta_files", "ingestion.freed", "ingestion.reading"),
     ("ingestion.lease",),
     ("ingestion.warehouse",),
     ("ingestion.recognition",),

@@ -126,14 +126,14 @@ def test_the_projects_tables_that_are_made_in_part_say_so() -> None:
 
 
 def test_the_day_of_a_mart_that_is_made_in_part_is_that_of_its_time() -> None:
-    """`publish` leaves out months before the first rebuilt day."""
+    """`publish` leaves out days before the first rebuilt one."""
     for found in project().models.values():
         if found.is_published and found.is_made_in_part:
             day = next(name for name in found.columns if name.endswith("_date"))
             assert found.at == day or f"cast({found.at} as date) as {day}" in " ".join(found.sql.split())
 
 
-def test_months_before_a_part_are_not_looked_at(tmp_path: object) -> None:
+def test_days_before_a_part_are_not_looked_at(tmp_path: object) -> None:
     place = Warehouse.at(str(tmp_path))
     fields = [{"name": "at_date", "type": "date"}, {"name": "cluster_id", "type": "string"}]
     columns = Schema.from_json(described({"type": "struct", "fields": fields}, {}))
@@ -151,6 +151,9 @@ def test_months_before_a_part_are_not_looked_at(tmp_path: object) -> None:
     # A build of a part also has the rows before it, which are not compared.
     assert publish([april, may], dt.date(2026, 4, 2)) == [march, april, may]
     assert publish([march, april], dt.date(2026, 5, 2)) == [march, april]
+    # Those of the same month stay as well.
+    assert publish([may, may.replace(day=9)], may) == [march, april, may, may.replace(day=9)]
+    assert publish([may.replace(day=8)], may.replace(day=8)) == [march, april, may, may.replace(day=8)]
 
 
 def test_rows_are_carried_over_in_pieces_of_some_size() -> None:

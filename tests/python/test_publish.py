@@ -17,6 +17,8 @@ import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
 
 from chronicle.ask.tables import NotBuilt, Tables
+from chronicle.build import publish
+from chronicle.build.dbt_runs import ROW_GROUP
 from chronicle.build.publish import BrokenContract, Mart, Published, commit_all, described
 from ingestion.warehouse import Warehouse
 
@@ -123,7 +125,20 @@ def test_what_is_as_it_was_is_not_written(mart: Built) -> None:
     assert DeltaTable(mart.table).version() == version
 
 
-def test_one_more_day_replaces_its_month_alone(mart: Built) -> None:
+def test_what_is_known_to_be_as_before_is_not_compared(mart: Built) -> None:
+    mart.build(row("a", "one", MARCH))
+    version = DeltaTable(mart.table).version()
+    mart.aside.mkdir()
+    # It does differ, so a comparison would find that.
+    pq.write_table(pa.Table.from_pylist([row("b", "one", APRIL), row("c", "one", APRIL)], SCHEMA), mart.aside / "part-0.parquet")
+    known = Mart("marts", "fct_it", mart.aside, mart.table, columns(), "A fact.", ["one"], is_as_before=True)
+    assert commit_all(mart.place, [known]) == [Published(2, 0)]
+    assert DeltaTable(mart.table).version() == version and not mart.aside.exists()
+
+
+@pytest.mark.parametrize("at_once", [0, publish.MOST_AT_ONCE])
+def test_one_more_day_replaces_its_month_alone(mart: Built, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(publish, "MOST_AT_ONCE", at_once)
     rows = [row("a", "one", MARCH), row("b", "one", APRIL), row("c", "one", None)]
     mart.build(*rows)
     more = row("d", "one", MAY)
@@ -135,6 +150,18 @@ def test_one_more_day_replaces_its_month_alone(mart: Built) -> None:
     assert mart.rows() == [*rows, more, later]
     assert len(before & mart.files()) == len(before) - 1
     assert DeltaTable(mart.table).protocol().min_reader_version == 1
+
+
+@pytest.mark.parametrize("months", [1, 5])
+def test_row_groups_stay_small(mart: Built, months: int) -> None:
+    """delta-rs would write a million rows into one, which readers hold at once."""
+    many = ROW_GROUP // months + 1
+    rows = [row(f"{number}", "one", dt.date(2026, month + 1, 9)) for month in range(months) for number in range(many)]
+    mart.build(row("a", "one", MARCH), row("b", "two", MARCH))
+    assert mart.build(*rows, clusters=["one"]).rows == len(rows) > ROW_GROUP
+    files = [pq.ParquetFile(file).metadata for file in mart.files()]
+    assert all(file.row_group(number).num_rows <= ROW_GROUP for file in files for number in range(file.num_row_groups))
+    assert sum(file.num_rows for file in files) == len(rows) + 1
 
 
 def test_a_changed_value_below_a_column_is_seen(mart: Built) -> None:
