@@ -18,6 +18,7 @@ from chronicle.build import unfinished
 from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others, made_alike
 from chronicle.build.compiled import Model, Project, compiled, project_hash
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
+from chronicle.build.memory import give_back_after
 from chronicle.build.publish import BrokenContract, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
@@ -146,6 +147,7 @@ def build(
                 keep_columns(place, outcome.view_columns)
         unfinished.forget(place)
     outcome.seconds = time.monotonic() - began
+    give_back_after(spark, outcome.seconds)
     if failed:
         more = f" (and {len(failed) - 1} more: {', '.join(text.split(':')[0] for text in failed[1:])})" if len(failed) > 1 else ""
         raise BuildFailed(failed[0] + more)

@@ -1,4 +1,4 @@
-"""Concurrent statements share Spark's memory.  One that runs short of it is retried while nothing else runs."""
+"""Concurrent statements share Spark's memory.  One that runs short of it is retried while nothing else runs.  A long build gives memory back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from threading import Condition
 from typing import TYPE_CHECKING
 
 from chronicle.build.dbt_runs import ONE_TASK
+from chronicle.spark.internals.java_objects import has_java, java_of
+from ingestion.freed import give_back
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# A build of so many seconds has filled Java's heap; to collect that takes half a second.
+LONG_SECONDS = 60
 # Spark's error class, which appears in the text of any error that wraps it.
 NOT_ENOUGH = "SparkOutOfMemoryError"
 
@@ -19,6 +23,13 @@ NOT_ENOUGH = "SparkOutOfMemoryError"
 def is_short(error: Exception) -> bool:
     """Whether a statement failed for lack of memory."""
     return NOT_ENOUGH in str(error)
+
+
+def give_back_after(spark: SparkSession, seconds: float) -> None:
+    """Give the memory that a build does not need any more back to the system, if it took long: the process may stay."""
+    if seconds >= LONG_SECONDS and has_java(spark):
+        java_of(spark).java.lang.System.gc()
+        give_back()
 
 
 @contextmanager

@@ -1,12 +1,15 @@
-"""One statement runs alone when all others have ended, and others wait for it."""
+"""One statement runs alone when all others have ended, and others wait for it; a long build gives memory back."""
 
 from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from unittest.mock import MagicMock
 
-from chronicle.build.memory import Turns, is_short
+import pytest
+
+from chronicle.build.memory import LONG_SECONDS, Turns, give_back_after, is_short
 
 SECONDS = 20
 
@@ -71,3 +74,12 @@ def test_a_lack_of_memory_is_known_by_its_name() -> None:
     assert is_short(RuntimeError(text))
     assert is_short(RuntimeError("org.apache.spark.memory.SparkOutOfMemoryError: There is not enough memory to build hash map."))
     assert not is_short(RuntimeError("[ARITHMETIC_OVERFLOW] overflow"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "has_java", "collects"), [(LONG_SECONDS, True, 1), (LONG_SECONDS - 1, True, 0), (LONG_SECONDS, False, 0)]
+)
+def test_a_long_build_lets_java_collect(seconds: float, *, has_java: bool, collects: int) -> None:
+    spark = MagicMock(spec_set=["_jvm", "_jsparkSession"] if has_java else ["_jvm"])
+    give_back_after(spark, seconds)
+    assert spark._jvm.java.lang.System.gc.call_count == collects
