@@ -46,9 +46,9 @@ lint: style
 measures: setup
 	$(BIN)/python -m tests.measures
 
-# Two targets at a time, the longest first.
+# Two targets at a time, the longest first; while the lab is built, which leaves half a core, what needs no lab.
 test: packages
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-facts test-serve test-spark test-lines test-tables
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-lab lint test-tables test-facts test-serve test-spark test-lines
 
 # The tables that the other tests query: the clusters of tests/fixtures and the incidents, built with dbt's data and unit tests.
 test-lab: setup
@@ -68,8 +68,8 @@ test-wheel: setup
 test-spark: test-lab
 	$(BIN)/python -m pytest tests/spark
 
-# Without Spark, in two halves, so that neither core waits at the end.
-test-tables: test-lab
+# Without Spark, in two halves.
+test-tables: setup
 	$(BIN)/python -m pytest $(TABLES)
 
 test-lines: test-lab

@@ -313,14 +313,15 @@ class Runner:
         """Folder into which Spark writes a model."""
         return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
 
-    def _create(self, model: Model, table: str, parts: str, rows: str) -> None:
-        """Create a table from a query, in the folder into which the model is written."""
+    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool) -> None:
+        """Create a table from a query, in the folder into which the model is written.  `comes_again`: later builds may have the same query."""
         files = ""
         if model.known:
             group = group_chosen_from(self._rows_read(model))
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
-        self._planned[model.name] = self._plans.table(self._key(model, f"{definition} {rows}"), definition, str(self._written(model)), rows)
+        key = self._key(model, f"{definition} {rows}") if comes_again else None
+        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows)
 
     def make_view(self, model: Model) -> None:
         """Create a view of the session."""
@@ -408,7 +409,8 @@ class Runner:
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
-        self._create(model, model.table, "", rows)
+        # The query of a part names a time.
+        self._create(model, model.table, "", rows, comes_again=part is None)
         if self.unchanged and part:
             self.unchanged.carry(model, part, folder)
             self.spark.sql(f"refresh table {model.table}")
@@ -465,7 +467,8 @@ class Runner:
             aside, name = self._written(model), f"{model.schema}.`{before(model)}`"
             shutil.rmtree(aside, ignore_errors=True)
             self._plans.forget(model.schema, before(model))
-            self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", self.asked(model, days, part))
+            rows = self.asked(model, days, part)
+            self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", rows, comes_again=days is None)
             replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
             self._plans.forget(model.schema, before(model))
             self.lists.show(model.schema, model.alias)

@@ -26,8 +26,8 @@ ANALYSED, NEXT = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
 
 @dataclass(frozen=True)
 class Noted:
-    """What has run in a session until now; a statement that writes a table takes several executions.  `plan_nodes`: of analysed plans, where
-    `EXPLAIN_MODE` has all plans recorded."""
+    """What has run in a session until now; a statement that writes a table takes several executions.  `plan_nodes`: of the plans that
+    Spark calls analysed, where `EXPLAIN_MODE` has all plans recorded; those of a build's tables are optimised before (`kept_plans.py`)."""
 
     executions: int = 0
     plan_nodes: int = 0

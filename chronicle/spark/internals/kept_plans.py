@@ -51,8 +51,8 @@ class KeptPlans:
         """The columns of such a view, as JSON in Spark's form; None where Java cannot be asked."""
         return self._java.columns(session_of(self._spark), name) if self._java else None
 
-    def table(self, key: str, definition: str, place: str, rows: str) -> Planned:
-        """Create a table from a query, in a folder; `definition`: what comes before the folder."""
+    def table(self, key: str | None, definition: str, place: str, rows: str) -> Planned:
+        """Create a table from a query, in a folder.  `key`: None for a query that does not come again; `definition`: what comes before the folder."""
         definition = f"{definition} location {spark_literal(place)}"
         if self._java:
             took = self._java.table(session_of(self._spark), key, definition, place, rows)

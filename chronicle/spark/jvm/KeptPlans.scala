@@ -44,13 +44,13 @@ object KeptPlans {
   def columns(session: SparkSession, name: String): String =
     session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
 
-  /** Creates a table from a query. `definition`: `create table …` with its place. Gives the milliseconds of parsing and analysis, and those of the
-    * optimiser; all are 0 where the plan was kept.
+  /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place. Gives the milliseconds of
+    * parsing and analysis, and those of the optimiser; both are 0 where the plan was kept.
     */
   def table(session: SparkSession, key: String, definition: String, place: String, rows: String): Array[Long] = {
     PlanOptimised.addTo(session)
     val tracker = new QueryPlanningTracker
-    val command = tables.renewed(session, key) match {
+    val command = Option(key).flatMap(tables.renewed(session, _)) match {
       case Some((like, plan)) =>
         val storage = like.table.storage.copy(locationUri = Some(new File(place).toURI))
         like.copy(table = like.table.copy(storage = storage), query = around(like.query, plan))
@@ -64,7 +64,7 @@ object KeptPlans {
             made match {
               case command: CreateDataSourceTableAsSelectCommand =>
                 val like = command.copy(query = around(command.query, LocalRelation(plan.output)))
-                tables.keep(key, like, query, plan)
+                if (key != null) tables.keep(key, like, query, plan)
               case _ =>
             }
             made
