@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import own_classes
 from chronicle.spark.internals.executions import analysis_of
-from chronicle.spark.internals.java_objects import java_of, session_of
+from chronicle.spark.internals.java_objects import has_java, java_of, session_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,8 +57,9 @@ class KeptPlans:
         if self._java:
             took = self._java.table(session_of(self._spark), key, definition, place, rows)
             return Planned(*(milliseconds / 1000 for milliseconds in took))
-        # Here the statement that writes the table optimises its query.
-        return Planned(analysis_of(self._spark.sql(f"{definition} as {rows}")))
+        made = self._spark.sql(f"{definition} as {rows}")
+        # Here the statement that writes the table optimises its query. A server of Spark Connect does not say what its statements took.
+        return Planned(analysis_of(made) if has_java(self._spark) else 0)
 
     def forget(self, schema: str, name: str) -> None:
         """Drop a table, or a view with a schema, from the catalog; files stay."""
