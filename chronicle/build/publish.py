@@ -217,15 +217,19 @@ def compared(mart: Mart) -> Change:
         return Change(None, rows, len(pc.unique(built.to_table([day])[day])) if day else None)
     if mart.is_as_before:
         return Change([], rows, 0 if day else None)
-    scope, before = both(_scope(mart), _since(mart, day)), held.to_pyarrow_dataset()
+    scope, before = _scope(mart, day), held.to_pyarrow_dataset()
     if max(part.count_rows(filter=scope) for part in (before, built)) <= MOST_AT_ONCE:
         before, built = (ds.dataset(part.to_table(filter=scope, **LITTLE_AHEAD)) for part in (before, built))
     changed, months = 0, []
     for month in _months(before, built, day, scope):
         old, new = (part.to_table(filter=both(scope, _within(day, month)), **LITTLE_AHEAD) for part in (before, built))
-        if not are_alike(old, new):
+        if same(old, new):
+            # Rows that are the same mostly come in the same order.
+            continue
+        old, new = ordered(old), ordered(new)
+        if not same(old, new):
             months.append(month)
-            changed += _days_changed(ordered(old), ordered(new), day) if day else 0
+            changed += _days_changed(old, new, day) if day else 0
     return Change(months, rows, changed if day else None)
 
 
@@ -243,7 +247,7 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
         replace_some(held, rows, only[0], build)
         return Published(change.rows, change.days)
     for month in change.months:
-        new = ordered(built.to_table(filter=both(both(_scope(mart), _since(mart, day)), _within(day, month)), **LITTLE_AHEAD))
+        new = ordered(built.to_table(filter=both(_scope(mart, day), _within(day, month)), **LITTLE_AHEAD))
         where = " and ".join(only + _text_within(day, month, mart.since))
         replace_some(held, new, where or None, build)
     return Published(change.rows, change.days)
@@ -306,12 +310,6 @@ def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)]) if plain else rows
 
 
-def are_alike(old: pa.Table, new: pa.Table) -> bool:
-    """Whether two tables have the same rows, in whatever order."""
-    # Rows that are the same mostly come in the same order.
-    return old.num_rows == new.num_rows and (not new.column_names or same(old, new) or same(ordered(old), ordered(new)))
-
-
 def same(old: pa.Table, new: pa.Table) -> bool:
     """Whether two tables in order hold the same values."""
     return old.num_rows == new.num_rows and all(old[name].cast(new[name].type).equals(new[name]) for name in new.schema.names)
@@ -321,13 +319,10 @@ def _day_of(rows: ds.Dataset) -> str | None:
     return next((name for name in rows.schema.names if name.endswith("_date")), None)
 
 
-def _scope(mart: Mart) -> pc.Expression | None:
-    return pc.field("cluster_id").isin(mart.clusters) if mart.clusters is not None else None
-
-
-def _since(mart: Mart, day: str | None) -> pc.Expression | None:
-    """The condition that a row is of a day that was rebuilt, or of none."""
-    return pc.field(day).is_null() | (pc.field(day) >= mart.since) if day and mart.since else None
+def _scope(mart: Mart, day: str | None) -> pc.Expression | None:
+    """The condition that a row is of a cluster that was built, and of a day that was rebuilt or of none."""
+    of_clusters = pc.field("cluster_id").isin(mart.clusters) if mart.clusters is not None else None
+    return both(of_clusters, pc.field(day).is_null() | (pc.field(day) >= mart.since) if day and mart.since else None)
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:

@@ -72,7 +72,7 @@ class Result:
     """What became of a model.  `seconds`: in all; `view_seconds`: of these for views that it was the first to read; `rows`: those it has (None:
     days were replaced); `days`: how many of an incremental table were replaced (None: all); `failure`: why it could not be built; `because`:
     what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were);
-    `is_as_before`: it was rebuilt, and its rows are those of the previous build; `took`: what its statement took (None: not profiled)."""
+    `is_as_before`: its rows are known to be those of the previous build; `took`: what its statement took (None: not profiled)."""
 
     model: Model
     seconds: float = 0.0
@@ -241,8 +241,9 @@ class Runner:
             failure = told(error)
         seconds = round(time.monotonic() - began, 2)
         view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
-        is_as_before = not failure and self._is_as_before(model)
-        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, is_as_before, took)
+        return Result(
+            model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, self._is_as_before(model), took
+        )
 
     def _is_as_before(self, model: Model) -> bool:
         """Whether a model's rows are known to be those of the previous build."""

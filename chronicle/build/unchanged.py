@@ -15,6 +15,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from deltalake import DeltaTable
 from chronicle.build.changes import Arrivals
 from chronicle.build.compiled import Model, Part, Project
 from chronicle.build.file_lists import FileLists
-from chronicle.build.publish import LITTLE_AHEAD, are_alike, both, ordered, same
+from chronicle.build.publish import LITTLE_AHEAD, both, ordered, same
 from chronicle.build.steps import Carried, carry, kept_step
 from chronicle.output.sql_text import spark_literal
 from ingestion.freed import give_back
@@ -64,10 +65,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two tables with the same columns, that of the previous build and the new one, of which not all rows are in memory at a time."""
+    """Two tables with the same columns, that of the previous build and the new one, of which not all rows are in memory at a time.  `scope`: the
+    condition for the rows that are compared."""
 
     old: ds.Dataset
     new: ds.Dataset
+    scope: pc.Expression | None
 
     @property
     def columns(self) -> list[str]:
@@ -75,27 +78,28 @@ class Compared:
         names: list[str] = self.new.schema.names
         return names
 
-    def count(self, scope: pc.Expression | None) -> tuple[int, int]:
+    @cached_property
+    def count(self) -> tuple[int, int]:
         """The rows of each."""
-        return self.old.count_rows(filter=scope), self.new.count_rows(filter=scope)
+        return self.old.count_rows(filter=self.scope), self.new.count_rows(filter=self.scope)
 
-    def shares(self, scope: pc.Expression | None) -> Iterator[pc.Expression | None]:
+    def shares(self) -> Iterator[pc.Expression | None]:
         """Conditions that share out the rows by cluster, a limited number each; those of one cluster stay together."""
-        if max(self.count(scope)) <= MOST_AT_ONCE or "cluster_id" not in self.columns:
-            yield scope
+        if max(self.count) <= MOST_AT_ONCE or "cluster_id" not in self.columns:
+            yield self.scope
             return
         rows = Counter[str | None]()
         for side in (self.old, self.new):
-            for batch in side.scanner(columns=["cluster_id"], filter=scope, **LITTLE_AHEAD).to_batches():
+            for batch in side.scanner(columns=["cluster_id"], filter=self.scope, **LITTLE_AHEAD).to_batches():
                 rows.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
         share, size = list[str | None](), 0
         for cluster in sorted(rows, key=str):
             if share and size + rows[cluster] > 2 * MOST_AT_ONCE:
-                yield both(scope, pc.field("cluster_id").isin(share))
+                yield both(self.scope, pc.field("cluster_id").isin(share))
                 share, size = [], 0
             share.append(cluster)
             size += rows[cluster]
-        yield both(scope, pc.field("cluster_id").isin(share))
+        yield both(self.scope, pc.field("cluster_id").isin(share))
 
     def difference(self, model: Model, some: pc.Expression | None) -> Difference:
         """How they differ in the rows of a share."""
@@ -208,19 +212,19 @@ class Unchanged:
             self.differs[model.name] = True
             return
         scope = both(self._of_clusters_in(old), self._in(model, part, new.schema) if part else None)
-        rows, found = Compared(old, new), Difference()
-        for some in rows.shares(scope):
+        rows, found = Compared(old, new, scope), Difference()
+        for some in rows.shares():
             found = found.and_of(rows.difference(model, some))
             if found.is_one and not (model.known or found.begin):
                 # No more can be found.
                 break
-        if max(rows.count(scope)) > MOST_COMPARED:
+        if max(rows.count) > MOST_COMPARED:
             give_back()
         self.differs[model.name] = found.values if model.known else found.is_one
         begin = part.since if part and model.known else found.begin
         if begin and self.differs[model.name]:
             self.begins[model.name] = begin
-        if self.differs[model.name] is True and max(rows.count(scope)) <= MOST_COMPARED:
+        if self.differs[model.name] is True and max(rows.count) <= MOST_COMPARED:
             self.alike[model.name] = [
                 columns for columns in self._read[model.name] if are_alike(*(side.to_table(columns, scope) for side in (old, new)))
             ]
@@ -292,6 +296,11 @@ def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
         if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
             found.add("null" if value is None else str(value))
     return found
+
+
+def are_alike(old: pa.Table, new: pa.Table) -> bool:
+    """Whether two tables have the same rows."""
+    return old.num_rows == new.num_rows and (not new.column_names or same(ordered(old), ordered(new)))
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
