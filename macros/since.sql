@@ -31,7 +31,8 @@ SQL that is used only if the table is made in part:
 
 {#-
 The table's own rows of these clusters, as the previous build left them, to carry values over the
-start time.
+start time. If `meta` has `carried`, a key, these are the last rows before the start time for each
+of its values, and all of the time `back` before it; there may be others among them.
 -#}
 {% macro as_before() -%}
     {{ return('__as_before__') }}

@@ -82,7 +82,8 @@ class Model:
     models and seeds it reads; `sources`: tables of bronze that it reads; `path`: its file; `columns`: type and description of each, in order;
     `before`, `after`: statements to run before and after its own; `known`: the column whose values a build notes; `at`: the column with the
     time of its rows; `ahead`: how long before a change in its input its own rows may change; `unit`: the unit to which `at` is truncated
-    (`minute`, `hour`; None: it is a moment or a day); `needs`: what must have rows so that it can have any; `reads`: by table with known
+    (`minute`, `hour`; None: it is a moment or a day); `carried`, `back`: a part of it reads the last of its earlier rows for each of these keys, and
+    those of so long before it (empty: all of them); `needs`: what must have rows so that it can have any; `reads`: by table with known
     values, those whose rows it reads (`chronicle/build/needs.py`); `columns_read`: of a stored model, by upstream table, the columns that its
     rows depend on, directly or through views (None: all; `chronicle/build/columns.py`); `types`: of a seed's columns that are not text."""
 
@@ -104,6 +105,8 @@ class Model:
     at: str | None = None
     ahead: dict[str, float] = field(default_factory=dict)
     unit: str | None = None
+    carried: tuple[str, ...] = ()
+    back: dict[str, float] = field(default_factory=dict)
     needs: needs.Need = True
     reads: needs.Reads = field(default_factory=dict)
     columns_read: dict[str, list[str] | None] = field(default_factory=dict)
@@ -155,8 +158,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a table that is rebuilt: its rows from `since` on.  `before`: a query of all rows as the previous build left them;
-    `newest`: of an incremental table, the last batch in those rows."""
+    """The part of a table that is rebuilt: its rows from `since` on.  `before`: a query of the rows that the previous build left, as far as
+    the part reads them; `newest`: of an incremental table, the last batch in those rows."""
 
     since: dt.datetime
     before: str
@@ -389,7 +392,7 @@ def with_columns(project: Project) -> Project:
 
 
 def _read(kept: dict[str, Any]) -> Model:
-    tuples = ("parents", "sources", "before", "after", "partition_by")
+    tuples = ("parents", "sources", "before", "after", "partition_by", "carried")
     return Model(
         **{**kept, **{name: tuple(kept[name]) for name in tuples}, "columns": {name: tuple(of) for name, of in kept["columns"].items()}}
     )

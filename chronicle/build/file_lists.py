@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from chronicle.output.sql_text import spark_literal
@@ -67,6 +68,13 @@ class FileLists:
         """Register a folder of Parquet files as a table.  `columns`: as in `create table`; empty: Spark infers them.  Returns its name in SQL."""
         self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(str(folder))}")
         return f"{schema}.`{known}`"
+
+    def show_rows(self, schema: str, known: str, rows: pa.Table, columns: str) -> str:
+        """Register rows as a table; `columns`: as for a folder.  Returns its name in SQL."""
+        folder = self._folder / f"{schema}.{known}"
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows, folder / "rows.parquet")
+        return self.show_folder(schema, known, folder, columns)
 
     def _define(self, schema: str, known: str, definition: str) -> None:
         with self._defining:

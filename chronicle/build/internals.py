@@ -42,6 +42,8 @@ def fields_of(node: Any) -> dict[str, Any]:
         "at": config.meta.get("at"),
         "ahead": dict(config.meta.get("ahead") or {}),
         "unit": config.meta.get("unit"),
+        "carried": tuple(config.meta.get("carried") or ()),
+        "back": dict(config.meta.get("back") or {}),
         "types": dict(config.get("column_types") or {}),
     }
 

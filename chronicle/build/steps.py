@@ -67,18 +67,25 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
 @dataclass(frozen=True)
 class Carried:
     """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `dropped`: the condition
-    for the others, with which a file's statistics are checked."""
+    for the others, with which a file's statistics are checked; `recent`: that for rows which the next builds are likely to replace."""
 
     rows: ds.Dataset
     folder: Path
     kept: pc.Expression
     dropped: pc.Expression
+    recent: pc.Expression | None = None
+
+    @property
+    def layers(self) -> list[pc.Expression]:
+        """The conditions for rows that are kept and lie in files of their own."""
+        return [self.kept] if self.recent is None else [self.kept & ~self.recent, self.kept & self.recent]
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
     """Carry rows over into a folder.  A file is hard-linked if its statistics say that all of its rows are kept; the kept rows of other files,
     and of small ones, are written again.  `order`: the columns by which readers filter where rows are not laid out by cluster; rows that are
-    written again are sorted by them, and small files that together fill one are merged, because readers open every file."""
+    written again are sorted by them, and small files that together fill one are merged, because readers open every file.  Recent rows do not
+    share a file with others, so that a later build can link these."""
     numbers = count()
     linked: list[ds.Fragment] = []
     others: list[ds.Fragment] = []
@@ -92,8 +99,9 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
-    for some in in_pieces(batches_in(others, schema, carried.kept), FILE):
-        write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+    for layer in carried.layers:
+        for some in in_pieces(batches_in(others, schema, layer), FILE):
+            write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
     if sum(file.metadata.num_rows for file in others) > ROW_GROUP:
         give_back()
 

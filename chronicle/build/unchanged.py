@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,8 @@ NO_ROWS = "none"
 MOST_COMPARED = 65_536
 # Larger tables are compared some clusters at a time: sorted and unsorted, a million rows with evidence take more than a gigabyte.
 MOST_AT_ONCE = 250_000
+# Rows that are carried over lie in files of their own if they are of so long before what is rebuilt: the next builds begin there, too.
+RECENT = dt.timedelta(days=7)
 # The fields of a timestamp that are zeroed when it is truncated to a unit.
 BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
 
@@ -88,10 +90,7 @@ class Compared:
         if max(self.count) <= MOST_AT_ONCE or "cluster_id" not in self.columns:
             yield self.scope
             return
-        rows = Counter[str | None]()
-        for side in (self.old, self.new):
-            for batch in side.scanner(columns=["cluster_id"], filter=self.scope, **LITTLE_AHEAD).to_batches():
-                rows.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
+        rows = rows_of_clusters(self.old, self.scope) + rows_of_clusters(self.new, self.scope)
         share, size = list[str | None](), 0
         for cluster in sorted(rows, key=str):
             if share and size + rows[cluster] > 2 * MOST_AT_ONCE:
@@ -180,23 +179,36 @@ class Unchanged:
         # A row without a time may belong before the part or into it.
         if rows.count_rows(filter=both(self._of_clusters_in(rows), pc.field(model.at).is_null())):
             return None
-        return Part(since, self.query(model))
+        return Part(since, self._carried_in(model, since) if model.carried else self.query(model))
+
+    def _carried_in(self, model: Model, since: dt.datetime) -> str:
+        """A query of what a part of a model reads of the previous build's rows, which are written as a table of their own: a query of a part has
+        several uses for them, and Spark reads a table for each."""
+        rows = self._stored(model)
+        assert rows is not None
+        earlier = both(self._of_clusters_in(rows), ~self._in(model, since, rows.schema))
+        near = self._in(model, since - dt.timedelta(**model.back), rows.schema)
+        last = pc.field(model.at).isin(last_times(rows, model.carried, str(model.at), earlier))
+        found = rows.to_table(filter=both(earlier, near | last), **LITTLE_AHEAD)
+        return f"select * from {self.lists.show_rows(model.schema, before(model), found, model.columns_in_sql)}"
 
     def carry(self, model: Model, part: Part, folder: Path) -> None:
         """Add the previous build's rows from before a part to the rebuilt table, in a folder."""
         rows = self._stored(model)
         assert rows is not None
-        of_clusters, in_part = self._of_clusters_in(rows), self._in(model, part, rows.schema)
-        dropped = in_part if of_clusters is None else ~of_clusters | in_part
-        kept = both(of_clusters, ~in_part)
+        in_part, recent = (self._in(model, time, rows.schema) for time in (part.since, part.since - RECENT))
+        # By statistics, rows of others are seen to be missing, and not that all rows are of the clusters that are built.
+        others = sorted(rows_of_clusters(rows).keys() - set(self.clusters), key=str) if "cluster_id" in rows.schema.names else []
+        dropped = pc.field("cluster_id").isin(others) | in_part if others else in_part
+        kept = both(self._of_clusters_in(rows), ~in_part)
         # Readers filter by the known column: rows with the same value are put together.
         order = [model.known, str(model.at)] if model.known else []
-        carry(Carried(rows, self._folder(model), kept, dropped), folder, "before", order)
+        carry(Carried(rows, self._folder(model), kept, dropped, recent), folder, "before", order)
 
-    def _in(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression:
-        """The condition that a row belongs to a part."""
+    def _in(self, model: Model, since: dt.datetime, schema: pa.Schema) -> pc.Expression:
+        """The condition that a row belongs to the part from a time on."""
         kind = schema.field(model.at).type
-        return pc.field(model.at) >= pa.scalar(part.since.date() if pa.types.is_date(kind) else part.since, kind)
+        return pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind)
 
     def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
         """The condition that a row is of the clusters that are built; None where rows have no cluster_id."""
@@ -211,7 +223,7 @@ class Unchanged:
         if old is None or set(old.schema.names) != set(new.schema.names):
             self.differs[model.name] = True
             return
-        scope = both(self._of_clusters_in(old), self._in(model, part, new.schema) if part else None)
+        scope = both(self._of_clusters_in(old), self._in(model, part.since, new.schema) if part else None)
         rows, found = Compared(old, new, scope), Difference()
         for some in rows.shares():
             found = found.and_of(rows.difference(model, some))
@@ -286,6 +298,23 @@ def setting(model: Model) -> str:
 def before(model: Model) -> str:
     """Name of the previous build's table, beside the new one."""
     return f"before__{model.alias}"
+
+
+def rows_of_clusters(rows: ds.Dataset, some: pc.Expression | None = None) -> Counter[str | None]:
+    """How many rows there are of each cluster, of those for which a condition holds."""
+    found = Counter[str | None]()
+    for batch in rows.scanner(columns=["cluster_id"], filter=some, **LITTLE_AHEAD).to_batches():
+        found.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
+    return found
+
+
+def last_times(rows: ds.Dataset, key: Sequence[str], at: str, some: pc.Expression) -> pa.Array:
+    """The times of the last rows of each key, of the rows for which a condition holds; each time once."""
+    found = rows.schema.empty_table().select([*key, at])
+    for batch in rows.scanner(columns=[*key, at], filter=some, **LITTLE_AHEAD).to_batches():
+        lasts = pa.concat_tables([found, pa.Table.from_batches([batch])]).group_by(list(key)).aggregate([(at, "max")])
+        found = lasts.select([*key, f"{at}_max"]).rename_columns([*key, at])
+    return pc.unique(found[at])
 
 
 def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:

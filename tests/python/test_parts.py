@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from functools import lru_cache, reduce
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +18,7 @@ from chronicle.build import unchanged
 from chronicle.build.compiled import Model, Part, Project, compiled, query
 from chronicle.build.publish import Mart, commit_all, described, ordered
 from chronicle.build.steps import in_pieces
-from chronicle.build.unchanged import Compared, Difference, first_difference
+from chronicle.build.unchanged import Compared, Difference, first_difference, last_times
 from ingestion.warehouse import Warehouse
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
@@ -107,6 +108,17 @@ def test_tables_are_compared_a_few_clusters_at_a_time(monkeypatch: pytest.Monkey
     assert difference(*changed, at="at") == Difference(True, begin=NOON + dt.timedelta(hours=3))
     assert difference(*changed, known="kind") == Difference(True, {"x", "y", "z", "v"})
     assert difference(*changed) == difference(*before[:-1]) == Difference(True)
+
+
+def test_of_each_key_the_time_of_the_last_row_is_found_whatever_the_batches(tmp_path: Path) -> None:
+    keys, hours = ["a", "b", "a", "b", "c", "a"], [1, 2, 3, 4, 2, 9]
+    table = pa.table({"node": keys, "of": ["x"] * 6, "at": [NOON + dt.timedelta(hours=hour) for hour in hours], "list": [[1]] * 6})
+    for size in (1, 2, 6):
+        pq.write_table(table, tmp_path / f"{size}.parquet", row_group_size=size)
+        held = ds.dataset(tmp_path / f"{size}.parquet")
+        found = last_times(held, ["node", "of"], "at", pc.field("at") < NOON + dt.timedelta(hours=9))
+        assert sorted(found.to_pylist()) == [NOON + dt.timedelta(hours=hour) for hour in (2, 3, 4)]
+    assert not len(last_times(held, ["node", "of"], "at", pc.field("at") < NOON))
 
 
 @lru_cache

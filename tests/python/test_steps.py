@@ -57,7 +57,8 @@ def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_facto
     ):
         folder = place / name
         folder.mkdir()
-        carry(Carried(rows, place / "held", kept, dropped), folder, name, ["at"] if name == "before" else [])
+        recent = pc.field("at") >= 3 if name == "before" else None
+        carry(Carried(rows, place / "held", kept, dropped, recent), folder, name, ["at"] if name == "before" else [])
         assert rows_in(folder) == sorted(wanted, key=str)
 
 
@@ -88,6 +89,20 @@ def test_files_that_fill_one_become_one_where_readers_choose(tmp_path: Path, cou
     for groups in made.values():
         assert groups.num_row_groups == groups.metadata.num_rows // 4
         assert groups.read()["at"].to_pylist() == sorted(groups.read()["at"].to_pylist())
+
+
+@pytest.mark.parametrize("order", [[], ["cluster_id", "at"]])
+def test_recent_rows_have_files_of_their_own_so_that_the_next_build_links_older_ones(tmp_path: Path, order: list[str]) -> None:
+    def carried(held: Path, since: int, to: Path) -> None:
+        to.mkdir()
+        at = pc.field("at")
+        carry(Carried(ds.dataset(held, format="parquet"), held, at < since, at >= since, at >= since - 3), to, "before", order)
+
+    written(tmp_path / "held", [("b", at) for at in range(10)])
+    carried(tmp_path / "held", 9, tmp_path / "first")
+    assert sorted(pq.read_table(file)["at"].to_pylist() for file in (tmp_path / "first").iterdir()) == [[0, 1, 2, 3, 4, 5], [6, 7, 8]]
+    carried(tmp_path / "first", 8, tmp_path / "second")
+    assert rows_in(tmp_path / "second") == [("b", at) for at in range(8)] and linked(tmp_path / "second") == 1
 
 
 def test_rows_of_a_delta_table_are_linked_by_the_names_of_its_log(tmp_path: Path) -> None:

@@ -2,7 +2,12 @@
     config(
         materialized='table',
         file_format='parquet',
-        meta={'at': 'hour_at', 'ahead': {'hours': 1}}
+        meta={
+            'at': 'hour_at',
+            'ahead': {'hours': 1},
+            'carried': ['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id'],
+            'back': {'hours': 24}
+        }
     )
 }}
 
