@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from chronicle.build import maintenance, runner, steps, unchanged
+from chronicle.build import comparison, maintenance, runner, steps
 from chronicle.build.build import Outcome
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from ingestion import ingest as ingesting
@@ -78,13 +78,14 @@ class Loads:
         return records
 
     def build(self, warehouse: str) -> list[str] | None:
-        """Build what is new, in small files, so that some are linked, and compare few clusters at a time; compact bronze and delete all replaced
-        files.  Returns the clusters that were built; None: all."""
+        """Build what is new, each table of only those clusters in which it may differ, in small files, so that some are linked, and compare few
+        clusters at a time; compact bronze and delete all replaced files.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
         with (
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
             mock.patch.object(runner, "FILE", ROWS_OF_A_FILE),
-            mock.patch.object(unchanged, "MOST_AT_ONCE", ROWS_OF_A_FILE),
+            mock.patch.object(runner, "LARGE", 0),
+            mock.patch.object(comparison, "MOST_AT_ONCE", ROWS_OF_A_FILE),
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),
         ):
             self.built = Lab(self.folder, self.place(warehouse)).build()

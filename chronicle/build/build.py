@@ -255,8 +255,9 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
         return []
     try:
         since = {result.model.name: result.since.date() for result in outcome.results if result.since}
+        due = {result.model.name: result.clusters for result in outcome.results if result.clusters is not None}
         as_before = {result.model.name for result in outcome.results if result.is_as_before}
-        published = publish(spark, place, made, plan.clusters, since, as_before)
+        published = publish(spark, place, made, plan.clusters, since, due, as_before)
     except BrokenContract as error:
         forget(spark, made)
         return [f"model {error}"]

@@ -27,11 +27,11 @@ TIMES = ("event_date", "logged_at")
 
 @dataclass(frozen=True)
 class Arrivals:
-    """New rows in bronze since the last build of all models: their clusters, and the tables that have them.  `begins`: the time of a table's
+    """New rows in bronze since the last build of all models: their clusters, and those in each table that has any.  `begins`: the time of a table's
     earliest new row, without tables whose rows have no day; `is_same`: the previous build was of the same clusters."""
 
     clusters: list[str]
-    tables: frozenset[str]
+    tables: dict[str, set[str]]
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     is_same: bool = False
 
@@ -48,7 +48,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
     if before["project"] != now["project"] or set(before["bronze"]) - set(now["bronze"]):
         return None
     clusters: set[str] = set()
-    tables: set[str] = set()
+    tables: dict[str, set[str]] = {}
     begins: dict[str, dt.datetime] = {}
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
@@ -62,7 +62,8 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
             rows = pq.read_table(file, columns=columns, partitioning=None)
             found = set(rows["cluster_id"].unique().to_pylist())
             clusters |= found
-            tables |= {name} if found else set()
+            if found:
+                tables.setdefault(name, set()).update(found)
             if "event_date" in columns and (begin := first_time(rows)):
                 begins[name] = min(begin, begins.get(name, begin))
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
@@ -70,7 +71,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
         return None
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
-    return Arrivals(built, frozenset(tables), begins, is_same)
+    return Arrivals(built, tables, begins, is_same)
 
 
 def has_lost_rows(place: Warehouse) -> bool:

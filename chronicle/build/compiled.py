@@ -158,15 +158,18 @@ class Model:
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a table that is rebuilt: its rows from `since` on.  `before`: a query of the rows that the previous build left, as far as
-    the part reads them; `newest`: of an incremental table, the last batch in those rows."""
+    """The part of a table that is rebuilt: its rows from `since` on (None: of all times), of some `clusters` (None: of all that are built).
+    `before`: a query of the rows that the previous build left, as far as a part from a time on reads them; `newest`: of an incremental table,
+    the last batch in those rows."""
 
-    since: dt.datetime
+    since: dt.datetime | None
     before: str
     newest: int | None = None
+    clusters: list[str] | None = None
 
     @property
     def literal(self) -> str:
+        assert self.since
         return f"timestamp'{self.since.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC'"
 
 
@@ -247,20 +250,22 @@ class Project:
 
 def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], part: Part | None = None) -> str:
     """A query with its marks replaced; `clusters`, `days`: conditions; `of_all`: gives the rows of all clusters of a mart, by its name;
-    `part`: what is rebuilt of its table (None: all).  All marks are replaced at once, because a cluster's name may look like a mark."""
+    `part`: what is rebuilt of its table (None: all); its clusters are not in the text.  All marks are replaced at once, because a cluster's
+    name may look like a mark."""
+    since = part.since if part else None
 
     def text(mark: re.Match[str]) -> str:
         if mark["at"]:
-            return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part else "true"
+            return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part and since else "true"
         if mark["day"]:
-            return f"{mark['day']} >= date'{part.since.astimezone(dt.UTC):%Y-%m-%d}'" if part else "true"
+            return f"{mark['day']} >= date'{since.astimezone(dt.UTC):%Y-%m-%d}'" if since else "true"
         if mark[0] == AS_BEFORE:
             return f"({part.before})" if part else "nowhere"
         if mark[0] == NEW_BATCHES:
             return f"batch_id > {part.newest}" if part else "true"
         return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
 
-    return MARKS.sub(text, IN_PART.sub(r"\1" if part else "", sql))
+    return MARKS.sub(text, IN_PART.sub(r"\1" if since else "", sql))
 
 
 def query(

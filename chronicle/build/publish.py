@@ -99,10 +99,12 @@ def publish(
     models: list[Model],
     clusters: Sequence[str] | None = None,
     since: Mapping[str, dt.date] | None = None,
+    due: Mapping[str, Sequence[str]] | None = None,
     as_before: Collection[str] = (),
 ) -> dict[str, Published]:
     """Commit the tables of models that are in the building folder.  `clusters`: only these were built; the rows of others stay; `since`: the
-    first day that was rebuilt, by name of the model; the rows of earlier days stay, too; `as_before`: names of models whose rows are known to
+    first day that was rebuilt, by name of the model; the rows of earlier days stay, too; `due`: of the clusters those that were rebuilt, by name
+    of the model, where these are not all; `as_before`: names of models whose rows are known to
     be those of the current tables.
 
     The tables are dropped from the catalog: `register` adds them again as they are now.
@@ -120,7 +122,7 @@ def publish(
             place.table(model.schema, model.alias),
             columns_of(model, found[model.name]),
             model.description,
-            list(clusters) if clusters is not None and "cluster_id" in model.columns else None,
+            list((due or {}).get(model.name, clusters)) if clusters is not None and "cluster_id" in model.columns else None,
             (since or {}).get(model.name),
             model.name in as_before,
         )
@@ -243,7 +245,7 @@ def commit(mart: Mart, change: Change, build: str) -> Published:
     built, held = ds.dataset(mart.folder, format="parquet"), DeltaTable(mart.table)
     day, only = _day_of(built), [f"cluster_id in ({', '.join(map(literal, mart.clusters))})"] if mart.clusters is not None else []
     if len(change.months) > MOST_MONTHS:
-        rows = built.scanner(**LITTLE_AHEAD).to_reader()
+        rows = built.scanner(filter=_scope(mart, None), **LITTLE_AHEAD).to_reader()
         replace_some(held, rows, only[0], build)
         return Published(change.rows, change.days)
     for month in change.months:
@@ -304,10 +306,11 @@ def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: 
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def ordered(rows: pa.Table, first: str | None = None) -> pa.Table:
-    """Rows sorted by their values, so that equal rows come in the same order; `first`: the column to sort by first."""
+def ordered(rows: pa.Table, first: Sequence[str] = ()) -> pa.Table:
+    """Rows sorted by their values, so that equal rows come in the same order; `first`: the columns to sort by first."""
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return rows.sort_by([(name, "ascending") for name in sorted(plain, key=lambda name: name != first)]) if plain else rows
+    names = [*first, *(name for name in plain if name not in first)]
+    return rows.sort_by([(name, "ascending") for name in names]) if names else rows
 
 
 def same(old: pa.Table, new: pa.Table) -> bool:

@@ -2,8 +2,8 @@
 
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`.
 An incremental table replaces the days that new rows fall on, the first of them only from its first new row on, if rows have a time.  A partial
-build rebuilds some tables only from the time on from which their input differs (`macros/since.sql`), and carries over the rows of the previous
-build from before that time.  Where a table has no rows, or a column only some values, Spark is told, and drops the parts of downstream plans
+build rebuilds some tables only from the time on from which their input differs (`macros/since.sql`), and large ones only for the clusters in
+which it does; it carries over the other rows of the previous build.  Where a table has no rows, or a column only some values, Spark is told, and drops the parts of downstream plans
 that cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have no rows at all (`chronicle/build/needs.py`) is written
 empty, with the columns of its contract, without a query.
 
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 
+# A model that reads more rows is built for those clusters alone in which they differ; with fewer it takes longer to carry the others over.
+LARGE = 50_000
 # Spark is not told the values of a column that has more than these.
 MOST_VALUES = 5000
 
@@ -72,7 +74,7 @@ class Result:
     """What became of a model.  `seconds`: in all; `view_seconds`: of these for views that it was the first to read; `rows`: those it has (None:
     days were replaced); `days`: how many of an incremental table were replaced (None: all); `failure`: why it could not be built; `because`:
     what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were);
-    `is_as_before`: its rows are known to be those of the previous build; `took`: what its statement took (None: not profiled)."""
+    `clusters`: of which they were built (None: of all that the build is of); `is_as_before`: its rows are known to be those of the previous build; `took`: what its statement took (None: not profiled)."""
 
     model: Model
     seconds: float = 0.0
@@ -82,6 +84,7 @@ class Result:
     failure: str | None = None
     because: list[str] | None = None
     since: dt.datetime | None = None
+    clusters: list[str] | None = None
     is_as_before: bool = False
     took: Took | None = None
 
@@ -229,8 +232,12 @@ class Runner:
                     # A session that stays has built the model before, and Spark forgets what those jobs took.
                     group = f"{model.name} {uuid4()}"
                     self.spark.sparkContext.setJobGroup(group, model.table)
-                part = self.unchanged.part(model, because) if self.unchanged and because else None
-                with self._code.where_worth_it(self._rows_read(model)):
+                rows_read = self._rows_read(model)
+                if self.unchanged and because:
+                    part = self.unchanged.part(model, because, is_large=self._plans.chooses_clusters and rows_read > LARGE)
+                    if part and part.clusters is not None:
+                        rows_read = rows_read * len(part.clusters) // len(self.unchanged.clusters)
+                with self._code.where_worth_it(rows_read):
                     days = self._make_in_turn(model, part)
                 if self._planning and group:
                     planned, planning = self._planned.get(model.name, Planned(0)), self._planning.seconds(str(self._written(model)))
@@ -239,11 +246,10 @@ class Runner:
             return Result(failed.model, failure=str(failed))
         except Exception as error:
             failure = told(error)
-        seconds = round(time.monotonic() - began, 2)
-        view_seconds, since = round(max(viewed - began, 0), 2), part.since if part else None
-        return Result(
-            model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, self._is_as_before(model), took
-        )
+        seconds, view_seconds = round(time.monotonic() - began, 2), round(max(viewed - began, 0), 2)
+        since, clusters = (part.since, part.clusters) if part else (None, None)
+        is_as_before = self._is_as_before(model)
+        return Result(model, seconds, view_seconds, self._rows.get(model.name), days, failure, because, since, clusters, is_as_before, took)
 
     def _is_as_before(self, model: Model) -> bool:
         """Whether a model's rows are known to be those of the previous build."""
@@ -314,15 +320,16 @@ class Runner:
         """Folder into which Spark writes a model."""
         return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
 
-    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool) -> None:
-        """Create a table from a query, in the folder into which the model is written.  `comes_again`: later builds may have the same query."""
+    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool, clusters: Sequence[str] | None = None) -> None:
+        """Create a table from a query, in the folder into which the model is written.  `comes_again`: later builds may have the same query;
+        `clusters`: it reads the rows of these alone."""
         files = ""
         if model.known:
             group = group_chosen_from(self._rows_read(model))
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         key = self._key(model, f"{definition} {rows}") if comes_again else None
-        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows)
+        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters)
 
     def make_view(self, model: Model) -> None:
         """Create a view of the session."""
@@ -410,8 +417,9 @@ class Runner:
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
-        # The query of a part names a time.
-        self._create(model, model.table, "", rows, comes_again=part is None)
+        # The query of a part from a time on names that.
+        comes_again, clusters = part is None or part.since is None, part.clusters if part else None
+        self._create(model, model.table, "", rows, comes_again=comes_again, clusters=clusters)
         if self.unchanged and part:
             self.unchanged.carry(model, part, folder)
             self.spark.sql(f"refresh table {model.table}")

@@ -12,10 +12,8 @@ reader that can be rebuilt in part (`macros/since.sql`) is rebuilt from that tim
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +23,10 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
-from chronicle.build.compiled import Model, Part, Project
+from chronicle.build.comparison import Compared, are_alike, rows_of_clusters
+from chronicle.build.compiled import OF_ALL, Model, Part, Project
 from chronicle.build.file_lists import FileLists
-from chronicle.build.publish import LITTLE_AHEAD, both, ordered, same
+from chronicle.build.publish import LITTLE_AHEAD, both
 from chronicle.build.steps import Carried, carry, kept_step
 from chronicle.output.sql_text import spark_literal
 from ingestion.freed import give_back
@@ -41,89 +40,18 @@ KNOWN = "chronicle.rows."
 NO_ROWS = "none"
 # Tables of more rows are not compared by the sets of columns that readers use.
 MOST_COMPARED = 65_536
-# Larger tables are compared some clusters at a time: sorted and unsorted, a million rows with evidence take more than a gigabyte.
-MOST_AT_ONCE = 250_000
 # Rows that are carried over lie in files of their own if they are of so long before what is rebuilt: the next builds begin there, too.
 RECENT = dt.timedelta(days=7)
 # The fields of a timestamp that are zeroed when it is truncated to a unit.
 BELOW: dict[str, Any] = {"minute": {"second": 0, "microsecond": 0}, "hour": {"minute": 0, "second": 0, "microsecond": 0}}
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Whether two tables differ; the values of the known column for which they do; and from which time on (None: not known)."""
-
-    is_one: bool = False
-    values: set[str] = field(default_factory=set)
-    begin: dt.datetime | None = None
-
-    def and_of(self, other: Difference) -> Difference:
-        """The difference of two shares together."""
-        if not (self.is_one and other.is_one):
-            return self if self.is_one else other
-        begin = min(self.begin, other.begin) if self.begin and other.begin else None
-        return Difference(True, self.values | other.values, begin)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Two tables with the same columns, that of the previous build and the new one, of which not all rows are in memory at a time.  `scope`: the
-    condition for the rows that are compared."""
-
-    old: ds.Dataset
-    new: ds.Dataset
-    scope: pc.Expression | None
-
-    @property
-    def columns(self) -> list[str]:
-        """Their columns, in one order."""
-        names: list[str] = self.new.schema.names
-        return names
-
-    @cached_property
-    def count(self) -> tuple[int, int]:
-        """The rows of each."""
-        return self.old.count_rows(filter=self.scope), self.new.count_rows(filter=self.scope)
-
-    def shares(self) -> Iterator[pc.Expression | None]:
-        """Conditions that share out the rows by cluster, a limited number each; those of one cluster stay together."""
-        if max(self.count) <= MOST_AT_ONCE or "cluster_id" not in self.columns:
-            yield self.scope
-            return
-        rows = rows_of_clusters(self.old, self.scope) + rows_of_clusters(self.new, self.scope)
-        share, size = list[str | None](), 0
-        for cluster in sorted(rows, key=str):
-            if share and size + rows[cluster] > 2 * MOST_AT_ONCE:
-                yield both(self.scope, pc.field("cluster_id").isin(share))
-                share, size = [], 0
-            share.append(cluster)
-            size += rows[cluster]
-        yield both(self.scope, pc.field("cluster_id").isin(share))
-
-    def difference(self, model: Model, some: pc.Expression | None) -> Difference:
-        """How they differ in the rows of a share."""
-        old, new = (side.to_table(self.columns, filter=some, **LITTLE_AHEAD) for side in (self.old, self.new))
-        if same(old, new):
-            # Rows that are the same mostly come in the same order.
-            return Difference()
-        if model.known:
-            values = values_that_differ(old, new, model.known)
-            return Difference(bool(values), values)
-        if not model.at and old.num_rows != new.num_rows:
-            return Difference(True)
-        # One after the other: a table is held twice while it is sorted.
-        old = ordered(old, first=model.at)
-        new = ordered(new, first=model.at)
-        if same(old, new):
-            return Difference()
-        return Difference(True, begin=first_difference(old, new, model.at) if model.at else None)
-
-
 @dataclass
 class Unchanged:
     """What the previous build left, and what of it differs now.  `arrived`: the clusters that are built, and tables of bronze with new rows;
     `differs`: by stored model that was looked at, whether its rows differ, or the values of its known column whose rows do; `alike`: by model
-    that differs, the sets of columns that readers use in which it does not; `begins`: from which time on it differs, where that is known."""
+    that differs, the sets of columns that readers use in which it does not; `begins`: from which time on it differs, where that is known;
+    `where`: in which clusters it differs, for each value of its known column (an empty text where it has none), where that is known."""
 
     spark: SparkSession
     place: Warehouse
@@ -132,6 +60,7 @@ class Unchanged:
     differs: dict[str, bool | set[str]] = field(default_factory=dict)
     alike: dict[str, list[list[str]]] = field(default_factory=dict)
     begins: dict[str, dt.datetime] = field(default_factory=dict)
+    where: dict[str, Mapping[str, set[str | None]]] = field(default_factory=dict)
     lists: FileLists = field(init=False)
     _tables: dict[str, ds.Dataset | None] = field(default_factory=dict)
 
@@ -139,6 +68,7 @@ class Unchanged:
         self._fed = self.project.fed()
         self._read = self.project.columns_asked()
         self.begins |= {f"bronze.{name}": begin for name, begin in self.arrived.begins.items()}
+        self.where |= {f"bronze.{name}": {"": {*clusters}} for name, clusters in self.arrived.tables.items()}
 
     @property
     def clusters(self) -> list[str]:
@@ -163,8 +93,17 @@ class Unchanged:
         found = [self.begins.get(name) for name in reasons]
         return min((time for time in found if time), default=None) if None not in found else None
 
-    def part(self, model: Model, reasons: Iterable[str]) -> Part | None:
-        """The part of a model's table that has to be rebuilt; None: all of it."""
+    def part(self, model: Model, reasons: Sequence[str], *, is_large: bool) -> Part | None:
+        """The part of a model's table that has to be rebuilt; None: all of it.  `is_large`: it reads so many rows that clusters are told apart."""
+        since = self._since(model, reasons)
+        clusters = self._due(model, reasons) if is_large else None
+        if since is None and clusters is None:
+            return None
+        held = "" if since is None else self._carried_in(model, since) if model.carried else self.query(model)
+        return Part(since, held, clusters=clusters)
+
+    def _since(self, model: Model, reasons: Iterable[str]) -> dt.datetime | None:
+        """The time from which on a model's rows have to be rebuilt; None: all of them."""
         begin = self.begin(reasons) if model.is_made_in_part else None
         if begin is None or any(model.whole_for & values for values in self.differs.values() if isinstance(values, set)):
             return None
@@ -179,7 +118,32 @@ class Unchanged:
         # A row without a time may belong before the part or into it.
         if rows.count_rows(filter=both(self._of_clusters_in(rows), pc.field(model.at).is_null())):
             return None
-        return Part(since, self._carried_in(model, since) if model.carried else self.query(model))
+        return since
+
+    def _due(self, model: Model, reasons: Iterable[str]) -> list[str] | None:
+        """Of the clusters that are built, those in which anything differs that a model is rebuilt for; None: all of them."""
+        if not self._is_by_cluster(model):
+            return None
+        read, found = self.project.values_read(model), set[str | None]()
+        for name in reasons:
+            where = self.where.get(name)
+            if where is None:
+                return None
+            values = read.get(name)
+            found |= set[str | None]().union(*(where[value] for value in where if "" in where or values is None or value in values))
+        due = [cluster for cluster in self.clusters if cluster in found]
+        return due if len(due) < len(self.clusters) else None
+
+    def _is_by_cluster(self, model: Model) -> bool:
+        """Whether a model's rows of a cluster only depend on rows of that cluster, in tables that say so, and all of that can be told apart."""
+        beneath = [self.project.models[name] for name in self.project.with_views([model.name])]
+        tables = [self.project.models[name] for name in model.columns_read if not name.startswith("bronze.") and name in self._fed]
+        held = [self._stored(table) for table in (model, *tables)]
+        return (
+            len(self.clusters) > 1
+            and not any(OF_ALL in one.sql for one in beneath)
+            and all(rows is not None and "cluster_id" in rows.schema.names for rows in held)
+        )
 
     def _carried_in(self, model: Model, since: dt.datetime) -> str:
         """A query of what a part of a model reads of the previous build's rows, which are written as a table of their own: a query of a part has
@@ -193,20 +157,27 @@ class Unchanged:
         return f"select * from {self.lists.show_rows(model.schema, before(model), found, model.columns_in_sql)}"
 
     def carry(self, model: Model, part: Part, folder: Path) -> None:
-        """Add the previous build's rows from before a part to the rebuilt table, in a folder."""
+        """Add those of the previous build's rows that are not in a part to the rebuilt table, in a folder."""
         rows = self._stored(model)
         assert rows is not None
-        in_part, recent = (self._in(model, time, rows.schema) for time in (part.since, part.since - RECENT))
+        made = self._in_part(model, part, rows.schema)
+        assert made is not None
+        recent = self._in(model, part.since - RECENT, rows.schema) if part.since else None
         # By statistics, rows of others are seen to be missing, and not that all rows are of the clusters that are built.
         others = sorted(rows_of_clusters(rows).keys() - set(self.clusters), key=str) if "cluster_id" in rows.schema.names else []
-        dropped = pc.field("cluster_id").isin(others) | in_part if others else in_part
-        kept = both(self._of_clusters_in(rows), ~in_part)
+        dropped = pc.field("cluster_id").isin(others) | made if others else made
+        kept = both(self._of_clusters_in(rows), ~made)
         # Readers filter by the known column: rows with the same value are put together.
-        order = [model.known, str(model.at)] if model.known else []
+        order = [name for name in (model.known, model.at) if name] if model.known else []
         carry(Carried(rows, self._folder(model), kept, dropped, recent), folder, "before", order)
 
+    def _in_part(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression | None:
+        """The condition that a row belongs to a part."""
+        of_clusters = pc.field("cluster_id").isin(part.clusters) if part.clusters is not None else None
+        return both(of_clusters, self._in(model, part.since, schema) if part.since else None)
+
     def _in(self, model: Model, since: dt.datetime, schema: pa.Schema) -> pc.Expression:
-        """The condition that a row belongs to the part from a time on."""
+        """The condition that a row is not before a time."""
         kind = schema.field(model.at).type
         return pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind)
 
@@ -223,19 +194,18 @@ class Unchanged:
         if old is None or set(old.schema.names) != set(new.schema.names):
             self.differs[model.name] = True
             return
-        scope = both(self._of_clusters_in(old), self._in(model, part.since, new.schema) if part else None)
-        rows, found = Compared(old, new, scope), Difference()
-        for some in rows.shares():
-            found = found.and_of(rows.difference(model, some))
-            if found.is_one and not (model.known or found.begin):
-                # No more can be found.
-                break
+        scope = both(self._of_clusters_in(old), self._in_part(model, part, new.schema) if part else None)
+        is_by_cluster = len(self.clusters) > 1 and "cluster_id" in new.schema.names
+        rows = Compared(old, new, scope, is_by_cluster)
+        found = rows.difference(model)
         if max(rows.count) > MOST_COMPARED:
             give_back()
-        self.differs[model.name] = found.values if model.known else found.is_one
+        self.differs[model.name] = set(found.clusters) if model.known else found.is_one
         begin = part.since if part and model.known else found.begin
         if begin and self.differs[model.name]:
             self.begins[model.name] = begin
+        if is_by_cluster:
+            self.where[model.name] = found.clusters
         if self.differs[model.name] is True and max(rows.count) <= MOST_COMPARED:
             self.alike[model.name] = [
                 columns for columns in self._read[model.name] if are_alike(*(side.to_table(columns, scope) for side in (old, new)))
@@ -300,14 +270,6 @@ def before(model: Model) -> str:
     return f"before__{model.alias}"
 
 
-def rows_of_clusters(rows: ds.Dataset, some: pc.Expression | None = None) -> Counter[str | None]:
-    """How many rows there are of each cluster, of those for which a condition holds."""
-    found = Counter[str | None]()
-    for batch in rows.scanner(columns=["cluster_id"], filter=some, **LITTLE_AHEAD).to_batches():
-        found.update({one["values"]: one["counts"] for one in pc.value_counts(batch["cluster_id"]).to_pylist()})
-    return found
-
-
 def last_times(rows: ds.Dataset, key: Sequence[str], at: str, some: pc.Expression) -> pa.Array:
     """The times of the last rows of each key, of the rows for which a condition holds; each time once."""
     found = rows.schema.empty_table().select([*key, at])
@@ -315,33 +277,3 @@ def last_times(rows: ds.Dataset, key: Sequence[str], at: str, some: pc.Expressio
         lasts = pa.concat_tables([found, pa.Table.from_batches([batch])]).group_by(list(key)).aggregate([(at, "max")])
         found = lasts.select([*key, f"{at}_max"]).rename_columns([*key, at])
     return pc.unique(found[at])
-
-
-def values_that_differ(old: pa.Table, new: pa.Table, column: str) -> set[str]:
-    """The values of a column for which two tables do not have the same rows.  A null counts as the text null."""
-    found = set()
-    for value in {*pc.unique(old[column]).to_pylist(), *pc.unique(new[column]).to_pylist()}:
-        parts = [rows.filter(pc.is_null(rows[column]) if value is None else pc.equal(rows[column], value)) for rows in (old, new)]
-        if parts[0].num_rows != parts[1].num_rows or not same(*(ordered(part.select(new.column_names)) for part in parts)):
-            found.add("null" if value is None else str(value))
-    return found
-
-
-def are_alike(old: pa.Table, new: pa.Table) -> bool:
-    """Whether two tables have the same rows."""
-    return old.num_rows == new.num_rows and (not new.column_names or same(ordered(old), ordered(new)))
-
-
-def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
-    """The time of the first row that differs between two tables; both are sorted by that time first.  None if the row has none."""
-    alike, end = 0, min(old.num_rows, new.num_rows)
-    while alike < end:
-        middle = (alike + end + 1) // 2
-        if same(old.slice(alike, middle - alike), new.slice(alike, middle - alike)):
-            alike = middle
-        else:
-            end = middle - 1
-    times = [rows[at][alike].as_py() for rows in (old, new) if rows.num_rows > alike]
-    if None in times:
-        return None
-    return min(time if isinstance(time, dt.datetime) else dt.datetime.combine(time, dt.time(), dt.UTC) for time in times)

@@ -12,6 +12,7 @@ a build.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,12 +52,20 @@ class KeptPlans:
         """The columns of such a view, as JSON in Spark's form; None where Java cannot be asked."""
         return self._java.columns(session_of(self._spark), name) if self._java else None
 
-    def table(self, key: str | None, definition: str, place: str, rows: str) -> Planned:
-        """Create a table from a query, in a folder.  `key`: None for a query that does not come again; `definition`: what comes before the folder."""
+    @property
+    def chooses_clusters(self) -> bool:
+        """Whether a table can be made for some clusters alone."""
+        return self._java is not None
+
+    def table(self, key: str | None, definition: str, place: str, rows: str, clusters: Sequence[str] | None = None) -> Planned:
+        """Create a table from a query, in a folder.  `key`: None for a query that does not come again; `definition`: what comes before the
+        folder; `clusters`: of all tables that the query reads, and that have a column cluster_id, only their rows (None: all rows)."""
         definition = f"{definition} location {spark_literal(place)}"
         if self._java:
-            took = self._java.table(session_of(self._spark), key, definition, place, rows)
+            only = None if clusters is None else list(clusters)
+            took = self._java.table(session_of(self._spark), key, definition, place, rows, only)
             return Planned(*(milliseconds / 1000 for milliseconds in took))
+        assert clusters is None
         made = self._spark.sql(f"{definition} as {rows}")
         # Here the statement that writes the table optimises its query. A server of Spark Connect does not say what its statements took.
         return Planned(analysis_of(made) if has_java(self._spark) else 0)

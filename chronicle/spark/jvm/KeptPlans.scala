@@ -1,22 +1,25 @@
 package org.apache.spark.sql.catalyst.chronicle
 
 import java.io.File
-import java.util.{LinkedHashMap, Map => JavaMap}
+import java.util.{LinkedHashMap, List => JavaList, Map => JavaMap}
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.QueryPlanningTracker.{ANALYSIS, OPTIMIZATION, PARSING}
 import org.apache.spark.sql.catalyst.{QualifiedTableName, QueryPlanningTracker, TableIdentifier}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, InSet}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.logical.{CreateTableAsSelect, LeafNode, LocalRelation, LogicalPlan, OneRowRelation, Statistics, UnaryCommand}
+import org.apache.spark.sql.catalyst.plans.logical.{CreateTableAsSelect, Filter, LeafNode, LocalRelation, LogicalPlan, OneRowRelation, Project, Statistics, UnaryCommand}
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.chronicle.{FileList, KnownFiles}
 import org.apache.spark.sql.classic.{Dataset, SparkSession}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation, PartitioningAwareFileIndex}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Caches plans between the builds of one process: the analysed ones of views, the optimised ones of tables. To analyse and to optimise them is half
   * of what a small build takes. The key of a plan covers its text, the plans of the views in it and what is known of the rows of its tables. The
@@ -26,6 +29,7 @@ import org.apache.spark.sql.types.StructType
   * faster. Partitions and files are chosen when a plan is executed.
   */
 object KeptPlans {
+  private val Cluster = "cluster_id"
   private val views = new Plans[TemporaryViewRelation]
   private val tables = new Plans[CreateDataSourceTableAsSelectCommand]
 
@@ -44,23 +48,24 @@ object KeptPlans {
   def columns(session: SparkSession, name: String): String =
     session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
 
-  /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place. Gives the milliseconds of
-    * parsing and analysis, and those of the optimiser; both are 0 where the plan was kept.
+  /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place; `clusters`: of tables with a
+    * column `cluster_id` only their rows are read; null for all rows. Gives the milliseconds of parsing and analysis, and those of the optimiser; both
+    * are 0 where the plan was kept.
     */
-  def table(session: SparkSession, key: String, definition: String, place: String, rows: String): Array[Long] = {
+  def table(session: SparkSession, key: String, definition: String, place: String, rows: String, clusters: JavaList[String]): Array[Long] = {
     PlanOptimised.addTo(session)
     val tracker = new QueryPlanningTracker
     val command = Option(key).flatMap(tables.renewed(session, _)) match {
       case Some((like, plan)) =>
         val storage = like.table.storage.copy(locationUri = Some(new File(place).toURI))
-        like.copy(table = like.table.copy(storage = storage), query = around(like.query, plan))
+        like.copy(table = like.table.copy(storage = storage), query = around(like.query, of(clusters, plan)))
       case None =>
         tracker.measurePhase(PARSING)(session.sessionState.sqlParser.parsePlan(s"$definition as $rows")) match {
           case create: CreateTableAsSelect =>
             // Spark would analyse the query as a part of this statement, and once more when it runs.
             val Asked(query) = new QueryExecution(session, Asked(create.query), tracker, CommandExecutionMode.SKIP).analyzed
             val plan = new QueryExecution(session, query, tracker).optimizedPlan
-            val made = session.sessionState.executePlan(create.copy(query = Optimised(plan)), CommandExecutionMode.SKIP).analyzed
+            val made = session.sessionState.executePlan(create.copy(query = Optimised(of(clusters, plan))), CommandExecutionMode.SKIP).analyzed
             made match {
               case command: CreateDataSourceTableAsSelectCommand =>
                 val like = command.copy(query = around(command.query, LocalRelation(plan.output)))
@@ -74,6 +79,20 @@ object KeptPlans {
     Dataset.ofRows(session, command)
     Array(Seq(PARSING, ANALYSIS), Seq(OPTIMIZATION)).map(_.flatMap(tracker.phases.get).map(_.durationMs).sum)
   }
+
+  /** An optimised plan that reads the rows of some clusters. A kept plan is of all, so that it serves any. */
+  private def of(clusters: JavaList[String], plan: LogicalPlan): LogicalPlan =
+    if (clusters == null) plan
+    else {
+      val names = clusters.asScala.map(name => UTF8String.fromString(name): Any).toSet
+      plan.transformUpWithSubqueries {
+        case leaf: LogicalRelation if leaf.relation.schema.fieldNames.contains(Cluster) =>
+          // The optimiser may have left the column out.
+          val found = leaf.output.find(_.name == Cluster).getOrElse(AttributeReference(Cluster, StringType)())
+          val rows = Filter(InSet(found, names), leaf.copy(output = (leaf.output :+ found).distinct))
+          if (rows.output == leaf.output) rows else Project(leaf.output, rows)
+      }
+    }
 
   /** The query of a command with another optimised plan in it. */
   private def around(query: LogicalPlan, plan: LogicalPlan): LogicalPlan = query.transform { case Optimised(_) => Optimised(plan) }
