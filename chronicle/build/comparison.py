@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from chronicle.build.compiled import Model
-from chronicle.build.publish import LITTLE_AHEAD, both, ordered, same
+from chronicle.build.publish import LITTLE_AHEAD, both, of_clusters, ordered, same
 
 # Larger tables are compared some clusters at a time: sorted and unsorted, a million rows with evidence take more than a gigabyte.
 MOST_AT_ONCE = 250_000
@@ -68,11 +68,11 @@ class Compared:
         share, size = list[str | None](), 0
         for cluster in sorted(rows, key=str):
             if share and size + rows[cluster] > 2 * MOST_AT_ONCE:
-                yield both(self.scope, pc.field("cluster_id").isin(share))
+                yield both(self.scope, of_clusters(share))
                 share, size = [], 0
             share.append(cluster)
             size += rows[cluster]
-        yield both(self.scope, pc.field("cluster_id").isin(share))
+        yield both(self.scope, of_clusters(share))
 
     def difference(self, model: Model) -> Difference:
         """How they differ."""

@@ -324,8 +324,8 @@ def _day_of(rows: ds.Dataset) -> str | None:
 
 def _scope(mart: Mart, day: str | None) -> pc.Expression | None:
     """The condition that a row is of a cluster that was built, and of a day that was rebuilt or of none."""
-    of_clusters = pc.field("cluster_id").isin(mart.clusters) if mart.clusters is not None else None
-    return both(of_clusters, pc.field(day).is_null() | (pc.field(day) >= mart.since) if day and mart.since else None)
+    of_built = of_clusters(mart.clusters) if mart.clusters is not None else None
+    return both(of_built, pc.field(day).is_null() | (pc.field(day) >= mart.since) if day and mart.since else None)
 
 
 def _months(before: ds.Dataset, built: ds.Dataset, day: str | None, scope: pc.Expression | None) -> list[dt.date | None]:
@@ -357,6 +357,11 @@ def _text_within(day: str | None, month: dt.date | None, since: dt.date | None) 
 
 def _next(month: dt.date) -> dt.date:
     return (month + dt.timedelta(days=31)).replace(day=1)
+
+
+def of_clusters(clusters: Collection[str | None]) -> pc.Expression:
+    """The condition that a row is of one of some clusters."""
+    return pc.field("cluster_id").isin(pa.array(clusters, pa.string()))
 
 
 def both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:

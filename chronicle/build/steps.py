@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, count
@@ -18,6 +18,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLEST_GROUP, THREADS
+from chronicle.build.publish import of_clusters
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.freed import give_back
 from ingestion.warehouse import Warehouse
@@ -47,7 +48,7 @@ def kept_step(place: Warehouse, step: Model) -> Path:
 
 def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
     """Add to the steps of a partial build the previous build's rows of all other clusters; and move back the steps that were not rebuilt."""
-    made = pc.field("cluster_id").isin(list(clusters))
+    made, built = of_clusters(clusters), set(clusters)
 
     def complete(step: Model) -> None:
         kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
@@ -57,7 +58,7 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
         elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
-                carry(Carried(held, kept, ~made, made), folder, "others")
+                carry(Carried(held, kept, ~made, lambda found: not built.isdisjoint(found)), folder, "others")
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
 
     with ThreadPoolExecutor(THREADS) as threads:
@@ -66,13 +67,14 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
 
 @dataclass(frozen=True)
 class Carried:
-    """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `dropped`: the condition
-    for the others, with which a file's statistics are checked; `recent`: that for rows which the next builds are likely to replace."""
+    """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `dropped`: given the clusters
+    whose rows a file has, whether some of these are not kept, or the condition for such rows, with which the file's statistics are checked;
+    `recent`: the condition for rows that the next builds are likely to replace."""
 
     rows: ds.Dataset
     folder: Path
     kept: pc.Expression
-    dropped: pc.Expression
+    dropped: Callable[[set[str | None]], pc.Expression | bool]
     recent: pc.Expression | None = None
 
     @property
@@ -80,18 +82,23 @@ class Carried:
         """The conditions for rows that are kept and lie in files of their own."""
         return [self.kept] if self.recent is None else [self.kept & ~self.recent, self.kept & self.recent]
 
+    def is_kept(self, file: ds.ParquetFileFragment) -> bool:
+        """Whether all rows of a file are known to be kept."""
+        clusters = set(values_of(self.folder / file.path, "cluster_id")) if "cluster_id" in self.rows.schema.names else set[str | None]()
+        dropped = self.dropped(clusters)
+        return not (dropped if isinstance(dropped, bool) else file.subset(filter=dropped).row_groups)
+
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
-    """Carry rows over into a folder.  A file is hard-linked if its statistics say that all of its rows are kept; the kept rows of other files,
-    and of small ones, are written again.  `order`: the columns by which readers filter where rows are not laid out by cluster; rows that are
+    """Carry rows over into a folder.  A file is hard-linked if all of its rows are known to be kept; the kept rows of other files, and of small
+    ones, are written again.  `order`: the columns by which readers filter where rows are not laid out by cluster; rows that are
     written again are sorted by them, and small files that together fill one are merged, because readers open every file.  Recent rows do not
     share a file with others, so that a later build can link these."""
     numbers = count()
     linked: list[ds.Fragment] = []
     others: list[ds.Fragment] = []
     for file in carried.rows.get_fragments():
-        is_kept = file.metadata.num_rows >= ROW_GROUP // 2 and not file.subset(filter=carried.dropped).row_groups
-        (linked if is_kept else others).append(file)
+        (linked if file.metadata.num_rows >= ROW_GROUP // 2 and carried.is_kept(file) else others).append(file)
     for file in filling(linked) if order else []:
         linked.remove(file)
         others.append(file)

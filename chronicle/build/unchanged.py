@@ -23,10 +23,10 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from chronicle.build.changes import Arrivals
-from chronicle.build.comparison import Compared, are_alike, rows_of_clusters
+from chronicle.build.comparison import Compared, are_alike
 from chronicle.build.compiled import OF_ALL, Model, Part, Project
 from chronicle.build.file_lists import FileLists
-from chronicle.build.publish import LITTLE_AHEAD, both
+from chronicle.build.publish import LITTLE_AHEAD, both, of_clusters
 from chronicle.build.steps import Carried, carry, kept_step
 from chronicle.output.sql_text import spark_literal
 from ingestion.freed import give_back
@@ -161,11 +161,14 @@ class Unchanged:
         rows = self._stored(model)
         assert rows is not None
         made = self._in_part(model, part, rows.schema)
+        since, recent = (self._in(model, time, rows.schema) for time in (part.since, part.since - RECENT)) if part.since else (True, None)
         assert made is not None
-        recent = self._in(model, part.since - RECENT, rows.schema) if part.since else None
-        # By statistics, rows of others are seen to be missing, and not that all rows are of the clusters that are built.
-        others = sorted(rows_of_clusters(rows).keys() - set(self.clusters), key=str) if "cluster_id" in rows.schema.names else []
-        dropped = pc.field("cluster_id").isin(others) | made if others else made
+
+        def dropped(clusters: set[str | None]) -> pc.Expression | bool:
+            if part.clusters is not None and clusters.isdisjoint(part.clusters):
+                return not clusters.issubset(self.clusters)
+            return since if clusters.issubset(self.clusters) else True
+
         kept = both(self._of_clusters_in(rows), ~made)
         # Readers filter by the known column: rows with the same value are put together.
         order = [name for name in (model.known, model.at) if name] if model.known else []
@@ -173,8 +176,8 @@ class Unchanged:
 
     def _in_part(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression | None:
         """The condition that a row belongs to a part."""
-        of_clusters = pc.field("cluster_id").isin(part.clusters) if part.clusters is not None else None
-        return both(of_clusters, self._in(model, part.since, schema) if part.since else None)
+        of_due = of_clusters(part.clusters) if part.clusters is not None else None
+        return both(of_due, self._in(model, part.since, schema) if part.since else None)
 
     def _in(self, model: Model, since: dt.datetime, schema: pa.Schema) -> pc.Expression:
         """The condition that a row is not before a time."""
@@ -183,7 +186,7 @@ class Unchanged:
 
     def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
         """The condition that a row is of the clusters that are built; None where rows have no cluster_id."""
-        return pc.field("cluster_id").isin(self.clusters) if "cluster_id" in rows.schema.names else None
+        return of_clusters(self.clusters) if "cluster_id" in rows.schema.names else None
 
     def compare(self, model: Model, folder: Path, part: Part | None = None) -> None:
         """Compare a rebuilt table, whose rows are in a folder, with the previous one, if anything reads it.  `part`: what was rebuilt."""

@@ -33,7 +33,7 @@ from ingestion.sources.layout import Layout
 OUR_OWN = {
     "chronicle": ["__main__"],
     "chronicle.ask": ["alerts", "evidence", "questions", "run_summary", "sql", "tables"],
-    "chronicle.build": ["build", "changes", "compiled", "dbt_runs", "publish", "runner", "steps", "unchanged", "versions"],
+    "chronicle.build": ["build", "changes", "comparison", "compiled", "dbt_runs", "publish", "runner", "steps", "unchanged", "versions"],
     "chronicle.catalogue": ["check", "coverage", "statements"],
     "chronicle.cli": ["main", "options", "questions"],
     "chronicle.output": ["console", "formats", "sql_text", "times", "units", "values"],

@@ -1,24 +1,21 @@
-"""Tables rebuilt only from a time on: the placeholders in their query, and the first row that differs."""
+"""Tables rebuilt only in part: the placeholders in their query, and what they need of the rows before."""
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-import pytest
 from deltalake import DeltaTable, Schema
 
-from chronicle.build import unchanged
 from chronicle.build.compiled import Model, Part, Project, compiled, query
-from chronicle.build.publish import Mart, commit_all, described, ordered
+from chronicle.build.publish import Mart, commit_all, described
 from chronicle.build.steps import in_pieces
-from chronicle.build.unchanged import Compared, Difference, first_difference, last_times
+from chronicle.build.unchanged import last_times
 from ingestion.warehouse import Warehouse
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
@@ -41,7 +38,9 @@ def test_the_time_is_filled_in_and_what_is_only_in_part_stays() -> None:
         "select * from t where day >= date'2026-05-01'"
     )
     since = "timestamp'2026-05-01 12:00:00.000000 UTC'"
-    assert query(one, ["a"], part=Part(NOON, "select * from held")) == (
+    # Which clusters a part is of is not in its text.
+    assert query(one, ["a"], part=Part(None, "", clusters=["a"])) == query(one, ["a"])
+    assert query(one, ["a"], part=Part(NOON, "select * from held", clusters=["a"])) == (
         f"with rows as (select * from t where (t.logged_at >= {since} - interval 2 hours)\n"
         f" union all select * from (select * from held) where not (logged_at >= {since} - interval 0 seconds) )"
     )
@@ -50,64 +49,6 @@ def test_the_time_is_filled_in_and_what_is_only_in_part_stays() -> None:
 def test_events_for_which_a_table_is_made_whole_are_named() -> None:
     assert model("/* whole for kafka_config_logged,node_started */ select 1").whole_for == {"kafka_config_logged", "node_started"}
     assert model("select 1").whole_for == set()
-
-
-def rows(*found: tuple[int | None, str], kind: pa.DataType | None = None) -> pa.Table:
-    """(hour, name) each, in the order in which tables are compared."""
-    times = [None if hour is None else NOON.replace(hour=hour) for hour, _ in found]
-    at = pa.array(times, pa.timestamp("us", "UTC")).cast(kind or pa.timestamp("us", "UTC"))
-    return ordered(pa.table({"name": [name for _, name in found], "at": at, "list": [[name] for _, name in found]}), first="at")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "hour"),
-    [
-        ([(1, "a"), (2, "b"), (3, "c")], [(1, "a"), (2, "x"), (3, "c")], 2),
-        ([(1, "a"), (3, "c")], [(1, "a"), (2, "b"), (3, "c")], 2),
-        ([(1, "a"), (2, "b"), (3, "c")], [(1, "a"), (3, "c")], 2),
-        ([(1, "a")], [(1, "a"), (4, "b")], 4),
-        ([(5, "a"), (6, "b")], [], 5),
-        ([(1, "b"), (1, "c")], [(1, "a"), (1, "c")], 1),
-        ([(1, "a"), (1, "a")], [(1, "a"), (2, "a")], 1),
-    ],
-)
-def test_the_first_row_that_differs_is_that_of_either_table(old: list[tuple[int, str]], new: list[tuple[int, str]], hour: int) -> None:
-    empty = rows((1, "")).slice(0, 0)
-    before, after = rows(*old), rows(*new) if new else empty
-    assert first_difference(before, after, "at") == NOON.replace(hour=hour)
-    assert first_difference(after, before, "at") == NOON.replace(hour=hour)
-
-
-def test_a_row_without_a_time_is_no_beginning_and_a_day_begins_at_midnight() -> None:
-    # Rows without a time are sorted last.
-    assert first_difference(rows((1, "a"), (None, "b")), rows((1, "a"), (None, "c")), "at") is None
-    day = pa.date32()
-    assert first_difference(rows((1, "a"), kind=day), rows((1, "b"), kind=day), "at") == NOON.replace(hour=0)
-
-
-@pytest.mark.parametrize("at_once", [1, 2, 1000])
-def test_tables_are_compared_a_few_clusters_at_a_time(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    monkeypatch.setattr(unchanged, "MOST_AT_ONCE", at_once)
-
-    def table(*rows: tuple[str | None, int, str]) -> ds.Dataset:
-        clusters, hours, kinds = zip(*rows, strict=True)
-        return ds.dataset(pa.table({"cluster_id": clusters, "at": [NOON + dt.timedelta(hours=hour) for hour in hours], "kind": kinds}))
-
-    before = [("a", 0, "x"), ("b", 1, "y"), ("b", 5, "y"), ("c", 2, "x"), ("d", 3, "z")]
-
-    def difference(*now: tuple[str, int, str], **said: str) -> Difference:
-        compared = Compared(table(*before), table(*now), pc.field("at") < NOON + dt.timedelta(hours=9))
-        shares = list(compared.shares())
-        assert sum(sum(side.count_rows(filter=some) for some in shares) for side in (compared.old, compared.new)) == sum(compared.count)
-        assert (len(shares) > 1) == (at_once < 1000)
-        return reduce(Difference.and_of, (compared.difference(replace(model("", None), **said), some) for some in shares))
-
-    assert difference(*before, ("e", 9, "x"), at="at") == difference(*before[::-1], known="kind") == Difference()
-    # The last row of b and the only one of d are others, and e is new.
-    changed = [*before[:2], ("b", 6, "y"), before[3], ("d", 3, "x"), ("e", 8, "v")]
-    assert difference(*changed, at="at") == Difference(True, begin=NOON + dt.timedelta(hours=3))
-    assert difference(*changed, known="kind") == Difference(True, {"x", "y", "z", "v"})
-    assert difference(*changed) == difference(*before[:-1]) == Difference(True)
 
 
 def test_of_each_key_the_time_of_the_last_row_is_found_whatever_the_batches(tmp_path: Path) -> None:

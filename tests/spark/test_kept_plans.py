@@ -53,11 +53,11 @@ def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str, kind: s
     spark.sql(f"create table bronze.kept_words {kind} location '{folder}' as {rows}")
 
 
-def made(spark: SparkSession, plans: KeptPlans, key: str, folder: Path, rows: str) -> list[Row]:
-    """Make a table by the plan that is kept for a key, or from a query.  Returns its rows."""
+def made(spark: SparkSession, plans: KeptPlans, key: str | None, folder: Path, rows: str, clusters: list[str] | None = None) -> list[Row]:
+    """Make a table by the plan that is kept for a key, or from a query, of some clusters.  Returns its rows."""
     plans.forget("bronze", "kept_made")
     shutil.rmtree(folder, ignore_errors=True)
-    plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows)
+    plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows, clusters)
     return spark.table("bronze.kept_made").collect()
 
 
@@ -204,3 +204,33 @@ def test_files_are_made_without_checksums_and_by_the_users_mask(spark: SparkSess
     assert names and not any(name.endswith(".crc") for name in names)
     (tmp_path / "plain").touch()
     assert {path.stat().st_mode for path in (tmp_path / "numbers").iterdir()} == {(tmp_path / "plain").stat().st_mode}
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_table_is_made_of_the_rows_of_some_clusters_wherever_they_are_read(
+    spark: SparkSession, plans: KeptPlans, tmp_path: Path, is_kept: bool
+) -> None:
+    """The kept plan is that of all clusters.  In a scalar subquery the column with the cluster is not used."""
+    hold(
+        spark,
+        plans,
+        tmp_path / "words",
+        "select * from values ('a', 1, 'x'), ('a', 2, 'y'), ('b', 3, 'x'), ('c''s', 4, 'x') as t (cluster_id, id, word)",
+    )
+    query = """
+        select one.cluster_id, one.id, other.id as last, (select max(id) from bronze.kept_words) as highest
+        from bronze.kept_words as one
+        inner join bronze.kept_words as other on one.word = other.word
+    """
+    key, again = ("clusters", NO_QUERY) if is_kept else (None, query)
+
+    def rows(text: str, clusters: list[str] | None) -> list[tuple[object, ...]]:
+        return sorted(map(tuple, made(spark, plans, key, tmp_path / "made", text, clusters)))
+
+    every = [("a", 1, 1, 4), ("a", 1, 3, 4), ("a", 1, 4, 4), ("a", 2, 2, 4), ("b", 3, 1, 4), ("b", 3, 3, 4), ("b", 3, 4, 4)]
+    every += [("c's", 4, 1, 4), ("c's", 4, 3, 4), ("c's", 4, 4, 4)]
+    assert rows(query, ["b"]) == [("b", 3, 3, 3)]
+    assert rows(again, ["a"]) == [("a", 1, 1, 2), ("a", 2, 2, 2)]
+    assert rows(again, None) == every
+    assert rows(again, ["c's", "b"]) == [("b", 3, 3, 4), ("b", 3, 4, 4), ("c's", 4, 3, 4), ("c's", 4, 4, 4)]
+    assert rows(again, []) == []
