@@ -58,7 +58,7 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
         elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
-                carry(Carried(held, kept, ~made, lambda found: not built.isdisjoint(found)), folder, "others")
+                carry(Carried(held, kept, ~made, lambda cluster: cluster not in built), folder, "others")
                 spark.sql(f"refresh table {step.schema}.`{step.alias}`")
 
     with ThreadPoolExecutor(THREADS) as threads:
@@ -67,26 +67,32 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
 
 @dataclass(frozen=True)
 class Carried:
-    """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `dropped`: given the clusters
-    whose rows a file has, whether some of these are not kept, or the condition for such rows, with which the file's statistics are checked;
-    `recent`: the condition for rows that the next builds are likely to replace."""
+    """Rows of Parquet files that are carried over: of `rows`, the files in a folder, those for which `kept` holds.  `is_of`: whether rows of a
+    cluster are kept; `dropped`: given the clusters in a file, which are all such, whether some of its rows are not kept, or the condition for
+    these, with which its statistics are checked; `recent`: the condition for rows that the next builds are likely to replace."""
 
     rows: ds.Dataset
     folder: Path
     kept: pc.Expression
-    dropped: Callable[[set[str | None]], pc.Expression | bool]
+    is_of: Callable[[str | None], bool]
+    dropped: Callable[[set[str | None]], pc.Expression | bool] = lambda clusters: False
     recent: pc.Expression | None = None
 
-    @property
-    def layers(self) -> list[pc.Expression]:
-        """The conditions for rows that are kept and lie in files of their own."""
-        return [self.kept] if self.recent is None else [self.kept & ~self.recent, self.kept & self.recent]
+    def files(self) -> tuple[list[ds.Fragment], list[ds.Fragment]]:
+        """The files that are large enough and of which all rows are known to be kept; and the others that may have such rows."""
+        whole, others = list[ds.Fragment](), list[ds.Fragment]()
+        for file in self.rows.get_fragments():
+            clusters = set(values_of(self.folder / file.path, "cluster_id")) if "cluster_id" in self.rows.schema.names else None
+            kept = clusters and set(filter(self.is_of, clusters))
+            if kept == clusters and file.metadata.num_rows >= ROW_GROUP // 2 and not self._has_dropped(file, clusters or set()):
+                whole.append(file)
+            elif clusters is None or kept:
+                others.append(file)
+        return whole, others
 
-    def is_kept(self, file: ds.ParquetFileFragment) -> bool:
-        """Whether all rows of a file are known to be kept."""
-        clusters = set(values_of(self.folder / file.path, "cluster_id")) if "cluster_id" in self.rows.schema.names else set[str | None]()
+    def _has_dropped(self, file: ds.ParquetFileFragment, clusters: set[str | None]) -> bool:
         dropped = self.dropped(clusters)
-        return not (dropped if isinstance(dropped, bool) else file.subset(filter=dropped).row_groups)
+        return dropped if isinstance(dropped, bool) else bool(file.subset(filter=dropped).row_groups)
 
 
 def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
@@ -95,10 +101,7 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
     written again are sorted by them, and small files that together fill one are merged, because readers open every file.  Recent rows do not
     share a file with others, so that a later build can link these."""
     numbers = count()
-    linked: list[ds.Fragment] = []
-    others: list[ds.Fragment] = []
-    for file in carried.rows.get_fragments():
-        (linked if file.metadata.num_rows >= ROW_GROUP // 2 and carried.is_kept(file) else others).append(file)
+    linked, others = carried.files()
     for file in filling(linked) if order else []:
         linked.remove(file)
         others.append(file)
@@ -106,9 +109,8 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
-    for layer in carried.layers:
-        for some in in_pieces(batches_in(others, schema, layer), FILE):
-            write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+    for some in in_pieces(batches_in(others, schema, carried.kept), FILE, carried.recent):
+        write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
     if sum(file.metadata.num_rows for file in others) > ROW_GROUP:
         give_back()
 
@@ -149,16 +151,18 @@ def link(file: Path, other: Path) -> None:
         shutil.copyfile(file, other)
 
 
-def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
-    """Batches of rows as tables of at least so many rows each, except for the last."""
-    held: list[pa.RecordBatch] = []
+def in_pieces(batches: Iterable[pa.RecordBatch], size: int, recent: pc.Expression | None = None) -> Iterator[pa.Table]:
+    """Batches of rows as tables of at least so many rows each, except for the last.  `recent`: rows for which this holds are in other tables than
+    the rest."""
+    conditions = [None] if recent is None else [~recent, recent]
+    held: list[list[pa.RecordBatch]] = [[] for _ in conditions]
     for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= size:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
+        for rows, condition in zip(held, conditions, strict=True):
+            rows.append(batch if condition is None else batch.filter(condition))
+            if sum(one.num_rows for one in rows) >= size:
+                yield pa.Table.from_batches(rows)
+                rows.clear()
+    yield from (pa.Table.from_batches(rows) for rows in held if any(one.num_rows for one in rows))
 
 
 # Tells a file from another of the same name: device, inode, size and last change.

@@ -165,14 +165,12 @@ class Unchanged:
         assert made is not None
 
         def dropped(clusters: set[str | None]) -> pc.Expression | bool:
-            if part.clusters is not None and clusters.isdisjoint(part.clusters):
-                return not clusters.issubset(self.clusters)
-            return since if clusters.issubset(self.clusters) else True
+            return since if part.clusters is None or not clusters.isdisjoint(part.clusters) else False
 
         kept = both(self._of_clusters_in(rows), ~made)
         # Readers filter by the known column: rows with the same value are put together.
         order = [name for name in (model.known, model.at) if name] if model.known else []
-        carry(Carried(rows, self._folder(model), kept, dropped, recent), folder, "before", order)
+        carry(Carried(rows, self._folder(model), kept, self.clusters.__contains__, dropped, recent), folder, "before", order)
 
     def _in_part(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression | None:
         """The condition that a row belongs to a part."""

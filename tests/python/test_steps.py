@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,16 +21,9 @@ Row = tuple[str | None, int]
 FILES = st.lists(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "ab", None]), st.integers(0, 9)), max_size=9), min_size=1, max_size=6)
 BUILT = pc.field("cluster_id").isin(["b"])
 LATER = pc.field("at") >= 5
-
-
-def of_built(clusters: set[str | None]) -> bool:
-    """What is dropped where the rows of other clusters are kept."""
-    return "b" in clusters
-
-
-def later(clusters: set[str | None]) -> pc.Expression | bool:
-    """What is dropped where earlier rows of the cluster are kept."""
-    return LATER if clusters <= {"b"} else True
+# The rows of other clusters are kept, or the earlier ones of the cluster that is built.
+OTHERS: tuple[Any, ...] = (~BUILT, lambda cluster: cluster != "b")
+BEFORE: tuple[Any, ...] = (BUILT & ~LATER, lambda cluster: cluster == "b", lambda clusters: LATER)
 
 
 def written(folder: Path, *files: list[Row]) -> ds.Dataset:
@@ -61,14 +55,13 @@ def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_facto
     place = tmp_path_factory.mktemp("rows")
     rows = written(place / "held", *files)
     every = [row for file in files for row in file]
-    for name, kept, dropped, wanted in (
-        ("others", ~BUILT, of_built, [row for row in every if row[0] != "b"]),
-        ("before", BUILT & ~LATER, later, [row for row in every if row[0] == "b" and row[1] < 5]),
+    for name, how, wanted in (
+        ("others", OTHERS, [row for row in every if row[0] != "b"]),
+        ("before", (*BEFORE, pc.field("at") >= 3), [row for row in every if row[0] == "b" and row[1] < 5]),
     ):
         folder = place / name
         folder.mkdir()
-        recent = pc.field("at") >= 3 if name == "before" else None
-        carry(Carried(rows, place / "held", kept, dropped, recent), folder, name, ["at"] if name == "before" else [])
+        carry(Carried(rows, place / "held", *how), folder, name, ["at"] if name == "before" else [])
         assert rows_in(folder) == sorted(wanted, key=str)
 
 
@@ -76,12 +69,12 @@ def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: P
     others, mixed, small = [("a", 1), ("a", 2), ("c", 3)], [("a", 1), ("b", 2), ("c", 3)], [("a", 1)]
     rows = written(tmp_path / "held", others, mixed, small)
     (tmp_path / "made").mkdir()
-    carry(Carried(rows, tmp_path / "held", ~BUILT, of_built), tmp_path / "made", "others")
+    carry(Carried(rows, tmp_path / "held", *OTHERS), tmp_path / "made", "others")
     # By its statistics the first file, from a to c, may also hold b.
     assert linked(tmp_path / "made") == 1
     rows = written(tmp_path / "sorted", [("a", 1), ("a", 2), ("a", 3)], [("b", 2), ("b", 3)], small)
     (tmp_path / "again").mkdir()
-    carry(Carried(rows, tmp_path / "sorted", ~BUILT, of_built), tmp_path / "again", "others")
+    carry(Carried(rows, tmp_path / "sorted", *OTHERS), tmp_path / "again", "others")
     assert (linked(tmp_path / "again"), len(list((tmp_path / "again").iterdir()))) == (1, 2)
 
 
@@ -92,7 +85,7 @@ def test_files_that_fill_one_become_one_where_readers_choose(tmp_path: Path, cou
     files = [[("a", at) for at in (number, number + 10, number + 20, number + 30)] for number in range(count)]
     rows = written(tmp_path / "held", *files)
     (tmp_path / "made").mkdir()
-    carry(Carried(rows, tmp_path / "held", ~BUILT, of_built), tmp_path / "made", "others", order)
+    carry(Carried(rows, tmp_path / "held", *OTHERS), tmp_path / "made", "others", order)
     made = {file: pq.ParquetFile(file) for file in (tmp_path / "made").iterdir()}
     assert sorted(groups.metadata.num_rows for groups in made.values()) == wanted
     assert rows_in(tmp_path / "made") == sorted((row for rows in files for row in rows), key=str)
@@ -106,7 +99,9 @@ def test_recent_rows_have_files_of_their_own_so_that_the_next_build_links_older_
     def carried(held: Path, since: int, to: Path) -> None:
         to.mkdir()
         at = pc.field("at")
-        carry(Carried(ds.dataset(held, format="parquet"), held, at < since, lambda _: at >= since, at >= since - 3), to, "before", order)
+        carry(
+            Carried(ds.dataset(held, format="parquet"), held, at < since, bool, lambda _: at >= since, at >= since - 3), to, "before", order
+        )
 
     written(tmp_path / "held", [("b", at) for at in range(10)])
     carried(tmp_path / "held", 9, tmp_path / "first")
@@ -121,7 +116,7 @@ def test_rows_of_a_delta_table_are_linked_by_the_names_of_its_log(tmp_path: Path
     write_deltalake(str(table), pa.table({"cluster_id": ["b"] * 4, "at": [3, 4, 5, 6]}), mode="append")
     folder.mkdir()
     rows = DeltaTable(str(table)).to_pyarrow_dataset()
-    carry(Carried(rows, table, BUILT & ~LATER, later), folder, "before")
+    carry(Carried(rows, table, *BEFORE), folder, "before")
     assert linked(folder) == 1
     assert rows_in(folder) == [("b", 1), ("b", 2), ("b", 3), ("b", 3), ("b", 4), ("b", 4)]
 
@@ -133,14 +128,14 @@ def test_where_files_cannot_be_linked_they_are_copied(tmp_path: Path, monkeypatc
     monkeypatch.setattr(Path, "hardlink_to", refused)
     rows = written(tmp_path / "held", [("a", 1), ("a", 2), ("a", 3)])
     (tmp_path / "made").mkdir()
-    carry(Carried(rows, tmp_path / "held", ~BUILT, of_built), tmp_path / "made", "others")
+    carry(Carried(rows, tmp_path / "held", *OTHERS), tmp_path / "made", "others")
     assert rows_in(tmp_path / "made") == [("a", 1), ("a", 2), ("a", 3)]
 
 
 def test_what_is_written_anew_is_in_order_and_in_groups_that_are_skipped_together(tmp_path: Path) -> None:
     rows = written(tmp_path / "held", [("b", 4), ("b", 1), ("b", 3), ("b", 9), ("b", 2), ("b", 0)])
     (tmp_path / "made").mkdir()
-    carry(Carried(rows, tmp_path / "held", BUILT & ~LATER, later), tmp_path / "made", "before", ["cluster_id", "at"])
+    carry(Carried(rows, tmp_path / "held", *BEFORE), tmp_path / "made", "before", ["cluster_id", "at"])
     [file] = (tmp_path / "made").iterdir()
     groups = pq.ParquetFile(file)
     assert [groups.read_row_group(number)["at"].to_pylist() for number in range(groups.num_row_groups)] == [[0, 1, 2, 3], [4]]
