@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from bench.fleet import Fleet
 from bench.journal import DAY_MS, HOUR_MS
@@ -20,13 +21,15 @@ def two_days(stand: Stand, days: int) -> Iterator[Row]:
 
 @measurement(quick=(), full=((20, 30), (200, 365)))
 def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
-    """An hour of all clusters on top of their days."""
+    """An hour of all clusters on top of their days, and the hour after it: by the first one, tables that a first build has written are laid out
+    for what comes."""
     fleet = Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False, later_ms=HOUR_MS)
-    yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters")
+    yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters", {"what arrived": 0, "the hour after it": 1})
 
 
-def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
-    """Build what a fleet wrote first, then what it wrote later."""
+def arrived(stand: Stand, fleet: Fleet, of: str, arrivals: Mapping[str, int] = MappingProxyType({"what arrived": 0})) -> Iterator[Row]:
+    """Build what a fleet wrote first, then what it wrote later.  `arrivals`: names of later lines that are built one after the other, and by how
+    many hours they are put off."""
     logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
     later.mkdir(parents=True)
     # A quiet cluster has written nothing later.
@@ -36,11 +39,12 @@ def arrived(stand: Stand, fleet: Fleet, of: str) -> Iterator[Row]:
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))
     yield stand.build(warehouse, Row("build of what was there", of))
-    for lines in sorted(later.iterdir()):
-        append(lines, logs / lines.name / "input")
-    read = Row("ingest of what arrived", of)
-    stand.ingest(warehouse, logs, read)
-    yield read
-    row = stand.build(warehouse, Row("build of what arrived", of))
-    row.records = read.records
-    yield row
+    for name, hours in arrivals.items():
+        for lines in sorted(later.iterdir()):
+            append(lines, logs / lines.name / "input", hours)
+        read = Row(f"ingest of {name}", of)
+        stand.ingest(warehouse, logs, read)
+        yield read
+        row = stand.build(warehouse, Row(f"build of {name}", of))
+        row.records = read.records
+        yield row

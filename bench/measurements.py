@@ -5,6 +5,7 @@ A stand is where a measurement works: it has the logs of fleets, made once for e
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import re
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TICKS = os.sysconf("SC_CLK_TCK")
 # How the folders of a fleet are laid out.
 LAYOUT = "{cluster}/input/{node}/**"
+# The time at the beginning of a line.
+TIME = re.compile(rb"(?<=^\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.MULTILINE)
 # Measured: a build with all plans noted takes as long as one without.
 NOTES = {EXPLAIN_MODE: ALL_PLANS, "spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions": "100000"}
 
@@ -171,14 +174,19 @@ class Stand:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def append(later: Path, logs: Path) -> None:
-    """Let logs grow: files of the same names get the later lines, files that are not there appear."""
+def append(later: Path, logs: Path, hours: int = 0) -> None:
+    """Let logs grow: files of the same names get the later lines, files that are not there appear.  The times of these lines are put off by some
+    hours."""
+
+    def put_off(time: re.Match[bytes]) -> bytes:
+        return str(dt.datetime.fromisoformat(time[0].decode()) + dt.timedelta(hours=hours)).encode()
+
     for path in sorted(later.rglob("*")):
         if path.is_file():
             target = logs / path.relative_to(later)
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("ab") as file:
-                file.write(path.read_bytes())
+                file.write(TIME.sub(put_off, path.read_bytes()))
 
 
 Size = tuple[Any, ...]

@@ -10,8 +10,8 @@ from chronicle.build.runner import Result
 
 
 def explained(results: Sequence[Result]) -> pa.Table:
-    """Per stored model: model, made (whether it was built), since (the time from which on its rows were built; null: all of them), because
-    (what has changed of what it reads)."""
+    """Per stored model: model, made (whether it was built), since (the time from which on its rows were built; null: all of them), clusters
+    (of how many; null: of all that the build is of), because (what has changed of what it reads)."""
 
     def because(result: Result) -> str:
         if result.because is None:
@@ -23,6 +23,7 @@ def explained(results: Sequence[Result]) -> pa.Table:
             "model": [result.model.name for result in results],
             "made": [result.is_made for result in results],
             "since": pa.array([result.since for result in results], pa.timestamp("us", "UTC")),
+            "clusters": pa.array([None if one.clusters is None else len(one.clusters) for one in results], pa.int64()),
             "because": [because(result) for result in results],
         }
     )

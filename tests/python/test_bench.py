@@ -126,6 +126,15 @@ def test_logs_grow_by_what_is_appended(tmp_path: Path) -> None:
     assert (tmp_path / "logs/b/server.log").read_text() == "3\n"
 
 
+def test_lines_are_put_off_by_hours(tmp_path: Path) -> None:
+    lines = "[2026-12-31 23:30:00,123] INFO at 2026-12-31 23:30:00\n\tat a.b\n2026-12-31 22:59:59,001 [myid:1] - INFO\n"
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later/server.log").write_text(lines)
+    append(tmp_path / "later", tmp_path / "logs", hours=1)
+    wanted = "[2027-01-01 00:30:00,123] INFO at 2026-12-31 23:30:00\n\tat a.b\n2026-12-31 23:59:59,001 [myid:1] - INFO\n"
+    assert (tmp_path / "logs/server.log").read_text() == wanted
+
+
 def test_a_stand_leaves_no_warehouses(tmp_path: Path) -> None:
     stand = Stand(tmp_path)
     place = stand.empty("warehouse")
