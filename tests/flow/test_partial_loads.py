@@ -129,6 +129,10 @@ def test_a_build_takes_the_clusters_and_days_that_something_arrived_of(tried: Tr
         rows = DeltaTable(f"{tried.loads.place('partial')}/{table}").to_pyarrow_dataset()
         day = next(name for name in rows.schema.names if name.endswith("_date"))
         assert 0 < built.days[Path(table).name] < len(pc.unique(rows.to_table(columns=[day])[day])), table
+    # Most tables are made of some of these clusters, and no table is made of none.
+    due = {result.model.name: result.clusters for result in built.results if result.clusters is not None}
+    assert len(due) > 20 and all(set(clusters) < set(built.clusters) for clusters in due.values())
+    assert "fct_leader_elections" in due and any(result.since for result in built.results if result.model.name in due)
 
 
 def test_what_a_build_has_left_is_found(tried: Tried) -> None:
