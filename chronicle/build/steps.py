@@ -109,9 +109,12 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
     schema = carried.rows.schema
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
-    for some in in_pieces(batches_in(others, schema, carried.kept), FILE, carried.recent):
+    again = sum(file.metadata.num_rows for file in others)
+    # A small file would not be linked.
+    recent = carried.recent if again >= ROW_GROUP // 2 else None
+    for some in in_pieces(batches_in(others, schema, carried.kept), FILE, recent):
         write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
-    if sum(file.metadata.num_rows for file in others) > ROW_GROUP:
+    if again > ROW_GROUP:
         give_back()
 
 
