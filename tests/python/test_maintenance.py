@@ -87,7 +87,7 @@ def test_what_arrives_behind_is_new(place: Warehouse, tmp_path: Path) -> None:
     maintain(place)
     load(place, tmp_path / "logs", 30)
     found = arrivals(place, built_from(place))
-    assert found is not None and found.clusters == ["c"] and found.tables == {"log_records", "sources"}
+    assert found is not None and found.clusters == ["c"] and found.tables == {"log_records": {"c"}, "sources": {"c"}}
     assert found.begins["log_records"].second == 30
     assert len(rows(place, "log_records")) == RUNS + 1
 
@@ -100,7 +100,7 @@ def test_a_compaction_that_was_killed_before_it_was_noted_adds_nothing(
     place.built.write_text(built)
     assert not is_current(place.root) and not has_lost_rows(place)
     found = arrivals(place, built_from(place))
-    assert found is not None and found.tables == frozenset()
+    assert found is not None and found.tables == {}
     load(place, tmp_path / "logs", 30)
     found = arrivals(place, built_from(place))
     assert found is not None and found.begins["log_records"].second == 30
