@@ -121,7 +121,8 @@ def pairs(old: pa.Table, new: pa.Table, columns: Sequence[str]) -> Iterator[tupl
 
 def slices(rows: pa.Table, columns: Sequence[str]) -> dict[tuple[str | None, ...], pa.Table]:
     """The rows of a table, which is sorted by some columns first, by their values."""
-    counts = rows.select(columns).group_by(list(columns), use_threads=False).aggregate([([], "count_all")])
+    # Arrow gives groups in no certain order.
+    counts = rows.select(columns).group_by(list(columns)).aggregate([([], "count_all")]).sort_by([(name, "ascending") for name in columns])
     found, start = {}, 0
     for *key, count in zip(*(counts[name].to_pylist() for name in (*columns, "count_all")), strict=True):
         found[tuple(key)] = rows.slice(start, count)

@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from chronicle.build import comparison
-from chronicle.build.comparison import Compared, Difference, first_difference
+from chronicle.build.comparison import Compared, Difference, first_difference, slices
 from chronicle.build.compiled import Model
 from chronicle.build.publish import ordered
 
@@ -84,6 +84,22 @@ def test_tables_are_compared_a_few_clusters_at_a_time(monkeypatch: pytest.Monkey
     assert difference(*changed, by_cluster=True, at="at") == Difference(True, {"": {"b", "d", "e"}}, NOON + dt.timedelta(hours=3))
     assert difference(*changed, by_cluster=True, known="kind") == Difference(True, {"x": {"d"}, "y": {"b"}, "z": {"d"}, "v": {"e"}})
     assert difference(*before[:-1], (None, 3, "z"), by_cluster=True) == Difference(True, {"": {None, "d"}})
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 40, 1000])
+def test_each_of_many_clusters_has_its_own_rows(size: int) -> None:
+    """Arrow gives the groups of a table in no certain order."""
+    rows = pa.table(
+        {
+            "cluster_id": [f"case-{number % size:03}" for number in range(3000)],
+            "kind": [f"kind {number % 5}" for number in range(3000)],
+            "id": list(range(3000)),
+        }
+    )
+    found = slices(ordered(rows, ["kind", "cluster_id"]), ["kind", "cluster_id"])
+    assert sum(some.num_rows for some in found.values()) == 3000
+    for (kind, cluster), some in found.items():
+        assert set(some["kind"].to_pylist()) == {kind} and set(some["cluster_id"].to_pylist()) == {cluster}
 
 
 def test_rows_of_null_are_compared_as_those_of_a_text() -> None:
