@@ -3,8 +3,8 @@
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`.
 An incremental table replaces the days that new rows fall on, the first of them only from its first new row on, if rows have a time.  A partial
 build rebuilds some tables only from the time on from which their input differs (`macros/since.sql`), and large ones only for the clusters in
-which it does; it carries over the other rows of the previous build.  Where a table has no rows, or a column only some values, Spark is told, and drops the parts of downstream plans
-that cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have no rows at all (`chronicle/build/needs.py`) is written
+which it does; it carries over the other rows of the previous build.  Where a table has no rows, or a column only some values, Spark is told, and
+drops the parts of downstream plans that cannot have rows (`chronicle/spark/jvm/KnownRows.scala`).  A model that can have no rows at all (`chronicle/build/needs.py`) is written
 empty, with the columns of its contract, without a query.
 
 A door that breaks its contract counts as a failed model: nothing reads it.  `publish` checks the contracts of marts.
@@ -74,7 +74,8 @@ class Result:
     """What became of a model.  `seconds`: in all; `view_seconds`: of these for views that it was the first to read; `rows`: those it has (None:
     days were replaced); `days`: how many of an incremental table were replaced (None: all); `failure`: why it could not be built; `because`:
     what it reads that has changed (None: everything is built); `since`: the time from which on its rows were built (None: all were);
-    `clusters`: of which they were built (None: of all that the build is of); `is_as_before`: its rows are known to be those of the previous build; `took`: what its statement took (None: not profiled)."""
+    `clusters`: of which they were built (None: of all that the build is of); `is_as_before`: its rows are known to be those of the previous
+    build; `took`: what its statement took (None: not profiled)."""
 
     model: Model
     seconds: float = 0.0
