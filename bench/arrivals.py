@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 
 from bench.fleet import Fleet
 from bench.journal import DAY_MS, HOUR_MS
@@ -24,12 +23,12 @@ def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
     """An hour of all clusters on top of their days, and the hour after it: by the first one, tables that a first build has written are laid out
     for what comes."""
     fleet = Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False, later_ms=HOUR_MS)
-    yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters", {"what arrived": 0, "the hour after it": 1})
+    yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters", ("what arrived", "the hour after it"))
 
 
-def arrived(stand: Stand, fleet: Fleet, of: str, arrivals: Mapping[str, int] = MappingProxyType({"what arrived": 0})) -> Iterator[Row]:
-    """Build what a fleet wrote first, then what it wrote later.  `arrivals`: names of later lines that are built one after the other, and by how
-    many hours they are put off."""
+def arrived(stand: Stand, fleet: Fleet, of: str, names: Sequence[str] = ("what arrived",)) -> Iterator[Row]:
+    """Build what a fleet wrote first, then what it wrote later.  `names`: what it is called; of several, each is the same lines an hour later
+    than the one before, on top of that."""
     logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
     later.mkdir(parents=True)
     # A quiet cluster has written nothing later.
@@ -39,7 +38,7 @@ def arrived(stand: Stand, fleet: Fleet, of: str, arrivals: Mapping[str, int] = M
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))
     yield stand.build(warehouse, Row("build of what was there", of))
-    for name, hours in arrivals.items():
+    for hours, name in enumerate(names):
         for lines in sorted(later.iterdir()):
             append(lines, logs / lines.name / "input", hours)
         read = Row(f"ingest of {name}", of)

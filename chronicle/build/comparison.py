@@ -23,7 +23,7 @@ MOST_AT_ONCE = 250_000
 @dataclass(frozen=True)
 class Difference:
     """Whether two tables differ; for which values of the known column, and in which clusters for each (the value is empty where no column is
-    known; no clusters: that was not looked at); and from which time on (None: not known)."""
+    known; no clusters, or no value: that was not looked at); and from which time on (None: not known)."""
 
     is_one: bool = False
     clusters: dict[str, set[str | None]] = field(default_factory=dict)
@@ -100,6 +100,8 @@ class Compared:
         new = ordered(new, first)
         if same(old, new):
             return Difference()
+        if not groups:
+            return Difference(True, begin=first_difference(old, new, at) if at else None)
         found = Difference()
         for key, before, now in pairs(old, new, groups):
             if not same(before, now):
@@ -111,9 +113,6 @@ class Compared:
 
 def pairs(old: pa.Table, new: pa.Table, columns: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], pa.Table, pa.Table]]:
     """The rows of two tables, which are sorted by some columns first, for each of their values."""
-    if not columns:
-        yield (), old, new
-        return
     before, now = slices(old, columns), slices(new, columns)
     for key in before.keys() | now.keys():
         yield key, before.get(key, old.slice(0, 0)), now.get(key, new.slice(0, 0))
