@@ -1,6 +1,6 @@
 """Files that are made once and used by later commands: jars, compiled classes, the compiled catalogue and dbt project.
 
-A compiled file has a hash of everything it was made from in its name (`kind-hash.json`), so it is either up to date or missing.
+A compiled file has a hash of everything it was made from in its name (`kind-hash.json`, `kind-hash.msgpack`), so it is either up to date or missing.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ def read(place: Path) -> bytes | None:
     return content
 
 
-def keep(place: Path, text: str, most: int) -> None:
+def keep(place: Path, content: str | bytes, most: int) -> None:
     """Write a file atomically, and keep only the `most` others of its kind that were used last.  Several processes may do so at once.
     Raises OSError if the file cannot be written."""
     kind = place.name.rpartition("-")[0]
     place.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{kind}-", suffix=".part", dir=place.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
         os.replace(name, place)
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
-    others = {path: used_at(path) for path in place.parent.glob(f"{kind}-*.json") if path != place}
+    others = {path: used_at(path) for path in place.parent.glob(f"{kind}-*{place.suffix}") if path != place}
     for old in sorted(others, key=others.__getitem__, reverse=True)[most:]:
         old.unlink(missing_ok=True)
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from chronicle.build.dbt_runs import parse
+from chronicle.build.parsed import parse
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 

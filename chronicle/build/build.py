@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from chronicle.build import unfinished
 from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others, made_alike
-from chronicle.build.compiled import Model, Project, compiled, project_hash
-from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, parse, results_of, selected, settings_kept, teller
+from chronicle.build.compiled import Model, Project, compiled
+from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, results_of, selected, settings_kept, teller
 from chronicle.build.memory import give_back_after
+from chronicle.build.parsed import parse, project_hash
 from chronicle.build.publish import BrokenContract, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps

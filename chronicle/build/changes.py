@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from chronicle.build.compiled import project_hash
+from chronicle.build.parsed import project_hash
 from chronicle.build.publish import fits
 from chronicle.project import PROJECT
 from ingestion.warehouse import Damaged, Warehouse, opened

@@ -29,9 +29,11 @@ import pyarrow.compute as pc
 from chronicle.build import columns, needs
 from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
 from chronicle.build.internals import EPHEMERAL, fields_of
+from chronicle.build.parsed import parse, project_hash
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
 from ingestion import cache
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -297,16 +299,6 @@ def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
     return pa.table(columns)
 
 
-def project_hash(project: Path = PROJECT) -> str:
-    """SHA-256 of everything that the marts are built from, except the data."""
-    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
-    for folder in ("models", "macros", "dbt_project"):
-        for path in sorted((project / folder).rglob("*")):
-            if path.is_file():
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def compiled(project: Path = PROJECT) -> Project:
     """The project as it stands, compiled now unless the cache has it.  Raises BuildFailed with dbt's message."""
     code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__)]
@@ -339,6 +331,11 @@ def compile_by_dbt(project: Path) -> Project:
     from dbt.cli.main import dbtRunner
 
     with tempfile.TemporaryDirectory() as folder:
+        place = Warehouse.at(folder)
+        manifest = parse(place, project)
+        for node in manifest.nodes.values():
+            if node.config.materialized == "view":
+                node.config.materialized = "ephemeral"
         # Ephemeral models are not inlined: a model reads views by their names.
         wanted = [
             "--select",
@@ -349,7 +346,9 @@ def compile_by_dbt(project: Path) -> Project:
             "--no-inject-ephemeral-ctes",
             "--no-introspect",
         ]
-        done = dbtRunner().invoke(["compile", *given(project, Path(folder), Path(folder), compiled=True), *wanted])
+        done = dbtRunner(manifest=manifest).invoke(
+            ["compile", *given(project, place.work / "target", place.work / "logs", compiled=True), *wanted]
+        )
         results = results_of(done)
         if not done.success:
             broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]

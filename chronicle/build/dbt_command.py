@@ -13,6 +13,7 @@ from typing import Any
 from chronicle.build import internals, unfinished
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
+from chronicle.build.parsed import READ, bring
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
@@ -83,6 +84,8 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                 if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
                     place.incremental.unlink(missing_ok=True)
             start_session(place, wanted, memory, project)
+            if not (by_hand(place) / READ).exists():
+                bring(project, by_hand(place))
         done = dbtRunner().invoke(arguments)
     if internals.is_misuse(done.exception):
         raise WrongUsage(f"dbt: {done.exception}")
@@ -96,6 +99,11 @@ def told(exception: BaseException | None) -> int:
     return 1
 
 
+def by_hand(place: Warehouse) -> Path:
+    """dbt's target folder, unless the user names one."""
+    return place.work / "by-hand"
+
+
 def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
     """Options for paths, if the command accepts them and the user has not set them."""
     if "project_dir" not in wanted.known:
@@ -103,7 +111,7 @@ def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
     found = {
         "project_dir": project,
         "profiles_dir": project / "dbt_project",
-        "target_path": place.work / "by-hand",
+        "target_path": by_hand(place),
         "log_path": place.work / "logs",
     }
     missing = {name: path for name, path in found.items() if name in wanted.known and name not in wanted.given}

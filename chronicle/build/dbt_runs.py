@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from chronicle.build import internals
-from chronicle.project import PROJECT
 from chronicle.spark.internals import settings
 from ingestion.warehouse import Warehouse
 
@@ -89,17 +88,6 @@ def given(project: Path, target: Path, logs: Path, **variables: object) -> list[
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
         *("--log-level", "none", "--log-level-file", "info", "--no-populate-cache"),
     ]
-
-
-def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
-    """Read the project.  Raises BuildFailed with what dbt says about it."""
-    prepare()
-    from dbt.cli.main import dbtRunner
-
-    done = dbtRunner().invoke(["parse", *options(place, project)])
-    if not done.success or done.result is None:
-        raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
-    return cast("Manifest", done.result)
 
 
 def prepare() -> None:

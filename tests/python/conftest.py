@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chronicle.build.dbt_runs import parse
+from chronicle.build.parsed import parse
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests.objects import Bucket, server
@@ -15,7 +15,7 @@ from tests.objects import Bucket, server
 
 @pytest.fixture(scope="session")
 def manifest() -> Any:
-    """The dbt project as dbt reads it.  It keeps what it parsed, and the next time reads only the files that have changed."""
+    """The dbt project as dbt reads it."""
     return parse(Warehouse.at(str(PROJECT / ".cache/tests")))
 
 
