@@ -20,7 +20,6 @@ from chronicle.ask.questions import Question, answer, question, questions
 from chronicle.ask.render import render
 from chronicle.ask.tables import Tables
 from chronicle.build import build
-from chronicle.build.parsed import parse
 from chronicle.cli import main
 from ingestion.warehouse import Warehouse
 from tests.flow.truth import rows, truth
@@ -296,7 +295,7 @@ def test_dbt_runs_the_same_alerts_and_builds_do_not(lab: Lab) -> None:
     wanted = ["test", *build.options(place, build.PROJECT), "--select", "tag:alert"]
     wanted[wanted.index("--vars") + 1] = json.dumps(period)
     with build.settings_kept(lab.spark):
-        done = dbtRunner(manifest=parse(place)).invoke(wanted)
+        done = dbtRunner().invoke(wanted)
     states = {result.node.name: (str(result.status), result.failures) for result in done.result.results}
     counts = Counter(one["alert"] for one in alerts.check(place, LONG_AGO, NOW))
     severities = {alert.name: alert.severity for alert in alerts.alerts()}
