@@ -54,6 +54,14 @@ def test_a_project_that_has_changed_is_read_again(project: Path, tmp_path: Path)
     assert models(project, tmp_path / "first") == {"one": "select 3 as n"}
 
 
+def test_what_is_kept_does_not_begin_with_an_earlier_reading(project: Path, tmp_path: Path) -> None:
+    models(project, tmp_path / "first")
+    kept(project).unlink()
+    read = tmp_path / "first/.dbt/target/partial_parse.msgpack"
+    read.write_bytes(read.read_bytes().replace(b"select 1 as n", b"select 2 as n"))
+    assert models(project, tmp_path / "first") == {"one": "select 1 as n"}
+
+
 def test_a_copy_of_a_project_is_another(project: Path, tmp_path: Path) -> None:
     models(project, tmp_path / "first")
     copy = tmp_path / "copy"
