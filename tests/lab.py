@@ -55,15 +55,13 @@ class Lab:
 
     @property
     def spark(self) -> SparkSession:
-        from chronicle.build.dbt_runs import WHILE_BUILDING
         from chronicle.spark.catalog import register
         from chronicle.spark.session import start
         from ingestion.warehouse import Warehouse
 
         session = start(self.warehouse)
         if session is not self.knowing:
-            for key in WITHOUT_CODE:
-                session.conf.set(key, WHILE_BUILDING[key])
+            without_code(session)
             register(session, Warehouse.at(self.warehouse))
             self.knowing = session
         return session
@@ -94,6 +92,14 @@ class Lab:
         built = building.build(self.spark, self.warehouse, **options)
         self.knowing = None
         return built
+
+
+def without_code(session: SparkSession) -> None:
+    """Let a session run its queries without generated code."""
+    from chronicle.build.dbt_runs import WHILE_BUILDING
+
+    for key in WITHOUT_CODE:
+        session.conf.set(key, WHILE_BUILDING[key])
 
 
 def _linked(file: str, to: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from chronicle.build import internals, unfinished
 from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
-from chronicle.build.parsed import READ, bring
+from chronicle.build.parsed import READ, bring, kept
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
@@ -85,7 +85,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                     place.incremental.unlink(missing_ok=True)
             start_session(place, wanted, memory, project)
             if not (by_hand(place) / READ).exists():
-                bring(project, by_hand(place))
+                bring(kept(project), by_hand(place))
         done = dbtRunner().invoke(arguments)
     if internals.is_misuse(done.exception):
         raise WrongUsage(f"dbt: {done.exception}")

@@ -40,8 +40,8 @@ def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
     prepare()
     from dbt.cli.main import dbtRunner
 
-    target = place.work / "target"
-    is_kept = bring(project, target)
+    file, target = kept(project), place.work / "target"
+    is_kept = bring(file, target)
     if not is_kept:
         # What is kept does not depend on what dbt has read before.
         (target / READ).unlink(missing_ok=True)
@@ -49,13 +49,13 @@ def parse(place: Warehouse, project: Path = PROJECT) -> Manifest:
     if not done.success or done.result is None:
         raise BuildFailed(f"dbt: {one_line(str(done.exception))}")
     if not is_kept:
-        cache.keep(kept(project), (target / READ).read_bytes(), KEPT)
+        cache.keep(file, (target / READ).read_bytes(), KEPT)
     return cast("Manifest", done.result)
 
 
-def bring(project: Path, target: Path) -> bool:
-    """Put what was kept of a project into a target folder, where dbt looks for it.  Returns whether anything was kept."""
-    if (content := cache.read(kept(project))) is None:
+def bring(file: Path, target: Path) -> bool:
+    """Put what was kept into a target folder, where dbt looks for it.  Returns whether there was such a file."""
+    if (content := cache.read(file)) is None:
         return False
     target.mkdir(parents=True, exist_ok=True)
     (target / READ).write_bytes(content)

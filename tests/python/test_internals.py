@@ -284,7 +284,6 @@ MACROS = [
     ("dbt", "make_temp_relation", "(base_relation, suffix='__dbt_tmp')"),
     ("dbt", "get_create_table_as_sql", "(temporary, relation, sql)"),
     ("dbt", "get_fixture_sql", "(rows, column_name_to_data_types)"),
-    ("dbt", "get_expected_sql", "(rows, column_name_to_data_types, column_name_to_quoted)"),
     ("dbt", "format_row", "(row, column_name_to_data_types)"),
     ("dbt", "get_unit_test_sql", "(main_sql, expected_fixture_sql, expected_column_names)"),
     ("dbt", "should_full_refresh", "()"),

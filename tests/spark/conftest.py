@@ -20,15 +20,13 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def spark(warehouse: str) -> Iterator[SparkSession]:
     """The session that the commands use, started once; its queries read few rows, as those of the lab do."""
-    from chronicle.build.dbt_runs import WHILE_BUILDING
     from chronicle.spark.catalog import register
     from chronicle.spark.session import start
     from ingestion.warehouse import Warehouse
-    from tests.lab import WITHOUT_CODE
+    from tests.lab import without_code
 
     session = start(warehouse)
-    for key in WITHOUT_CODE:
-        session.conf.set(key, WHILE_BUILDING[key])
+    without_code(session)
     register(session, Warehouse.at(warehouse))
     yield session
     session.stop()
