@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from chronicle.build.compiled import VIEW, Model, Project, compiled
+from chronicle.build.compiled import VIEW, compiled, query
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
-from chronicle.build.runner import Runner
+from chronicle.build.file_lists import FileLists
 from chronicle.project import PROJECT
+from chronicle.spark.catalog import folders_of_tables, register
 from ingestion.warehouse import Warehouse
 from tests import duck
 from tests.lab import STEPS
@@ -57,35 +58,30 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
             yield Key(model["name"], tuple(given["arguments"]["columns"]), given.get("config", {}).get("where"))
 
 
-class Storing(Runner):
-    """Writes each view once, as Parquet, for its readers.  Every query runs, even those that cannot find rows."""
-
-    def __init__(self, spark: SparkSession, place: Warehouse, project: Project, folder: Path) -> None:
-        super().__init__(spark, place, project)
-        self.folder = folder
-
-    def can_be_written_empty(self, model: Model) -> bool:
-        return False
-
-    def make_view(self, model: Model) -> None:
-        rows = storable(self.spark.sql(self.asked(model)))
-        rows.write.parquet(str(self.folder / model.name))
-        self.spark.read.schema(rows.schema).parquet(str(self.folder / model.name)).createOrReplaceTempView(VIEW + model.name)
-
-
-def write_steps(spark: SparkSession, warehouse: str, folder: Path) -> dict[str, Path]:
-    """Every step of a warehouse that was ingested, as a folder of Parquet or Delta; views go below `folder`.  Nothing is published."""
-    from chronicle.spark.catalog import register
-
-    place, project = Warehouse.at(warehouse), compiled()
+def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str, Path]:
+    """Every step of a warehouse that was built, as a folder of Parquet or Delta.  Views are written below `folder`, each once and from the stored
+    rows of what it reads.  Nothing else is written; tables of the warehouse have to be registered again."""
+    project, stored, lists = compiled(), {}, FileLists(spark, place)
     with settings_kept(spark):
         for key, value in WHILE_BUILDING.items():
             spark.conf.set(key, value)
+        for schema, name, is_delta in folders_of_tables(place):
+            if is_delta:
+                lists.show(schema, name)
         register(spark, place)
-        results = Storing(spark, place, project, folder).run({model.name for model in project.models.values() if not model.is_view})
-    assert [result.failure for result in results if result.failure] == []
-    stored = {model.name: Path(place.table(model.schema, model.alias)) for model in project.models.values() if not model.is_view}
-    return stored | {path.name: path for path in folder.iterdir()}
+        for model in project.models.values():
+            if not model.is_view:
+                stored[model.name] = Path(place.table(model.schema, model.alias))
+                continue
+            stored[model.name] = folder / model.name
+            rows = storable(spark.sql(query(model, None)))
+            rows.write.parquet(str(folder / model.name))
+            spark.read.schema(rows.schema).parquet(str(folder / model.name)).createOrReplaceTempView(VIEW + model.name)
+        for model in project.models.values():
+            if model.is_view:
+                spark.catalog.dropTempView(VIEW + model.name)
+        lists.forget()
+    return stored
 
 
 def storable(rows: DataFrame) -> DataFrame:

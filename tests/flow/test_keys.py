@@ -1,19 +1,15 @@
-"""The key of every step is unique, on clusters of several kinds: of ZooKeeper, of KRaft, with captures and metrics, with old consumers."""
+"""The key of every step is unique, in the rows of all clusters and incidents of the lab."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from ingestion.warehouse import Warehouse
 from tests.keys import doubled, write_steps
-from tests.lab import INCIDENTS, Lab
-
-CLUSTERS = ("kraft-372-offsets", "zk-a-2.8.2")
-INCIDENT = "3_rebalance_storm"
+from tests.lab import Lab
 
 
 def test_the_keys_of_all_steps_are_unique(lab: Lab, tmp_path: Path) -> None:
-    some = Lab(lab.folder, str(tmp_path / "warehouse"))
-    for cluster in CLUSTERS:
-        some.load(cluster, lab.folder / cluster / "input")
-    some.load("incident", INCIDENTS / INCIDENT / "input", timezone="Asia/Shanghai")
-    assert doubled(write_steps(some.spark, some.warehouse, tmp_path / "steps")) == {}
+    steps = write_steps(lab.spark, Warehouse.at(lab.warehouse), tmp_path)
+    lab.knowing = None
+    assert doubled(steps) == {}
