@@ -39,7 +39,8 @@ def empty(spark: SparkSession, tmp_path: Path) -> Iterator[Project]:
             elif model.has_contract:
                 spark.sql(f"create table {model.table} ({model.columns_in_sql}) {place}")
             else:
-                spark.sql(f"create table {model.table} {place} as {asked(project, model)}")
+                rows = spark.sql(asked(project, model))
+                spark.catalog.createTable(model.table, f"{tmp_path}/{model.schema}/{model.alias}", "parquet", rows.schema)
             for statement in model.after:
                 spark.sql(statement)
         yield project
