@@ -26,7 +26,7 @@ SAID = "said.pickle"
 # Set as in builds. Tests run many queries over few rows, for which compiling generated code takes longer than running without it.
 WITHOUT_CODE = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
 # dbt would query each step, and so everything beneath it, again to test its key: four minutes of two cores. tests/flow/test_keys.py instead writes
-# each step of some clusters once, and checks the keys there.
+# each view once, and checks the keys there.
 STEPS = ("staging", "intermediate", "incidents/intermediate", "days")
 KEYS_OF_STEPS = " ".join(f"test_name:unique_key,path:models/{folder}" for folder in STEPS)
 
