@@ -15,12 +15,10 @@ import yaml
 
 from chronicle.build.compiled import VIEW, compiled, query
 from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
-from chronicle.build.file_lists import FileLists
 from chronicle.project import PROJECT
-from chronicle.spark.catalog import folders_of_tables, register
 from ingestion.warehouse import Warehouse
 from tests import duck
-from tests.lab import STEPS
+from tests.lab import STEPS, delta_tables, listed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,16 +57,12 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 
 def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str, Path]:
-    """Every step of a warehouse that was built, as a folder of Parquet or Delta.  Views are written below `folder`, each once and from the stored
-    rows of what it reads.  Nothing else is written; tables of the warehouse have to be registered again."""
-    project, stored, lists = compiled(), {}, FileLists(spark, place)
-    with settings_kept(spark):
+    """Every step of a warehouse that was built and is registered, as a folder of Parquet or Delta.  Views are written below `folder`, each once and from the stored
+    rows of what it reads.  Nothing else is written."""
+    project, stored = compiled(), {}
+    with settings_kept(spark), listed(spark, place, delta_tables(place)):
         for key, value in WHILE_BUILDING.items():
             spark.conf.set(key, value)
-        for schema, name, is_delta in folders_of_tables(place):
-            if is_delta:
-                lists.show(schema, name)
-        register(spark, place)
         for model in project.models.values():
             if not model.is_view:
                 stored[model.name] = Path(place.table(model.schema, model.alias))
@@ -80,7 +74,6 @@ def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str
         for model in project.models.values():
             if model.is_view:
                 spark.catalog.dropTempView(VIEW + model.name)
-        lists.forget()
     return stored
 
 

@@ -8,6 +8,8 @@ import pickle
 import shutil
 import sys
 import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from chronicle.build import build as building
     from ingestion import ingest as ingesting
+    from ingestion.warehouse import Warehouse
 
 ARCHIVES = Path(__file__).parent / "fixtures/lab"
 CLUSTERS = sorted(path.name.removesuffix(".tar.xz") for path in ARCHIVES.glob("*.tar.xz"))
@@ -100,6 +103,29 @@ def without_code(session: SparkSession) -> None:
 
     for key in WITHOUT_CODE:
         session.conf.set(key, WHILE_BUILDING[key])
+
+
+def delta_tables(place: Warehouse) -> list[tuple[str, str]]:
+    """(schema, name) of every Delta table of a warehouse."""
+    from chronicle.spark.catalog import folders
+
+    return [(schema, name) for schema, name, is_delta in folders(place) if is_delta]
+
+
+@contextmanager
+def listed(session: SparkSession, place: Warehouse, tables: Sequence[tuple[str, str]]) -> Iterator[None]:
+    """Delta tables are read as builds read them, by lists of their files: Spark needs a second for the log of each."""
+    from chronicle.build.file_lists import FileLists
+    from chronicle.spark.catalog import register
+
+    lists = FileLists(session, place)
+    try:
+        for schema, name in tables:
+            lists.show(schema, name)
+        yield
+    finally:
+        lists.forget()
+        register(session, place, only=tables)
 
 
 def _linked(file: str, to: str) -> None:

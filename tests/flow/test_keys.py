@@ -10,6 +10,4 @@ from tests.lab import Lab
 
 
 def test_the_keys_of_all_steps_are_unique(lab: Lab, tmp_path: Path) -> None:
-    steps = write_steps(lab.spark, Warehouse.at(lab.warehouse), tmp_path)
-    lab.knowing = None
-    assert doubled(steps) == {}
+    assert doubled(write_steps(lab.spark, Warehouse.at(lab.warehouse), tmp_path)) == {}

@@ -30,7 +30,8 @@ def empty(spark: SparkSession, tmp_path: Path) -> Iterator[Project]:
         for model in project.models.values():
             for statement in model.before:
                 spark.sql(statement)
-            place = f"using parquet location '{tmp_path}/{model.schema}/{model.alias}'"
+            folder = f"{tmp_path}/{model.schema}/{model.alias}"
+            place = f"using parquet location '{folder}'"
             if model.is_view:
                 spark.sql(f"create or replace temporary view {VIEW}{model.name} as {asked(project, model)}")
             elif model.kind == "seed":
@@ -40,7 +41,7 @@ def empty(spark: SparkSession, tmp_path: Path) -> Iterator[Project]:
                 spark.sql(f"create table {model.table} ({model.columns_in_sql}) {place}")
             else:
                 rows = spark.sql(asked(project, model))
-                spark.catalog.createTable(model.table, f"{tmp_path}/{model.schema}/{model.alias}", "parquet", rows.schema)
+                spark.catalog.createTable(model.table, folder, "parquet", rows.schema)
             for statement in model.after:
                 spark.sql(statement)
         yield project

@@ -18,10 +18,10 @@ from chronicle.build import build as building
 from chronicle.build import runner
 from chronicle.build.changes import is_current
 from chronicle.build.dbt_runs import ONE_TASK, BuildFailed
-from chronicle.build.file_lists import FileLists
-from chronicle.spark.catalog import folders, named_in, register
+from chronicle.spark.catalog import named_in, register
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer
+from tests.lab import delta_tables, listed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -104,16 +104,9 @@ class Project:
         self.outcome = building.build(self.spark, self.warehouse, project=self.folder, **options)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The answer to a query.  Delta tables that it names are read as builds read them: Spark needs a second for the log of each."""
         place = Warehouse.at(self.warehouse)
-        lists = FileLists(self.spark, place)
-        named = named_in(query, [(schema, name) for schema, name, is_delta in folders(place) if is_delta])
-        for schema, name in named:
-            lists.show(schema, name)
-        found = self.do(query)
-        lists.forget()
-        register(self.spark, place, only=named)
-        return found
+        with listed(self.spark, place, named_in(query, delta_tables(place))):
+            return self.do(query)
 
     def do(self, statement: str) -> list[tuple[Any, ...]]:
         register(self.spark, Warehouse.at(self.warehouse))
