@@ -36,7 +36,7 @@ object OneTask extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val most = conf.getConfString(Most, "0").toLong
-    if (most == 0 || conf.numShufflePartitions != 1) plan else part(plan, most).plan
+    if (most == 0 || conf.numShufflePartitions != 1) plan else RemoveRedundantSorts(part(plan, most).plan)
   }
 
   private def part(plan: SparkPlan, most: Long): Part = plan match {
