@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +57,18 @@ QUERIES = {
     "windows over counts of several tables": """
         select number, sum(number) over (order by number) as so_far, count(*) over () as rows from (
             select count(*) as number from few.orders union all select count(*) from few.kinds)""",
+    "windows of one order": """
+        select kind, id, place, max(place) over (partition by kind order by id, day) as most from (
+            select *, row_number() over (partition by kind, id order by day) as place from (
+                select kind, id, explode(array(3, 1, 2)) as day from few.orders))""",
+    "a window of a shorter key": """
+        select kind, id, before, max(day) over (partition by kind) as most from (
+            select kind, id, day, lag(day) over (partition by kind, id order by day) as before from (
+                select kind, id, explode(array(3, 1, 2)) as day from few.orders))""",
+    "windows over a join": """
+        select kind, id, max(other) over (partition by kind order by id) as most from (
+            select a.kind, a.id, row_number() over (partition by a.kind, a.id order by b.id) as other
+            from few.orders a join few.kinds b on a.id >= b.id and a.kind <= b.kind)""",
     "no rows": "select a.kind, count(*) from few.orders a join few.kinds b on a.id = b.id where a.id > 1000 group by a.kind",
 }
 
@@ -119,6 +133,25 @@ def test_an_aggregate_is_one_step(few: SparkSession, name: str, aggregates: int)
         assert planned() == 2 * aggregates
     finally:
         few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+
+
+def operators(spark: SparkSession, query: str, most: str) -> Counter[str]:
+    """How many sorts and exchanges there are in the plan of a query, if it may read so many bytes in one task."""
+    spark.conf.set(ONE_TASK, most)
+    try:
+        plan = str(session_of(spark).sql(query).queryExecution().executedPlan())
+        return Counter(re.findall(r"\b(Sort|Exchange)(?= [\[h(S])", plan))
+    finally:
+        spark.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+
+
+def test_rows_are_brought_together_once_and_sorted_once(few: SparkSession) -> None:
+    """Spark brings rows together by the key of each window, also where there is one partition, and sorts them again after that."""
+    for name in ("windows of one order", "a window of a shorter key"):
+        assert operators(few, QUERIES[name], "0") == {"Sort": 2, "Exchange": 2}
+        assert operators(few, QUERIES[name], WHILE_BUILDING[ONE_TASK]) == {"Sort": 1}
+        # Too much for one task.
+        assert operators(few, QUERIES[name], "100") == {"Sort": 1, "Exchange": 1}
 
 
 @pytest.mark.parametrize("most", ["smaller", "larger"])

@@ -2,6 +2,7 @@ package org.apache.spark.sql.chronicle
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Complete, Final, Partial}
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, ObjectHashAggregateExec, SortAggregateExec}
@@ -19,9 +20,10 @@ class OneTaskExtension extends (SparkSessionExtensions => Unit) {
 
 /** Runs plans that read few bytes in one task. Spark runs a job for each side of a join that it broadcasts and a stage for each exchange,
   * and starting one costs more than thousands of rows do. Where all exchanges have one partition, a plan without them gives the same rows.
-  * An aggregate whose two steps were separated by an exchange is then one step.
+  * An aggregate whose two steps were separated by an exchange is then one step, and a sort for which rows come in order is left out.
   *
-  * The setting `chronicle.one_task_bytes` says how many bytes of files a part of a plan may read for that; without it nothing changes.
+  * The setting `chronicle.one_task_bytes` says how many bytes of files a part of a plan may read for that; what reads more keeps the exchanges that
+  * bring its rows into one partition, but not those above them. Without the setting nothing changes.
   */
 object OneTask extends Rule[SparkPlan] {
   private val Most = "chronicle.one_task_bytes"
@@ -55,7 +57,9 @@ object OneTask extends Rule[SparkPlan] {
           case (exchange: BroadcastExchangeExec, side) => exchange.withNewChildren(Seq(side.plan))
           case (_, side) => side.plan
         }
-        Part(join.withNewChildren(children), bytes, isOne = false, sides.exists(_.isSorted))
+        val Seq(left, right) = sides
+        val read = if (join.buildSide == BuildRight) left else right
+        Part(join.withNewChildren(children), bytes, read.isOne, sides.exists(_.isSorted))
       }
     case _ =>
       val parts = plan.children.map(part(_, most))
@@ -64,7 +68,7 @@ object OneTask extends Rule[SparkPlan] {
       lazy val same = if (parts.isEmpty) plan else plan.withNewChildren(parts.map(_.plan))
       plan match {
         case exchange: ShuffleExchangeExec if exchange.outputPartitioning.numPartitions == 1 =>
-          Part(if (bytes <= most) parts.head.together else same, bytes, isOne = true, isSorted = false)
+          Part(if (bytes <= most || parts.head.isOne) parts.head.together else same, bytes, isOne = true, isSorted = false)
         case write: WriteFilesExec if bytes <= most && parts.head.mayMove =>
           Part(write.withNewChildren(Seq(parts.head.together)), bytes, isOne = true, isSorted = false)
         // It has one partition only while its sides are distributed alike, and the plan above relies on that.

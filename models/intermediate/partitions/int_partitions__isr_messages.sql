@@ -10,9 +10,21 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+followed as (
+    select
+        *,
+        lead(statement_kind) over (leader_lines) as next_kind,
+        lead(logged_at) over (leader_lines) as next_logged_at
+    from isr_changes
+    window leader_lines as (
+        partition by cluster_id, node_id, topic_name, partition_id
+        order by logged_at, source_path, byte_offset
+    )
+),
+
 -- From 2.4 on a leader logs that the set was stored, so its proposal is not a statement of its own; the first ones may all be
 -- refused. A node that logs none is taken to be of the release of the others.
-dated as (
+by_node as (
     select
         *,
         min(
@@ -23,21 +35,15 @@ dated as (
                     then logged_at
             end
         ) over (partition by cluster_id, node_id) as node_stored_since
-    from isr_changes
+    from followed
 ),
 
-followed as (
+dated as (
     select
         *,
-        lead(statement_kind) over (leader_lines) as next_kind,
-        lead(logged_at) over (leader_lines) as next_logged_at,
         coalesce(node_stored_since, min(node_stored_since) over (partition by cluster_id))
             as stored_since
-    from dated
-    window leader_lines as (
-        partition by cluster_id, node_id, topic_name, partition_id
-        order by logged_at, source_path, byte_offset
-    )
+    from by_node
 ),
 
 failures as (
@@ -72,15 +78,15 @@ failed as (
 
 -- Up to 2.6 a leader that was refused says so in its next line, within its request to ZooKeeper.
 stood as (
-    select followed.*
-    from followed
+    select dated.*
+    from dated
     left anti join failed
         on
-            followed.cluster_id = failed.cluster_id
-            and followed.node_id = failed.node_id
-            and followed.logged_at = failed.line.logged_at
-            and followed.source_path = failed.line.source_path
-            and followed.byte_offset = failed.line.byte_offset
+            dated.cluster_id = failed.cluster_id
+            and dated.node_id = failed.node_id
+            and dated.logged_at = failed.line.logged_at
+            and dated.source_path = failed.line.source_path
+            and dated.byte_offset = failed.line.byte_offset
     where
         isr is not null
         and (
