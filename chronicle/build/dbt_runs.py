@@ -54,8 +54,6 @@ WHILE_BUILDING = {
     "spark.sql.parquet.pushdown.inFilterThreshold": "10000",
     # Its first step drops rows before a shuffle to other partitions. There is only one.
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
-    # Of two windows it puts the one with the shorter key first, although rows that are sorted for the other one need not be sorted again.
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.TransposeWindow",
     **settings.WHILE_BUILDING,
 }
 

@@ -10,21 +10,9 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
-followed as (
-    select
-        *,
-        lead(statement_kind) over (leader_lines) as next_kind,
-        lead(logged_at) over (leader_lines) as next_logged_at
-    from isr_changes
-    window leader_lines as (
-        partition by cluster_id, node_id, topic_name, partition_id
-        order by logged_at, source_path, byte_offset
-    )
-),
-
 -- From 2.4 on a leader logs that the set was stored, so its proposal is not a statement of its own; the first ones may all be
 -- refused. A node that logs none is taken to be of the release of the others.
-by_node as (
+dated as (
     select
         *,
         min(
@@ -35,15 +23,21 @@ by_node as (
                     then logged_at
             end
         ) over (partition by cluster_id, node_id) as node_stored_since
-    from followed
+    from isr_changes
 ),
 
-dated as (
+followed as (
     select
         *,
+        lead(statement_kind) over (leader_lines) as next_kind,
+        lead(logged_at) over (leader_lines) as next_logged_at,
         coalesce(node_stored_since, min(node_stored_since) over (partition by cluster_id))
             as stored_since
-    from by_node
+    from dated
+    window leader_lines as (
+        partition by cluster_id, node_id, topic_name, partition_id
+        order by logged_at, source_path, byte_offset
+    )
 ),
 
 failures as (
@@ -78,15 +72,15 @@ failed as (
 
 -- Up to 2.6 a leader that was refused says so in its next line, within its request to ZooKeeper.
 stood as (
-    select dated.*
-    from dated
+    select followed.*
+    from followed
     left anti join failed
         on
-            dated.cluster_id = failed.cluster_id
-            and dated.node_id = failed.node_id
-            and dated.logged_at = failed.line.logged_at
-            and dated.source_path = failed.line.source_path
-            and dated.byte_offset = failed.line.byte_offset
+            followed.cluster_id = failed.cluster_id
+            and followed.node_id = failed.node_id
+            and followed.logged_at = failed.line.logged_at
+            and followed.source_path = failed.line.source_path
+            and followed.byte_offset = failed.line.byte_offset
     where
         isr is not null
         and (

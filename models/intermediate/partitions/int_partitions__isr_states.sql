@@ -43,30 +43,18 @@ candidates as (
     group by all
 ),
 
--- If lines differ on a state, the leader's own counts, then for a version the latest controller's,
--- then the first.
-compared as (
-    select
-        *,
-        struct(-is_from_leader, -version_controller_epoch, reported_at, isr_members) as place,
-        min(struct(-is_from_leader, -version_controller_epoch, reported_at, isr_members)) over (
-            partition by
-                cluster_id,
-                cluster_incarnation,
-                topic_name,
-                partition_id,
-                topic_incarnation,
-                state_name
-        ) as first_place
-    from candidates
-),
-
 -- One row per state of a partition of which a record lists the in-sync replicas: per version where
 -- records print it, else per leader epoch and per line of a leader.
+-- If lines differ on a state, the leader's own counts, then for a version the latest controller's,
+-- then the first.
 states as (
-    select * except (place, first_place)
-    from compared
-    where place = first_place
+    {{
+        latest_per(
+            'candidates',
+            ['cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'state_name'],
+            ['is_from_leader desc', 'version_controller_epoch desc', 'reported_at', 'isr_members']
+        )
+    }}
 ),
 
 -- A state is never later than those with a higher version, whenever it was first logged; it is of no later epoch than they.
