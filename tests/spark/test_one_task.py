@@ -61,10 +61,13 @@ QUERIES = {
         select kind, id, place, max(place) over (partition by kind order by id, day) as most from (
             select *, row_number() over (partition by kind, id order by day) as place from (
                 select kind, id, explode(array(3, 1, 2)) as day from few.orders))""",
-    "windows over a join": """
-        select kind, id, max(other) over (partition by kind order by id) as most from (
-            select a.kind, a.id, row_number() over (partition by a.kind, a.id order by b.id) as other
-            from few.orders a join few.kinds b on a.id >= b.id and a.kind <= b.kind)""",
+    "a window over a join with a window": """
+        select id, place, other, max(place) over (partition by other order by id, day) as most from (
+            select a.id, a.day, a.place, b.id as other
+            from (
+                select kind, id, day, row_number() over (partition by kind order by id, day) as place from (
+                    select kind, id, explode(array(3, 1, 2)) as day from few.orders)) a
+            join few.kinds b on a.kind = b.kind)""",
     "no rows": "select a.kind, count(*) from few.orders a join few.kinds b on a.id = b.id where a.id > 1000 group by a.kind",
 }
 

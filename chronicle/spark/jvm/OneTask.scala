@@ -58,8 +58,8 @@ object OneTask extends Rule[SparkPlan] {
           case (_, side) => side.plan
         }
         val Seq(left, right) = sides
-        val read = if (join.buildSide == BuildRight) left else right
-        Part(join.withNewChildren(children), bytes, read.isOne, sides.exists(_.isSorted))
+        val streamed = if (join.buildSide == BuildRight) left else right
+        Part(join.withNewChildren(children), bytes, streamed.isOne, sides.exists(_.isSorted))
       }
     case _ =>
       val parts = plan.children.map(part(_, most))
