@@ -111,6 +111,15 @@ def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Pa
         assert now == 1 < before
 
 
+def planned(spark: SparkSession, query: str, most: str = WHILE_BUILDING[ONE_TASK]) -> str:
+    """The plan of a query, if it may read so many bytes in one task."""
+    spark.conf.set(ONE_TASK, most)
+    try:
+        return str(session_of(spark).sql(query).queryExecution().executedPlan())
+    finally:
+        spark.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+
+
 @pytest.mark.parametrize(
     ("name", "aggregates"),
     [
@@ -122,35 +131,20 @@ def test_one_task_gives_the_same_rows(few: SparkSession, name: str, tmp_path: Pa
 )
 def test_an_aggregate_is_one_step(few: SparkSession, name: str, aggregates: int) -> None:
     """Spark plans two, with an exchange between them."""
-
-    def planned() -> int:
-        return str(session_of(few).sql(QUERIES[name]).queryExecution().executedPlan()).count("Aggregate(")
-
-    assert planned() == aggregates
-    few.conf.set(ONE_TASK, "0")
-    try:
-        assert planned() == 2 * aggregates
-    finally:
-        few.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
-
-
-def operators(spark: SparkSession, query: str, most: str) -> Counter[str]:
-    """How many sorts and exchanges there are in the plan of a query, if it may read so many bytes in one task."""
-    spark.conf.set(ONE_TASK, most)
-    try:
-        plan = str(session_of(spark).sql(query).queryExecution().executedPlan())
-        return Counter(re.findall(r"\b(Sort|Exchange)(?= [\[h(S])", plan))
-    finally:
-        spark.conf.set(ONE_TASK, WHILE_BUILDING[ONE_TASK])
+    assert planned(few, QUERIES[name]).count("Aggregate(") == aggregates
+    assert planned(few, QUERIES[name], "0").count("Aggregate(") == 2 * aggregates
 
 
 def test_rows_are_brought_together_once_and_sorted_once(few: SparkSession) -> None:
     """Spark brings rows together by the key of each window, also where there is one partition, and sorts them again after that."""
-    query = QUERIES["windows of one order"]
-    assert operators(few, query, "0") == {"Sort": 2, "Exchange": 2}
-    assert operators(few, query, WHILE_BUILDING[ONE_TASK]) == {"Sort": 1}
+
+    def operators(most: str) -> Counter[str]:
+        return Counter(re.findall(r" (Sort|Exchange) ", planned(few, QUERIES["windows of one order"], most)))
+
+    assert operators("0") == {"Sort": 2, "Exchange": 2}
+    assert operators(WHILE_BUILDING[ONE_TASK]) == {"Sort": 1}
     # Too much for one task.
-    assert operators(few, query, "100") == {"Sort": 1, "Exchange": 1}
+    assert operators("100") == {"Sort": 1, "Exchange": 1}
 
 
 @pytest.mark.parametrize("most", ["smaller", "larger"])
