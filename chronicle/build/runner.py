@@ -44,7 +44,7 @@ from chronicle.build.steps import group_chosen_from, kept_step, largest, values_
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.internals.call_site import name_call_site
-from chronicle.spark.internals.executions import Jobs, Planning, jobs_of
+from chronicle.spark.internals.executions import Jobs, jobs_of
 from chronicle.spark.internals.java_objects import has_java
 from chronicle.spark.internals.kept_plans import KeptPlans, Planned
 from ingestion.warehouse import Warehouse, rows_of
@@ -122,9 +122,7 @@ class Runner:
         self.spark, self.place, self.project = spark, place, project
         self.clusters, self.unchanged, self.is_anew, self.progress = clusters, unchanged, is_anew, progress
         self.is_profiled = is_profiled
-        # Where models are profiled: the times of Spark's planning.
-        self._planning: Planning | None = None
-        # What it took to plan each model's statement before it ran.
+        # What it took to plan each model's statement.
         self._planned: dict[str, Planned] = {}
         self._numbers, self._stored = count(1), 0
         # Models whose tables stay as they were; and those of them, and views, that are registered: they are when something first reads them.
@@ -160,8 +158,6 @@ class Runner:
         results: dict[str, Result] = {}
         running: dict[Future[Result], str] = {}
         try:
-            if self.is_profiled:
-                self._planning = Planning(self.spark)
             self._show_tables()
             with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
                 try:
@@ -193,8 +189,6 @@ class Runner:
 
     def _forget(self) -> None:
         """Remove from the session what is of no use after the build."""
-        if self._planning:
-            self._planning.stop()
         for name in self.project.sources():
             self.spark.conf.unset(f"{KNOWN}bronze.{name}")
         for model in self.project.models.values():
@@ -240,9 +234,9 @@ class Runner:
                         rows_read = rows_read * len(part.clusters) // len(self.unchanged.clusters)
                 with self._code.where_worth_it(rows_read):
                     days = self._make_in_turn(model, part)
-                if self._planning and group:
-                    planned, planning = self._planned.get(model.name, Planned(0)), self._planning.seconds(str(self._written(model)))
-                    took = Took(planned.analysis, planned.optimising + planning, jobs_of(self.spark, group))
+                if group:
+                    planned = self._planned.get(model.name, Planned(0))
+                    took = Took(planned.analysis, planned.planning, jobs_of(self.spark, group))
         except ViewFailed as failed:
             return Result(failed.model, failure=str(failed))
         except Exception as error:

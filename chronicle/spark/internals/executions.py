@@ -1,8 +1,7 @@
 """What Spark records of the statements it executes: how many, their plans, the rows that they read, the time of their jobs.
 
 Relies on: the stores of Spark's web interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
-the names in what they return, the heading of the analysed plan; phases of `QueryExecution.tracker`, and that a statement that creates a table of
-Parquet files writes them in an execution that listeners are told of (`jvm/Phases.scala`).  Read in: Spark 4.2.0.
+the names in what they return, the heading of the analysed plan; phases of `QueryExecution.tracker`.  Read in: Spark 4.2.0.
 Breaks: `chronicle build --profile`; `make bench` reports no rows read and no plan nodes.
 Brings: these numbers.
 """
@@ -88,23 +87,6 @@ def analysis_of(frame: DataFrame) -> float:
     phases = frame._jdf.queryExecution().tracker().phases()
     found = [phases.get(name) for name in ("parsing", "analysis")]
     return float(sum(phase.get().durationMs() for phase in found if phase.isDefined())) / 1000
-
-
-class Planning:
-    """Records how long Spark optimises and plans what it writes, until `stop`.  Needs our own classes."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
-        self._phases = java_of(spark).org.apache.spark.sql.chronicle.Phases()
-        session_of(spark).listenerManager().register(self._phases)
-
-    def seconds(self, folder: str) -> float:
-        """Seconds for what was written into a folder."""
-        self._spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-        return float(self._phases.planning(folder)) / 1000
-
-    def stop(self) -> None:
-        session_of(self._spark).listenerManager().unregister(self._phases)
 
 
 def nodes_of(description: str) -> int:

@@ -1,8 +1,8 @@
 """Creates views and tables of a build from plans that an earlier build of this process has made: analysed ones of views, optimised ones of tables.
 
-Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that makes a table of a query,
-the catalog's cache of tables, `setAnalyzed`, strategies that a session adds; and that the optimiser puts nothing into a plan that it finds in
-Parquet files or their lists.  Read in: Spark 4.2.0.
+Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that writes a query as Parquet
+files, the catalog and its cache of tables, `setAnalyzed`, strategies that a session adds; and that the optimiser puts nothing into a plan that it
+finds in Parquet files or their lists.  Read in: Spark 4.2.0.
 Breaks: builds in a process that stays become slower, or fail where a class is gone; rows are those of an earlier build where the optimiser learns
 to look into files.  Without our own classes all is done in SQL.
 Brings: half of what a small build takes in such a process, and a tenth of a first one, whose queries Spark analysed twice; dropping a table takes
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """What it took to plan a statement before it ran: seconds to parse and analyse it, and to optimise it."""
+    """Seconds to parse and analyse a statement, and to optimise and plan it."""
 
     analysis: float
-    optimising: float = 0.0
+    planning: float = 0.0
 
 
 class KeptPlans:
@@ -67,7 +67,7 @@ class KeptPlans:
             return Planned(*(milliseconds / 1000 for milliseconds in took))
         assert clusters is None
         made = self._spark.sql(f"{definition} as {rows}")
-        # Here the statement that writes the table optimises its query. A server of Spark Connect does not say what its statements took.
+        # The statement that writes the table plans its query by itself. A server of Spark Connect does not say what its statements took.
         return Planned(analysis_of(made) if has_java(self._spark) else 0)
 
     def forget(self, schema: str, name: str) -> None:

@@ -1,23 +1,28 @@
 package org.apache.spark.sql.catalyst.chronicle
 
 import java.io.File
+import java.net.URI
 import java.util.{LinkedHashMap, List => JavaList, Map => JavaMap}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.catalyst.QueryPlanningTracker.{ANALYSIS, OPTIMIZATION, PARSING}
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SaveMode.Overwrite
+import org.apache.spark.sql.catalyst.QueryPlanningTracker.{ANALYSIS, OPTIMIZATION, PARSING, PLANNING}
 import org.apache.spark.sql.catalyst.{QualifiedTableName, QueryPlanningTracker, TableIdentifier}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
-import org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, TemporaryViewRelation}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, InSet}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{CreateTableAsSelect, Filter, LeafNode, LocalRelation, LogicalPlan, OneRowRelation, Project, Statistics, UnaryCommand}
 import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.chronicle.{FileList, KnownFiles}
-import org.apache.spark.sql.classic.{Dataset, SparkSession}
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation, PartitioningAwareFileIndex}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, InsertIntoHadoopFsRelationCommand, LogicalRelation, PartitioningAwareFileIndex}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -31,7 +36,7 @@ import org.apache.spark.unsafe.types.UTF8String
 object KeptPlans {
   private val Cluster = "cluster_id"
   private val views = new Plans[TemporaryViewRelation]
-  private val tables = new Plans[CreateDataSourceTableAsSelectCommand]
+  private val tables = new Plans[CatalogTable]
 
   /** Creates a temporary view, which keeps its analysed plan (`spark.sql.legacy.storeAnalyzedPlanForView`). */
   def view(session: SparkSession, key: String, name: String, rows: String): Unit = {
@@ -49,36 +54,45 @@ object KeptPlans {
     session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
 
   /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place; `clusters`: of tables with a
-    * column `cluster_id` only their rows are read; null for all rows. Gives the milliseconds of parsing and analysis, and those of the optimiser; both
-    * are 0 where the plan was kept.
+    * column `cluster_id` only their rows are read; null for all rows. Gives the milliseconds of parsing and analysis, and those of the optimiser and
+    * planning; of a plan that was kept only the last remains.
     */
   def table(session: SparkSession, key: String, definition: String, place: String, rows: String, clusters: JavaList[String]): Array[Long] = {
     PlanOptimised.addTo(session)
     val tracker = new QueryPlanningTracker
-    val command = Option(key).flatMap(tables.renewed(session, _)) match {
-      case Some((like, plan)) =>
-        val storage = like.table.storage.copy(locationUri = Some(new File(place).toURI))
-        like.copy(table = like.table.copy(storage = storage), query = around(like.query, of(clusters, plan)))
-      case None =>
-        tracker.measurePhase(PARSING)(session.sessionState.sqlParser.parsePlan(s"$definition as $rows")) match {
-          case create: CreateTableAsSelect =>
-            // Spark would analyse the query as a part of this statement, and once more when it runs.
-            val Asked(query) = new QueryExecution(session, Asked(create.query), tracker, CommandExecutionMode.SKIP).analyzed
-            val plan = new QueryExecution(session, query, tracker).optimizedPlan
-            val made = session.sessionState.executePlan(create.copy(query = Optimised(of(clusters, plan))), CommandExecutionMode.SKIP).analyzed
-            made match {
-              case command: CreateDataSourceTableAsSelectCommand =>
-                val like = command.copy(query = around(command.query, LocalRelation(plan.output)))
-                if (key != null) tables.keep(key, like, query, plan)
-              case _ =>
-            }
-            made
-          case other => other
-        }
+    val (table, plan) = Option(key).flatMap(tables.renewed(session, _)).getOrElse {
+      val create = tracker.measurePhase(PARSING)(session.sessionState.sqlParser.parsePlan(s"$definition as $rows")).asInstanceOf[CreateTableAsSelect]
+      // Spark would analyse the query as a part of this statement, and once more when it runs.
+      val Asked(query) = new QueryExecution(session, Asked(create.query), tracker, CommandExecutionMode.SKIP).analyzed
+      val plan = new QueryExecution(session, query, tracker).optimizedPlan
+      val made = session.sessionState.executePlan(create.copy(query = Optimised(plan)), CommandExecutionMode.SKIP).analyzed
+      val table = made.asInstanceOf[CreateDataSourceTableAsSelectCommand].table
+      if (key != null) tables.keep(key, table, query, plan)
+      (table, plan)
     }
-    Dataset.ofRows(session, command)
-    Array(Seq(PARSING, ANALYSIS), Seq(OPTIMIZATION)).map(_.flatMap(tracker.phases.get).map(_.durationMs).sum)
+    val planning = write(session, table, new File(place).toURI, Optimised(of(clusters, plan)))
+    Array(taken(tracker, PARSING, ANALYSIS), taken(tracker, OPTIMIZATION) + planning)
   }
+
+  /** Writes a table of Parquet files and enters it in the catalog, in one execution; `create table … as` takes two, and lists the files. Gives the
+    * milliseconds of planning.
+    */
+  private def write(session: SparkSession, table: CatalogTable, place: URI, query: Optimised): Long = {
+    val (parts, others) = query.output.partition(column => table.partitionColumnNames.contains(column.name))
+    val (options, names) = (table.storage.properties, query.output.map(_.name))
+    val files = new ParquetFileFormat
+    val insert = InsertIntoHadoopFsRelationCommand(new Path(place), Map.empty, false, parts, None, files, options, query, Overwrite, None, None, names)
+    val (execution, _) = QueryExecution.runCommand(session, insert, "table")
+    val entry = table.copy(
+      storage = table.storage.copy(locationUri = Some(place)),
+      schema = DataTypeUtils.fromAttributes(others ++ parts).asNullable,
+      // Its files say which partitions it has.
+      tracksPartitionsInCatalog = false)
+    session.sessionState.catalog.createTable(entry, ignoreIfExists = false, validateLocation = false)
+    taken(execution.tracker, OPTIMIZATION, PLANNING)
+  }
+
+  private def taken(tracker: QueryPlanningTracker, phases: String*): Long = phases.flatMap(tracker.phases.get).map(_.durationMs).sum
 
   /** An optimised plan that reads the rows of some clusters. A kept plan is of all, so that it serves any. */
   private def of(clusters: JavaList[String], plan: LogicalPlan): LogicalPlan =
@@ -93,9 +107,6 @@ object KeptPlans {
           if (rows.output == leaf.output) rows else Project(leaf.output, rows)
       }
     }
-
-  /** The query of a command with another optimised plan in it. */
-  private def around(query: LogicalPlan, plan: LogicalPlan): LogicalPlan = query.transform { case Optimised(_) => Optimised(plan) }
 
   /** Drops a table from the catalog; its files stay. */
   def forget(session: SparkSession, schema: String, name: String): Unit = {

@@ -1,7 +1,10 @@
 package org.apache.spark.util
 
 import java.io.{ObjectInputStream, ObjectOutputStream}
+import java.lang.ref.WeakReference
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
 
@@ -11,7 +14,7 @@ import org.apache.spark.broadcast.Broadcast
 
 /** Replaces Spark's class of this name, which comes later on the class path: sends Hadoop's settings to tasks. Hadoop also writes where each of the
   * four hundred was set, compressed one by one, for every table that is read. Tasks on other machines have Spark's class, and are sent the form
-  * that it reads.
+  * that it reads. Tasks of this process find what is broadcast to them where it is.
   */
 class SerializableConfiguration(@transient var value: Configuration) extends Serializable {
   import SerializableConfiguration.{isHere, read, write}
@@ -29,7 +32,7 @@ class SerializableConfiguration(@transient var value: Configuration) extends Ser
 
 private[spark] object SerializableConfiguration {
   def broadcast(context: SparkContext, settings: Configuration): Broadcast[SerializableConfiguration] =
-    context.broadcast(new SerializableConfiguration(settings))
+    if (isHere) Here(new SerializableConfiguration(settings)) else context.broadcast(new SerializableConfiguration(settings))
 
   def broadcast(context: SparkContext): Broadcast[SerializableConfiguration] = broadcast(context, context.hadoopConfiguration)
 
@@ -53,5 +56,29 @@ private[spark] object SerializableConfiguration {
       new String(bytes, UTF_8)
     }
     for (_ <- 1 to in.readInt()) settings.set(text(), text())
+  }
+}
+
+/** A value for tasks of the process that it is in: they are sent its number. Whoever waits for a task holds the value. */
+private class Here(number: Long, settings: SerializableConfiguration) extends Broadcast[SerializableConfiguration](number) {
+  override protected def getValue(): SerializableConfiguration = settings
+  override protected def doUnpersist(blocking: Boolean): Unit = ()
+  override protected def doDestroy(blocking: Boolean): Unit = ()
+  private def writeReplace(): AnyRef = new Here.Sent(number)
+}
+
+private object Here {
+  private val last = new AtomicLong
+  private val held = new ConcurrentHashMap[Long, WeakReference[Here]]
+
+  def apply(settings: SerializableConfiguration): Here = {
+    val made = new Here(last.incrementAndGet(), settings)
+    held.values.removeIf(_.refersTo(null))
+    held.put(made.id, new WeakReference(made))
+    made
+  }
+
+  private class Sent(number: Long) extends Serializable {
+    private def readResolve(): AnyRef = held.get(number).get
   }
 }
