@@ -86,6 +86,7 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownFilesExtension",
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
+    "org.apache.spark.sql.chronicle.FilteredScanExtension",
 )
 # Starts `gateway.MAIN`.
 OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
