@@ -254,6 +254,9 @@ def test_settings_are_made_once_for_each_task(spark: SparkSession) -> None:
         assert not settings_of_sql.get().equals(settings_of_sql.get()), "Spark makes them once by itself: jvm/TaskSettings.scala can go"
         own.onTaskStart()
         assert settings_of_sql.get().equals(settings_of_sql.get()), said
+        # Looked up twice: read, and kept.
+        assert [settings_of_sql.get().caseSensitiveAnalysis() for _ in range(2)] == [False, False]
+        assert [settings_of_sql.get().maxToStringFields() for _ in range(2)] == [25, 25]
         own.onTaskSucceeded()
         assert not settings_of_sql.get().equals(settings_of_sql.get()), said
     finally:
