@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
-from chronicle.spark.internals.executions import ALL_PLANS, EXPLAIN_MODE, noted
+from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import Server, command_options, start, stop
 from ingestion.ingest import ingest
@@ -35,8 +35,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 LAYOUT = "{cluster}/input/{node}/**"
 # The time at the beginning of a line.
 TIME = re.compile(rb"(?<=^\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.MULTILINE)
-# Measured: a build with all plans noted takes as long as one without.
-NOTES = {EXPLAIN_MODE: ALL_PLANS, "spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions": "100000"}
+NOTES = {"spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions": "100000"}
 
 
 @dataclass
@@ -144,7 +143,7 @@ class Stand:
         return place
 
     def session(self, warehouse: Path, paths: Sequence[str] = (), java: tuple[str, ...] | None = None) -> SparkSession:
-        """The session of a command that reads some paths, except that Spark keeps more than its last thousand executions, with all of their plans.
+        """The session of a command that reads some paths, except that Spark keeps more than its last thousand executions.
         `java`: Java's options, if not those of that command; the first call in a process decides."""
         return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), paths)))
 
@@ -160,10 +159,8 @@ class Stand:
     def build(self, warehouse: Path, row: Row) -> Row:
         """Build what is new in a warehouse, and fill in what it took."""
         spark = self.session(warehouse)
-        before = noted(spark)
-        with taken(row):
+        with noting(spark) as what, taken(row):
             outcome = building.build(spark, str(warehouse))
-        what = noted(spark).since(before)
         row.executions, row.rows_read, row.plan_nodes = what.executions, what.rows_read, what.plan_nodes
         row.says = f"{len(outcome.models)} models made"
         return row
