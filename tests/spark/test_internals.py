@@ -238,6 +238,18 @@ def test_our_classes_come_before_those_that_they_hide(spark: SparkSession, name:
     assert gone == [], f"Spark's {name} has other methods; ours has to be like it (jvm/{name}.scala)"
 
 
+def test_tasks_of_this_process_find_settings_where_they_are(spark: SparkSession) -> None:
+    java = java_of(spark)
+    known = spark.sparkContext._jsc.hadoopConfiguration()
+    sent = java.org.apache.spark.util.SerializableConfiguration.broadcast(spark.sparkContext._jsc.sc(), known)
+    serializer = java.org.apache.spark.SparkEnv.get().closureSerializer().newInstance()
+    of_all = getattr(getattr(java.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
+    content = serializer.serialize(sent, of_all)
+    assert content.limit() < 1000, "settings are sent to each task: builds become slower (jvm/SerializableConfiguration.scala)"
+    found = serializer.deserialize(content, of_all)
+    assert found.equals(sent) and found.value().value().equals(known)
+
+
 # jvm/TaskSettings.scala
 
 

@@ -16,7 +16,7 @@ class FilteredScanExtension extends (SparkSessionExtensions => Unit) {
 }
 
 /** Looks at the condition of a filter before it copies a row. Without generated code Spark copies each row that it reads from a file, with all of its
-  * columns; of the events that a model reads it needs one in ten.
+  * columns, also those that the filter then leaves out.
   */
 object FilteredScan extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan =

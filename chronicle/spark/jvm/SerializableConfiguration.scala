@@ -1,7 +1,7 @@
 package org.apache.spark.util
 
 import java.io.{ObjectInputStream, ObjectOutputStream}
-import java.lang.ref.WeakReference
+import java.lang.ref.{ReferenceQueue, WeakReference}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
@@ -69,14 +69,17 @@ private class Here(number: Long, settings: SerializableConfiguration) extends Br
 
 private object Here {
   private val last = new AtomicLong
-  private val held = new ConcurrentHashMap[Long, WeakReference[Here]]
+  private val held = new ConcurrentHashMap[Long, Held]
+  private val gone = new ReferenceQueue[Here]
 
   def apply(settings: SerializableConfiguration): Here = {
+    Iterator.continually(gone.poll()).takeWhile(_ != null).foreach { case one: Held => held.remove(one.number) }
     val made = new Here(last.incrementAndGet(), settings)
-    held.values.removeIf(_.refersTo(null))
-    held.put(made.id, new WeakReference(made))
+    held.put(made.id, new Held(made.id, made))
     made
   }
+
+  private class Held(val number: Long, value: Here) extends WeakReference[Here](value, gone)
 
   private class Sent(number: Long) extends Serializable {
     private def readResolve(): AnyRef = held.get(number).get
