@@ -173,8 +173,8 @@ Machine: {machine()}.
 
 *s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they held at once meanwhile, looked at each
 second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
-the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to
-2026-11-28 each line of a view's SQL counted as a node, too: figures from then on are smaller.
+the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to commit 277a497 each line of a
+view's SQL counted as a node, too.
 {tables}"""
 
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from chronicle.build.compiled import VIEW, compiled, query
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests import duck
-from tests.lab import STEPS, delta_tables, listed
+from tests.lab import STEPS, delta_tables, listed, set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,9 +59,7 @@ def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str
     """Every step of a warehouse that was built and is registered, as a folder of Parquet or Delta.  Views are written below `folder`, each once and from the stored
     rows of what it reads.  Nothing else is written."""
     project, stored = compiled(), {}
-    with settings_kept(spark), listed(spark, place, delta_tables(place)):
-        for key, value in WHILE_BUILDING.items():
-            spark.conf.set(key, value)
+    with set_to_build(spark), listed(spark, place, delta_tables(place)):
         for model in project.models.values():
             if not model.is_view:
                 stored[model.name] = Path(place.table(model.schema, model.alias))

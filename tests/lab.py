@@ -105,6 +105,17 @@ def without_code(session: SparkSession) -> None:
         session.conf.set(key, WHILE_BUILDING[key])
 
 
+@contextmanager
+def set_to_build(session: SparkSession) -> Iterator[None]:
+    """Give a session the settings of a build, and those that it had at the end."""
+    from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+
+    with settings_kept(session):
+        for key, value in WHILE_BUILDING.items():
+            session.conf.set(key, value)
+        yield
+
+
 def delta_tables(place: Warehouse) -> list[tuple[str, str]]:
     """(schema, name) of every Delta table of a warehouse."""
     from chronicle.spark.catalog import folders

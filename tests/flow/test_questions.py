@@ -23,7 +23,7 @@ from chronicle.build import build
 from chronicle.cli import main
 from ingestion.warehouse import Warehouse
 from tests.flow.truth import rows, truth
-from tests.lab import CLUSTERS, Lab
+from tests.lab import CLUSTERS, Lab, set_to_build
 
 ANSWERS = yaml.safe_load(Path(__file__).with_name("answers.yml").read_text())
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
@@ -224,9 +224,7 @@ def test_both_engines_answer_alike(lab: Lab) -> None:
     """Every question with its required parameters, two of them with all parameters."""
     asked_of = {name: sql_of(one, one.takes if name in ALL_PARAMETERS else one.needs) for name, one in questions().items()}
     different, answered = {}, set()
-    with build.settings_kept(lab.spark):
-        for key, value in build.WHILE_BUILDING.items():
-            lab.spark.conf.set(key, value)
+    with set_to_build(lab.spark):
         spark = lab.spark
         with ThreadPoolExecutor(2) as pool:
             answers = pool.map(lambda sql: spark.sql(sql).toArrow().to_pylist(), asked_of.values())

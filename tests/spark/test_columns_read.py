@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chronicle.build.compiled import VIEW, Model, Project, compiled, query, seed_rows
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from ingestion.bronze import write
 from ingestion.ingest import TABLES
+from tests.lab import set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def empty(spark: SparkSession, tmp_path: Path) -> Iterator[Project]:
     """The project with all of its tables, empty, and its views."""
     project = compiled()
-    with settings_kept(spark):
-        for key, value in WHILE_BUILDING.items():
-            spark.conf.set(key, value)
+    with set_to_build(spark):
         for name, (columns, comment) in TABLES.items():
             write.create(str(tmp_path / "bronze" / name), columns, comment)
             spark.sql(f"create table if not exists bronze.{name} using delta location '{tmp_path}/bronze/{name}'")

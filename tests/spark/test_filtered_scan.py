@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
+from chronicle.build.dbt_runs import WHILE_BUILDING
 from chronicle.spark.internals.java_objects import session_of
+from tests.lab import set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,9 +43,7 @@ def lines(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
     spark.sql(f"create schema if not exists filtered location '{warehouse}/filtered'")
     spark.sql(f"create table filtered.lines using parquet as {ROWS}")
     spark.sql(f"create table filtered.days using parquet partitioned by (day) as {ROWS}")
-    with settings_kept(spark):
-        for key, value in WHILE_BUILDING.items():
-            spark.conf.set(key, value)
+    with set_to_build(spark):
         yield spark
     spark.sql("drop schema filtered cascade")
 

@@ -19,6 +19,7 @@ from chronicle.spark.internals import call_site, error_lines, executions, gatewa
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
+from tests.lab import set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -149,12 +150,8 @@ def test_errors_are_printed_once(spark: SparkSession, capfd: pytest.CaptureFixtu
 @pytest.fixture
 def building(spark: SparkSession) -> Any:
     """The session with the settings of a build."""
-    before = {key: spark.conf.get(key, None) for key in WHILE_BUILDING}
-    for key, value in WHILE_BUILDING.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, value in before.items():
-        spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+    with set_to_build(spark):
+        yield spark
 
 
 def test_views_of_the_session_keep_their_plan(building: SparkSession) -> None:

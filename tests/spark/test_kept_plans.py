@@ -12,11 +12,11 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql.types import StructType
 
-from chronicle.build.dbt_runs import WHILE_BUILDING, settings_kept
 from chronicle.build.file_lists import FileLists
 from chronicle.spark import own_classes
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse
+from tests.lab import set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -36,9 +36,7 @@ LINES = """
 
 @pytest.fixture
 def plans(spark: SparkSession) -> Iterator[KeptPlans]:
-    with settings_kept(spark):
-        for key, value in WHILE_BUILDING.items():
-            spark.conf.set(key, value)
+    with set_to_build(spark):
         plans = KeptPlans(spark)
         yield plans
         for name in ("kept_words", "kept_made"):

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from chronicle.build.dbt_runs import ONE_TASK, WHILE_BUILDING, settings_kept
+from chronicle.build.dbt_runs import ONE_TASK, WHILE_BUILDING
 from chronicle.build.generated_code import CODE, MANY_ROWS, GeneratedCode
 from chronicle.spark.internals.java_objects import session_of
 from ingestion.warehouse import rows_of
+from tests.lab import set_to_build
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,9 +79,7 @@ def few(spark: SparkSession, warehouse: str) -> Iterator[SparkSession]:
     # Several files each, so that there are partitions to merge.
     spark.range(0, 60, 1, 5).selectExpr("id", "concat('k', id % 7) as kind").write.saveAsTable("few.orders", format="parquet")
     spark.range(0, 9, 1, 3).selectExpr("id", "if(id = 4, null, concat('k', id)) as kind").write.saveAsTable("few.kinds", format="parquet")
-    with settings_kept(spark):
-        for key, value in WHILE_BUILDING.items():
-            spark.conf.set(key, value)
+    with set_to_build(spark):
         yield spark
     spark.sql("drop schema few cascade")
 

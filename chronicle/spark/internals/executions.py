@@ -39,11 +39,11 @@ def noting(spark: SparkSession) -> Iterator[Noted]:
     session_of(spark).listenerManager().register(listener)
     try:
         yield noted
-    finally:
         after = _kept(spark)
+        noted.executions, noted.rows_read = after[0] - executions, after[1] - rows_read
+        noted.plan_nodes = listener.count()
+    finally:
         session_of(spark).listenerManager().unregister(listener)
-    noted.executions, noted.rows_read = after[0] - executions, after[1] - rows_read
-    noted.plan_nodes = listener.count()
 
 
 def _kept(spark: SparkSession) -> tuple[int, int]:
