@@ -1,5 +1,6 @@
 """Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that replace Spark's and Hadoop's of
-the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK.
+the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK; one of them changes a class of Spark's, with the
+library for that which Spark brings.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 SOURCES = Path(__file__).with_name("jvm")
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
+# Writes the classes of Spark's that are changed.
+CHANGED_CLASSES = "org.apache.spark.unsafe.chronicle.CopyMemory"
 
 
 class NoGuard(RuntimeError):
@@ -69,31 +73,37 @@ def ensure() -> Path:
 
 
 def compile_to(wanted: Path) -> None:
-    """Compile the sources into a jar.  Raises NoGuard with the compiler's first line."""
+    """Compile the sources into a jar.  Raises NoGuard with the first line that Java says."""
     home = spark_home.jars()
-    compiler = os.pathsep.join(str(path) for name in COMPILER for path in home.glob(f"{name}-2*.jar"))
-    class_path = os.pathsep.join([*jars.class_path(), *map(str, sorted(home.glob("*.jar")))])
-    # With these options the compiler takes 8 s of CPU instead of 17.
-    options = [java.FIRST_COMPILER_ALONE, java.SERIAL_COLLECTOR, "-Xss8m"]
+    compiler = [path for name in COMPILER for path in home.glob(f"{name}-2*.jar")]
+    others = [*map(Path, jars.class_path()), *sorted(home.glob("*.jar"))]
     with tempfile.TemporaryDirectory(dir=wanted.parent) as folder:
-        arguments = ["-nowarn", "-cp", class_path, "-d", folder, *map(str, sources())]
-        run = subprocess.run(
-            [str(java.find() / "bin" / "java"), *options, "-cp", compiler, "scala.tools.nsc.Main", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        made = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-        if run.returncode or not made:
-            said = next((line for line in (run.stdout + run.stderr).splitlines() if line.strip()), "no word")
-            raise NoGuard(f"our classes for Spark do not compile ({said}); run {SETUP} again, with pyspark {metadata.version('pyspark')}")
+        classes = Path(folder, "classes")
+        classes.mkdir()
+        run(compiler, "scala.tools.nsc.Main", "-nowarn", "-cp", class_path(others), "-d", str(classes), *map(str, sources()))
+        run([classes, *others], CHANGED_CLASSES, str(classes))
         aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in made:
-                archive.write(path, path.relative_to(folder))
+            for path in sorted(path for path in classes.rglob("*") if path.is_file()):
+                archive.write(path, path.relative_to(classes))
             for path in resources():
                 archive.write(path, path.name)
         aside.replace(wanted)
+
+
+def run(classes: Iterable[Path], main: str, *arguments: str) -> None:
+    """Run a program of Java's.  Raises NoGuard with the first line that it says if it fails."""
+    # With these options the compiler takes 8 s of CPU instead of 17.
+    options = [java.FIRST_COMPILER_ALONE, java.SERIAL_COLLECTOR, "-Xss8m"]
+    command = [str(java.find() / "bin" / "java"), *options, "-cp", class_path(classes), main, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        said = next((line for line in (ran.stdout + ran.stderr).splitlines() if line.strip()), "no word")
+        raise NoGuard(f"our classes for Spark do not compile ({said}); run {SETUP} again, with pyspark {metadata.version('pyspark')}")
+
+
+def class_path(of: Iterable[Path]) -> str:
+    return os.pathsep.join(map(str, of))
 
 
 if __name__ == "__main__":

@@ -123,8 +123,18 @@ def test_spark_lies_in_its_package() -> None:
     assert (spark_home.home() / "bin/spark-submit").is_file(), (
         "bin/spark-submit is gone: internals/resolver.py fetches Delta's jars with it"
     )
-    for name in ("spark-core", "spark-hive-thriftserver", "scala-compiler-2", "scala-library-2", "scala-reflect-2"):
-        assert any(jar.startswith(name) for jar in jars), f"{name} is not among Spark's jars: own_classes.py needs it to compile the server"
+    for name in (
+        "spark-core",
+        "spark-hive-thriftserver",
+        "scala-compiler-2",
+        "scala-library-2",
+        "scala-reflect-2",
+        "spark-unsafe",
+        "xbean-asm9-shaded",
+    ):
+        assert any(jar.startswith(name) for jar in jars), (
+            f"{name} is not among Spark's jars: own_classes.py needs it to compile our classes"
+        )
 
 
 # chronicle/spark/internals/gateway.py

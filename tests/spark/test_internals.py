@@ -22,6 +22,8 @@ from chronicle.spark.internals.statements import parsed
 from tests.lab import set_to_build
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 # Our own keys, which only our classes read.
@@ -245,6 +247,49 @@ def test_tasks_of_this_process_find_settings_where_they_are(spark: SparkSession)
     assert content.limit() < 1000, "settings are sent to each task: builds become slower (jvm/SerializableConfiguration.scala)"
     found = serializer.deserialize(content, of_all)
     assert found.equals(sent) and found.value().value().equals(known)
+
+
+# jvm/ShortCopies.scala
+
+
+@pytest.fixture
+def platform(spark: SparkSession) -> Any:
+    return java_of(spark).org.apache.spark.unsafe.Platform
+
+
+@pytest.fixture
+def memory(platform: Any) -> Iterator[int]:
+    """An address of 1,000 bytes."""
+    address = platform.allocateMemory(1000)
+    yield address
+    platform.freeMemory(address)
+
+
+def read(platform: Any, address: int, length: int) -> bytes:
+    return bytes(platform.getByte(None, address + at) % 256 for at in range(length))
+
+
+def test_spark_copies_what_is_short_by_our_copies(platform: Any) -> None:
+    place = platform._java_lang_class.getProtectionDomain().getCodeSource().getLocation().getPath()
+    methods = {method.getName() for method in platform._java_lang_class.getMethods()}
+    said = "short texts are copied by Java: builds become slower (jvm/ShortCopies.scala)"
+    assert Path(place).name == own_classes.jar().name and "copyAnyMemory" in methods, said
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 16, 23, 127, 128, 129, 300])
+def test_copies_of_all_lengths_are_copies(platform: Any, memory: int, length: int) -> None:
+    source = bytes(number * 7 % 251 for number in range(400))
+    platform.setMemory(memory, 255, 1000)
+    platform.copyMemory(source, platform.BYTE_ARRAY_OFFSET + 3, None, memory + 5, length)
+    assert read(platform, memory, length + 10) == b"\xff" * 5 + source[3 : 3 + length] + b"\xff" * 5
+
+
+@pytest.mark.parametrize("shift", [-3, 3])
+def test_copies_within_a_place_may_overlap(platform: Any, memory: int, shift: int) -> None:
+    text = b"0123456789abcdefghijklmn"
+    platform.copyMemory(text, platform.BYTE_ARRAY_OFFSET, None, memory + 10, len(text))
+    platform.copyMemory(None, memory + 10, None, memory + 10 + shift, len(text))
+    assert read(platform, memory + 10 + shift, len(text)) == text
 
 
 # jvm/TaskSettings.scala
