@@ -6,6 +6,7 @@ once, from the stored rows of the steps it reads, and DuckDB looks for duplicate
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,10 @@ class Key:
     columns: tuple[str, ...]
     where: str | None
 
+    def reads(self, column: str) -> bool:
+        """Whether `query` reads a column."""
+        return column in self.columns or column in re.findall(r"\w+", self.where or "")
+
     @property
     def query(self) -> str:
         """The keys that are there more than once, with nulls as values."""
@@ -57,17 +62,22 @@ def keys_of(model: dict[str, Any]) -> Iterator[Key]:
 
 def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str, Path]:
     """Every step of a warehouse that was built and is registered, as a folder of Parquet or Delta.  Views are written below `folder`, each once and from the stored
-    rows of what it reads.  Nothing else is written."""
+    rows of what it reads; of those that no other view reads, the columns of their keys.  Nothing else is written."""
     project, stored = compiled(), {}
+    read = {name for model in project.models.values() if model.is_view for name in model.parents}
+    checked = {key.model: key for key in keys()}
     with set_to_build(spark), listed(spark, place, delta_tables(place)):
         for model in project.models.values():
             if not model.is_view:
                 stored[model.name] = Path(place.table(model.schema, model.alias))
-                continue
-            stored[model.name] = folder / model.name
-            rows = storable(spark.sql(query(model, None)))
-            rows.write.parquet(str(folder / model.name))
-            spark.read.schema(rows.schema).parquet(str(folder / model.name)).createOrReplaceTempView(VIEW + model.name)
+            elif model.name in read or model.name in checked:
+                rows = spark.sql(query(model, None))
+                if model.name not in read:
+                    rows = rows.select(*filter(checked[model.name].reads, rows.columns))
+                rows = storable(rows)
+                stored[model.name] = folder / model.name
+                rows.write.parquet(str(stored[model.name]))
+                spark.read.schema(rows.schema).parquet(str(stored[model.name])).createOrReplaceTempView(VIEW + model.name)
         for model in project.models.values():
             if model.is_view:
                 spark.catalog.dropTempView(VIEW + model.name)
