@@ -77,7 +77,8 @@ def write_steps(spark: SparkSession, place: Warehouse, folder: Path) -> dict[str
                 rows = storable(rows)
                 stored[model.name] = folder / model.name
                 rows.write.parquet(str(stored[model.name]))
-                spark.read.schema(rows.schema).parquet(str(stored[model.name])).createOrReplaceTempView(VIEW + model.name)
+                if model.name in read:
+                    spark.read.schema(rows.schema).parquet(str(stored[model.name])).createOrReplaceTempView(VIEW + model.name)
         for model in project.models.values():
             if model.is_view:
                 spark.catalog.dropTempView(VIEW + model.name)

@@ -1,6 +1,6 @@
 """Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that replace Spark's and Hadoop's of
-the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK; one of them changes a class of Spark's, with the
-library for that which Spark brings.
+the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK; then one of them writes
+a changed copy of a class of Spark's into the same jar.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SOURCES = Path(__file__).with_name("jvm")
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
-# Writes the classes of Spark's that are changed.
-CHANGED_CLASSES = "org.apache.spark.unsafe.chronicle.CopyMemory"
+# Writes the changed copy.
+CHANGED_CLASS = "org.apache.spark.unsafe.chronicle.CopyMemory"
 
 
 class NoGuard(RuntimeError):
@@ -81,7 +81,7 @@ def compile_to(wanted: Path) -> None:
         classes = Path(folder, "classes")
         classes.mkdir()
         run(compiler, "scala.tools.nsc.Main", "-nowarn", "-cp", class_path(others), "-d", str(classes), *map(str, sources()))
-        run([classes, *others], CHANGED_CLASSES, str(classes))
+        run([classes, *others], CHANGED_CLASS, str(classes))
         aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in classes.rglob("*") if path.is_file()):
