@@ -162,17 +162,26 @@ class Model:
 class Part:
     """The part of a table that is rebuilt: its rows from `since` on (None: of all times), of some `clusters` (None: of all that are built).
     `before`: a query of the rows that the previous build left, as far as a part from a time on reads them; `newest`: of an incremental table,
-    the last batch in those rows."""
+    the last batch in those rows; `is_open`: its query leaves the time open, to be filled in by `KeptPlans`."""
 
     since: dt.datetime | None
     before: str
     newest: int | None = None
     clusters: list[str] | None = None
+    is_open: bool = False
+
+    def time(self, less: str) -> str:
+        """SQL of the time that is `less` before the one from which on the table is rebuilt."""
+        assert self.since
+        if self.is_open:
+            return f"chronicle_since('{less}')"
+        return f"timestamp'{self.since.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC' - interval {less}"
 
     @property
-    def literal(self) -> str:
+    def day(self) -> str:
+        """SQL of the day of that time."""
         assert self.since
-        return f"timestamp'{self.since.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC'"
+        return "chronicle_since_day()" if self.is_open else f"date'{self.since.astimezone(dt.UTC):%Y-%m-%d}'"
 
 
 @dataclass(frozen=True)
@@ -254,20 +263,20 @@ def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], par
     """A query with its marks replaced; `clusters`, `days`: conditions; `of_all`: gives the rows of all clusters of a mart, by its name;
     `part`: what is rebuilt of its table (None: all); its clusters are not in the text.  All marks are replaced at once, because a cluster's
     name may look like a mark."""
-    since = part.since if part else None
+    timed = part if part and part.since else None
 
     def text(mark: re.Match[str]) -> str:
         if mark["at"]:
-            return f"{mark['at']} >= {part.literal} - interval {mark['less']}" if part and since else "true"
+            return f"{mark['at']} >= {timed.time(mark['less'])}" if timed else "true"
         if mark["day"]:
-            return f"{mark['day']} >= date'{since.astimezone(dt.UTC):%Y-%m-%d}'" if since else "true"
+            return f"{mark['day']} >= {timed.day}" if timed else "true"
         if mark[0] == AS_BEFORE:
             return f"({part.before})" if part else "nowhere"
         if mark[0] == NEW_BATCHES:
             return f"batch_id > {part.newest}" if part else "true"
         return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
 
-    return MARKS.sub(text, IN_PART.sub(r"\1" if since else "", sql))
+    return MARKS.sub(text, IN_PART.sub(r"\1" if timed else "", sql))
 
 
 def query(

@@ -229,7 +229,7 @@ class Runner:
                     self.spark.sparkContext.setJobGroup(group, model.table)
                 rows_read = self._rows_read(model)
                 if self.unchanged and because:
-                    part = self.unchanged.part(model, because, is_large=self._plans.chooses_clusters and rows_read > LARGE)
+                    part = self.unchanged.part(model, because, is_large=self._plans.are_kept and rows_read > LARGE, is_open=self._plans.are_kept)
                     if part and part.clusters is not None:
                         rows_read = rows_read * len(part.clusters) // len(self.unchanged.clusters)
                 with self._code.where_worth_it(rows_read):
@@ -315,16 +315,17 @@ class Runner:
         """Folder into which Spark writes a model."""
         return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
 
-    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool, clusters: Sequence[str] | None = None) -> None:
+    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool, part: Part | None = None) -> None:
         """Create a table from a query, in the folder into which the model is written.  `comes_again`: later builds may have the same query;
-        `clusters`: it reads the rows of these alone."""
+        `part`: what it gives of the table (None: all)."""
         files = ""
         if model.known:
             group = group_chosen_from(self._rows_read(model))
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         key = self._key(model, f"{definition} {rows}") if comes_again else None
-        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters)
+        clusters, since = (part.clusters, part.since if part.is_open else None) if part else (None, None)
+        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
 
     def make_view(self, model: Model) -> None:
         """Create a view of the session."""
@@ -412,9 +413,8 @@ class Runner:
         if model.has_contract:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
-        # The query of a part from a time on names that.
-        comes_again, clusters = part is None or part.since is None, part.clusters if part else None
-        self._create(model, model.table, "", rows, comes_again=comes_again, clusters=clusters)
+        # Where plans are not kept, the query of a part from a time on names that.
+        self._create(model, model.table, "", rows, comes_again=part is None or part.since is None or part.is_open, part=part)
         if self.unchanged and part:
             self.unchanged.carry(model, part, folder)
             self.spark.sql(f"refresh table {model.table}")

@@ -96,14 +96,15 @@ class Unchanged:
         found = [self.begins.get(name) for name in reasons]
         return min((time for time in found if time), default=None) if None not in found else None
 
-    def part(self, model: Model, reasons: Sequence[str], *, is_large: bool) -> Part | None:
-        """The part of a model's table that has to be rebuilt; None: all of it.  `is_large`: it reads so many rows that clusters are told apart."""
+    def part(self, model: Model, reasons: Sequence[str], *, is_large: bool, is_open: bool) -> Part | None:
+        """The part of a model's table that has to be rebuilt; None: all of it.  `is_large`: it reads so many rows that clusters are told apart;
+        `is_open`: as in `Part`."""
         since = self._since(model, reasons)
         clusters = self._due(model, reasons) if is_large else None
         if since is None and clusters is None:
             return None
         held = "" if since is None else self._carried_in(model, since) if model.carried else self.query(model)
-        return Part(since, held, clusters=clusters)
+        return Part(since, held, clusters=clusters, is_open=is_open)
 
     def _since(self, model: Model, reasons: Iterable[str]) -> dt.datetime | None:
         """The time from which on a model's rows have to be rebuilt; None: all of them."""

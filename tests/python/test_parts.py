@@ -38,11 +38,19 @@ def test_the_time_is_filled_in_and_what_is_only_in_part_stays() -> None:
         "select * from t where day >= date'2026-05-01'"
     )
     since = "timestamp'2026-05-01 12:00:00.000000 UTC'"
+    assert query(model("select * from t where day >= '/* from day */'"), ["a"], part=Part(NOON, "", is_open=True)) == (
+        "select * from t where day >= chronicle_since_day()"
+    )
     # Which clusters a part is of is not in its text.
     assert query(one, ["a"], part=Part(None, "", clusters=["a"])) == query(one, ["a"])
     assert query(one, ["a"], part=Part(NOON, "select * from held", clusters=["a"])) == (
         f"with rows as (select * from t where (t.logged_at >= {since} - interval 2 hours)\n"
         f" union all select * from (select * from held) where not (logged_at >= {since} - interval 0 seconds) )"
+    )
+    # Nor is the time, where plans are kept.
+    assert query(one, ["a"], part=Part(NOON, "select * from held", is_open=True)) == (
+        "with rows as (select * from t where (t.logged_at >= chronicle_since('2 hours'))\n"
+        " union all select * from (select * from held) where not (logged_at >= chronicle_since('0 seconds')) )"
     )
 
 

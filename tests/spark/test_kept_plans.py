@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import shutil
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from chronicle.build.file_lists import FileLists
 from chronicle.spark import own_classes
+from chronicle.spark.internals.executions import noting
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse
 from tests.lab import set_to_build
@@ -51,11 +53,19 @@ def hold(spark: SparkSession, plans: KeptPlans, folder: Path, rows: str, kind: s
     spark.sql(f"create table bronze.kept_words {kind} location '{folder}' as {rows}")
 
 
-def made(spark: SparkSession, plans: KeptPlans, key: str | None, folder: Path, rows: str, clusters: list[str] | None = None) -> list[Row]:
-    """Make a table by the plan that is kept for a key, or from a query, of some clusters.  Returns its rows."""
+def made(
+    spark: SparkSession,
+    plans: KeptPlans,
+    key: str | None,
+    folder: Path,
+    rows: str,
+    clusters: list[str] | None = None,
+    since: dt.datetime | None = None,
+) -> list[Row]:
+    """Make a table by the plan that is kept for a key, or from a query, of some clusters, from a time on.  Returns its rows."""
     plans.forget("bronze", "kept_made")
     shutil.rmtree(folder, ignore_errors=True)
-    plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows, clusters)
+    plans.table(key, "create table bronze.kept_made using parquet", str(folder), rows, clusters, since)
     return spark.table("bronze.kept_made").collect()
 
 
@@ -232,3 +242,53 @@ def test_a_table_is_made_of_the_rows_of_some_clusters_wherever_they_are_read(
     assert rows(again, None) == every
     assert rows(again, ["c's", "b"]) == [("b", 3, 3, 4), ("b", 3, 4, 4), ("c's", 4, 3, 4), ("c's", 4, 4, 4)]
     assert rows(again, []) == []
+
+
+NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
+TIMES = """
+    select id, timestamp(at) as at, date(day) as day from values
+    (1, '2026-05-01 10:59:59', '2026-05-01'), (2, '2026-05-01 11:00:00', '2026-05-01'), (3, null, '2026-05-01'), (4, null, '2026-05-02')
+    as t (id, at, day)
+"""
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize(
+    ("condition", "at_noon", "at_midnight"),
+    [
+        ("at >= chronicle_since('1 hour')", [2], [1, 2]),
+        ("at >= chronicle_since('3601 seconds')", [1, 2], [1, 2]),
+        ("not (at >= chronicle_since('1 hour'))", [1], []),
+        ("day >= chronicle_since_day()", [1, 2, 3, 4], [1, 2, 3, 4]),
+        # The beginning of the day counts.
+        ("day >= chronicle_since('0 seconds')", [4], [1, 2, 3, 4]),
+        ("at >= chronicle_since('1 hour') or (at is null and day >= chronicle_since('0 seconds'))", [2, 4], [1, 2, 3, 4]),
+        ("id in (select max(id) from bronze.kept_words where at >= chronicle_since('12 hours 1 second'))", [2], [2]),
+    ],
+)
+def test_a_plan_leaves_open_from_which_time_on_a_table_is_made(
+    spark: SparkSession, plans: KeptPlans, tmp_path: Path, condition: str, at_noon: list[int], at_midnight: list[int], *, is_kept: bool
+) -> None:
+    hold(spark, plans, tmp_path / "words", TIMES)
+    query = f"select id from bronze.kept_words where {condition}"
+    key, again = (condition, NO_QUERY) if is_kept else (None, query)
+    for text, since, expected in ((query, NOON, at_noon), (again, NOON.replace(hour=0), at_midnight), (again, NOON, at_noon)):
+        assert sorted(row.id for row in made(spark, plans, key, tmp_path / "made", text, since=since)) == expected
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "at >= chronicle_since('1 hour')",
+        "day >= chronicle_since_day()",
+        "at >= chronicle_since('1 hour') or (at is null and day >= chronicle_since('0 seconds'))",
+    ],
+)
+def test_rows_before_that_time_are_not_read(spark: SparkSession, plans: KeptPlans, tmp_path: Path, condition: str) -> None:
+    hold(spark, plans, tmp_path / "words", TIMES)
+    query = f"select id, at, day from bronze.kept_words where {condition}"
+    for text, since, expected in ((query, NOON, 4), (NO_QUERY, NOON + dt.timedelta(days=2), 0)):
+        with noting(spark) as what:
+            made(spark, plans, f"read {condition}", tmp_path / "made", text, since=since)
+        # What was made is read, too.
+        assert what.rows_read - spark.table("bronze.kept_made").count() == expected

@@ -1,7 +1,7 @@
 """Creates views and tables of a build from plans that an earlier build of this process has made: analysed ones of views, optimised ones of tables.
 
 Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that writes a query as Parquet
-files, the catalog and its cache of tables, `setAnalyzed`, strategies that a session adds; and that the optimiser puts nothing into a plan that it
+files, the catalog and its cache of tables, `setAnalyzed`, strategies and functions that a session adds; and that the optimiser puts nothing into a plan that it
 finds in Parquet files or their lists.  Read in: Spark 4.2.0.
 Breaks: builds in a process that stays become slower, or fail where a class is gone; rows are those of an earlier build where the optimiser learns
 to look into files.  Without our own classes all is done in SQL.
@@ -12,6 +12,7 @@ which takes 14 to 20 s in the first session after a build.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ from chronicle.spark.internals.java_objects import has_java, java_of, session_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True)
@@ -53,19 +56,29 @@ class KeptPlans:
         return self._java.columns(session_of(self._spark), name) if self._java else None
 
     @property
-    def chooses_clusters(self) -> bool:
-        """Whether a table can be made for some clusters alone."""
+    def are_kept(self) -> bool:
+        """Whether plans are kept.  Then a table can be made for some clusters alone, and from a time on that its query leaves open."""
         return self._java is not None
 
-    def table(self, key: str | None, definition: str, place: str, rows: str, clusters: Sequence[str] | None = None) -> Planned:
+    def table(
+        self,
+        key: str | None,
+        definition: str,
+        place: str,
+        rows: str,
+        clusters: Sequence[str] | None = None,
+        since: dt.datetime | None = None,
+    ) -> Planned:
         """Create a table from a query, in a folder.  `key`: None for a query that does not come again; `definition`: what comes before the
-        folder; `clusters`: of all tables that the query reads, and that have a column cluster_id, only their rows (None: all rows)."""
+        folder; `clusters`: of all tables that the query reads, and that have a column cluster_id, only their rows (None: all rows);
+        `since`: the time that the query calls `chronicle_since('2 hours')`, two hours before it, or `chronicle_since_day()`."""
         definition = f"{definition} location {spark_literal(place)}"
         if self._java:
             only = None if clusters is None else list(clusters)
-            took = self._java.table(session_of(self._spark), key, definition, place, rows, only)
+            micros = (since - EPOCH) // dt.timedelta(microseconds=1) if since else 0
+            took = self._java.table(session_of(self._spark), key, definition, place, rows, only, micros)
             return Planned(*(milliseconds / 1000 for milliseconds in took))
-        assert clusters is None
+        assert clusters is None and since is None
         made = self._spark.sql(f"{definition} as {rows}")
         # The statement that writes the table plans its query by itself. A server of Spark Connect does not say what its statements took.
         return Planned(analysis_of(made) if has_java(self._spark) else 0)

@@ -9,21 +9,24 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SaveMode.Overwrite
 import org.apache.spark.sql.catalyst.QueryPlanningTracker.{ANALYSIS, OPTIMIZATION, PARSING, PLANNING}
-import org.apache.spark.sql.catalyst.{QualifiedTableName, QueryPlanningTracker, TableIdentifier}
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, QualifiedTableName, QueryPlanningTracker, TableIdentifier}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, TemporaryViewRelation}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, InSet}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, InSet, LeafExpression, Literal, Unevaluable}
+import org.apache.spark.sql.catalyst.optimizer.UnwrapCastInBinaryComparison
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{CreateTableAsSelect, Filter, LeafNode, LocalRelation, LogicalPlan, OneRowRelation, Project, Statistics, UnaryCommand}
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.chronicle.{FileList, KnownFiles}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, InsertIntoHadoopFsRelationCommand, LogicalRelation, PartitioningAwareFileIndex}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
-import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.types.{DataType, DateType, StringType, StructType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Caches plans between the builds of one process: the analysed ones of views, the optimised ones of tables. To analyse and to optimise them is half
@@ -54,11 +57,13 @@ object KeptPlans {
     session.sessionState.catalog.getRawTempView(name).flatMap(_.plan).map(_.schema.json).orNull
 
   /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place; `clusters`: of tables with a
-    * column `cluster_id` only their rows are read; null for all rows. Gives the milliseconds of parsing and analysis, and those of the optimiser and
-    * planning; of a plan that was kept only the last remains.
+    * column `cluster_id` only their rows are read; null for all rows; `since`: the time that `chronicle_since` means, in microseconds since 1970.
+    * Gives the milliseconds of parsing and analysis, and those of the optimiser and planning; of a plan that was kept only the last remains.
     */
-  def table(session: SparkSession, key: String, definition: String, place: String, rows: String, clusters: JavaList[String]): Array[Long] = {
+  def table(
+      session: SparkSession, key: String, definition: String, place: String, rows: String, clusters: JavaList[String], since: Long): Array[Long] = {
     PlanOptimised.addTo(session)
+    Since.addTo(session)
     val tracker = new QueryPlanningTracker
     val (table, plan) = Option(key).flatMap(tables.renewed(session, _)).getOrElse {
       val create = tracker.measurePhase(PARSING)(session.sessionState.sqlParser.parsePlan(s"$definition as $rows")).asInstanceOf[CreateTableAsSelect]
@@ -70,7 +75,7 @@ object KeptPlans {
       if (key != null) tables.keep(key, table, query, plan)
       (table, plan)
     }
-    val planning = write(session, table, new File(place).toURI, Optimised(of(clusters, plan)))
+    val planning = write(session, table, new File(place).toURI, Optimised(Since.filledIn(since, of(clusters, plan))))
     Array(taken(tracker, PARSING, ANALYSIS), taken(tracker, OPTIMIZATION) + planning)
   }
 
@@ -139,6 +144,42 @@ private object PlanOptimised extends SparkStrategy {
   def addTo(session: SparkSession): Unit = synchronized {
     val strategies = session.experimental.extraStrategies
     if (!strategies.contains(this)) session.experimental.extraStrategies = strategies :+ this
+  }
+}
+
+/** Placeholder for a time that is put into an optimised plan: the one from which on a table is made, `back` microseconds before it, or its day. */
+private case class Since(dataType: DataType, back: Long) extends LeafExpression with Unevaluable {
+  override def nullable: Boolean = false
+
+  def of(since: Long): Literal = dataType match {
+    case DateType => Literal(Math.floorDiv(since - back, MICROS_PER_DAY).toInt, DateType)
+    case _ => Literal(since - back, TimestampType)
+  }
+}
+
+private object Since {
+  private val Time = FunctionIdentifier("chronicle_since")
+  private val Day = FunctionIdentifier("chronicle_since_day")
+
+  /** A day is compared with a time as a day again, as the optimiser does with times that it knows: else neither files nor row groups are left out. */
+  def filledIn(since: Long, plan: LogicalPlan): LogicalPlan = {
+    val filled = plan.transformAllExpressionsWithSubqueries { case time: Since => time.of(since) }
+    if (filled.eq(plan)) plan else UnwrapCastInBinaryComparison(filled)
+  }
+
+  /** Lets queries of a session name the time: `chronicle_since('2 hours')`, two hours before it, and `chronicle_since_day()`. */
+  def addTo(session: SparkSession): Unit = synchronized {
+    val functions = session.sessionState.functionRegistry
+    if (!session.sessionState.catalog.isTemporaryFunction(Time)) {
+      functions.createOrReplaceTempFunction(Time.funcName, (given: Seq[Expression]) => Since(TimestampType, length(given.head)), "scala_udf")
+      functions.createOrReplaceTempFunction(Day.funcName, (_: Seq[Expression]) => Since(DateType, 0), "scala_udf")
+    }
+  }
+
+  private def length(interval: Expression): Long = {
+    val found = IntervalUtils.stringToInterval(interval.eval().asInstanceOf[UTF8String])
+    require(found.months == 0, s"$interval: a month has no fixed length")
+    found.days * MICROS_PER_DAY + found.microseconds
   }
 }
 

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with node_runs as (
     select * from {{ ref('dim_node_runs') }}
 ),
