@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from deltalake import DeltaTable
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import own_classes
+from chronicle.spark.internals.catalog_entries import CatalogEntries
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse, put
 
@@ -39,7 +40,7 @@ class FileLists:
     """Registers tables with a session, until `forget`."""
 
     def __init__(self, spark: SparkSession, place: Warehouse) -> None:
-        self.spark, self.place, self._plans = spark, place, KeptPlans(spark)
+        self.spark, self.place, self._plans, self._entries = spark, place, KeptPlans(spark), CatalogEntries(spark)
         self._reads_lists = own_classes.are_in(spark)
         # Definitions of the registered tables, by schema and name.
         self._shown: dict[tuple[str, str], str] = {}
@@ -60,13 +61,16 @@ class FileLists:
         # Its location is an empty folder: Spark lists a table's location, and that of a Delta table holds more than its current files.
         empty = self._folder / "nothing"
         empty.mkdir(exist_ok=True)
-        parts = f"partitioned by ({', '.join(table.metadata().partition_columns)})" if table.metadata().partition_columns else ""
-        self._define(schema, known, f"({columns_in_sql(table)}) using parquet {parts} location {spark_literal(str(empty))}")
+        if parts := table.metadata().partition_columns:
+            columns = f"({columns_in_sql(table)}) using parquet partitioned by ({', '.join(parts)})"
+            self._define(schema, known, f"{columns} location {spark_literal(str(empty))}")
+        else:
+            self._enter(schema, known, str(empty), columns_in_sql(table))
         return sql_name
 
     def show_folder(self, schema: str, known: str, folder: Path, columns: str) -> str:
         """Register a folder of Parquet files as a table.  `columns`: as in `create table`; empty: Spark infers them.  Returns its name in SQL."""
-        self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(str(folder))}")
+        self._enter(schema, known, str(folder), columns)
         return f"{schema}.`{known}`"
 
     def show_rows(self, schema: str, known: str, rows: pa.Table, columns: str) -> str:
@@ -77,10 +81,19 @@ class FileLists:
         return self.show_folder(schema, known, folder, columns)
 
     def _define(self, schema: str, known: str, definition: str) -> None:
+        self._renew(schema, known, definition, lambda: self.spark.sql(f"create table {schema}.`{known}` {definition}"))
+
+    def _enter(self, schema: str, known: str, place: str, columns: str) -> None:
+        if self._entries.can_be_told and columns:
+            self._renew(schema, known, f"{place} {columns}", lambda: self._entries.table(schema, known, "parquet", place, columns))
+        else:
+            self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(place)}")
+
+    def _renew(self, schema: str, known: str, definition: str, create: Callable[[], object]) -> None:
         with self._defining:
             if self._shown.get((schema, known)) != definition:
                 self._plans.forget(schema, known)
-                self.spark.sql(f"create table {schema}.`{known}` {definition}")
+                create()
                 self._shown[schema, known] = definition
 
     def forget(self) -> None:

@@ -229,7 +229,9 @@ class Runner:
                     self.spark.sparkContext.setJobGroup(group, model.table)
                 rows_read = self._rows_read(model)
                 if self.unchanged and because:
-                    part = self.unchanged.part(model, because, is_large=self._plans.are_kept and rows_read > LARGE, is_open=self._plans.are_kept)
+                    part = self.unchanged.part(
+                        model, because, is_large=self._plans.are_kept and rows_read > LARGE, is_open=self._plans.are_kept
+                    )
                     if part and part.clusters is not None:
                         rows_read = rows_read * len(part.clusters) // len(self.unchanged.clusters)
                 with self._code.where_worth_it(rows_read):
@@ -289,8 +291,12 @@ class Runner:
                 assert self.unchanged is not None
                 # The table of all clusters, if the session knows it.
                 self._plans.forget(model.schema, model.alias)
-                self._texts[model.name] = self.unchanged.query(model)
-                self.spark.sql(f"create view {model.table} as {self._texts[model.name]}")
+                if self.unchanged.has_others(model):
+                    self._texts[model.name] = self.unchanged.query(model)
+                    self.spark.sql(f"create view {model.table} as {self._texts[model.name]}")
+                else:
+                    self.unchanged.show(model)
+                    self._note_left(model)
             self._at_hand.add(model.name)
 
     def _rows_read(self, model: Model) -> int:
@@ -461,6 +467,13 @@ class Runner:
             self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
                 self._tell(model.full_name, model.name, f"{model.known}={','.join(sorted(texts))}")
+
+    def _note_left(self, model: Model) -> None:
+        """Tell Spark the same of a table that the previous build left, so that the plans of its readers are those of a build that makes it."""
+        if model.is_step:
+            self._note(model, kept_step(self.place, model))
+        elif not self._may_have_rows(model.name):
+            self._tell(model.full_name, model.name, NO_ROWS)
 
     def _replace_days(self, model: Model) -> int | None:
         """Rebuild the days of an incremental table that new rows fall on, or all of it.  Returns how many days (None: all)."""

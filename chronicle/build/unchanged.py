@@ -242,12 +242,20 @@ class Unchanged:
         rows = self._stored(model)
         return rows.count_rows(filter=self._of_clusters_in(rows)) if rows is not None else 0
 
+    def has_others(self, model: Model) -> bool:
+        """Whether the previous build left rows of other clusters in a table, too."""
+        rows = self._stored(model)
+        return rows is not None and rows.count_rows() != self.count(model)
+
+    def show(self, model: Model, known_as: str | None = None) -> str:
+        """Register the table that the previous build left.  `known_as`: under another name.  Returns its name in SQL."""
+        if model.is_published:
+            return self.lists.show(model.schema, model.alias, known_as)
+        return self.lists.show_folder(model.schema, known_as or model.alias, kept_step(self.place, model), model.columns_in_sql)
+
     def query(self, model: Model) -> str:
         """A query of the rows of the clusters that the previous build left in a table."""
-        if model.is_published:
-            place = self.lists.show(model.schema, model.alias, before(model))
-        else:
-            place = self.lists.show_folder(model.schema, before(model), kept_step(self.place, model), model.columns_in_sql)
+        place = self.show(model, before(model))
         if not self.count(model):
             return f"select * from {place} where false"
         rows = self._stored(model)

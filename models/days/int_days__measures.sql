@@ -1,15 +1,11 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table', file_format='parquet', meta={'at': 'event_date'}) }}
 
 with coverage as (
     select * from {{ ref('fct_parse_coverage_daily') }}
 ),
 
 clusters as (
-    select
-        cluster_id,
-        max(last_seen_at) as last_seen_at
-    from {{ ref('dim_clusters') }}
-    group by cluster_id
+    select * from {{ ref('int_days__last_seen') }}
 ),
 
 -- A stretch of time counts on each day that it overlaps, with its milliseconds in that day.
@@ -51,6 +47,7 @@ by_day as (
             sequence(cast(started_at as date), cast(ended_at as date), interval 1 day)
         ) as event_date
     from closed
+    where {{ since('ended_at') }}
 ),
 
 durations as (
@@ -120,7 +117,7 @@ final as (
         event_date,
         sum(value) as value
     from gathered
-    where event_date is not null
+    where event_date is not null and {{ since('event_date') }}
     group by cluster_id, node_id, measure, event_date
 )
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class CatalogEntries:
-    """Makes entries in the catalog.  `columns`: as JSON in Spark's form; None where they are not known, then Spark finds them."""
+    """Makes entries in the catalog.  `columns`: as JSON in Spark's form, those of a table also as in `create table`; None where they are not
+    known, then Spark finds them."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

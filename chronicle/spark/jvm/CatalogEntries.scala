@@ -7,8 +7,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.command.ViewHelper
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Puts tables and views into a session's catalog with columns that are known, as JSON in Spark's form. `create table … location` and
-  * `create view` have to find them: by a query of a Delta table's log, a job that opens a Parquet file, the analysis of a view.
+/** Puts tables and views into a session's catalog with columns that are known, as JSON in Spark's form or as in `create table`. `create table …
+  * location` and `create view` have to find them: by a query of a Delta table's log, a job that opens a Parquet file, the analysis of a view.
   */
 object CatalogEntries {
   def table(session: SparkSession, schema: String, name: String, provider: String, place: String, columns: String): Unit =
@@ -44,5 +44,6 @@ object CatalogEntries {
   def columns(session: SparkSession, schema: String, name: String): String =
     session.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some(schema))).schema.json
 
-  private def read(columns: String): StructType = DataType.fromJson(columns).asInstanceOf[StructType]
+  private def read(columns: String): StructType =
+    if (columns.startsWith("{")) DataType.fromJson(columns).asInstanceOf[StructType] else StructType.fromDDL(columns)
 }

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'started_at'}) }}
+
 with summed as (
     select * from {{ ref('int_incidents__summed') }}
 ),

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'elected_at'}) }}
+
 with tenures as (
     select * from {{ ref('int_controllers__tenures_ended') }}
 ),

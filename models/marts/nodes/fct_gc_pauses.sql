@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'started_at'}) }}
+
 with pauses as (
     select * from {{ ref('int_processes__pauses') }}
 ),

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'started_at'}) }}
+
 with stalls as (
     select * from {{ ref('int_processes__stalls') }}
 ),

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'stopped_at'}) }}
+
 with signs as (
     select * from {{ ref('int_cleaners__signs') }}
     where sign in ('restarted', 'uncleanable')

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'opened_at'}) }}
+
 with leader_gaps as (
     select * from {{ ref('int_epochs__leader_gaps') }}
 ),

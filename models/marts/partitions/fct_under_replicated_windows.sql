@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'started_at'}) }}
+
 with windows as (
     select * from {{ ref('int_partitions__under_replicated') }}
 ),

@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'expired_at'}) }}
+
 with sessions as (
     select * from {{ ref('int_sessions__expiries_explained') }}
 ),

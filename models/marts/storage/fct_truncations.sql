@@ -1,3 +1,5 @@
+{{ config(meta={'at': 'truncated_at'}) }}
+
 with truncations as (
     select * from {{ ref('int_logs__truncations') }}
 ),
