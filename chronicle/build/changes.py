@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +73,15 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
     return Arrivals(built, tables, begins, is_same)
+
+
+def has_others(place: Warehouse, clusters: Collection[str]) -> bool:
+    """Whether files of other clusters were read, too; true where that is not known."""
+    sources = place.table("bronze", "sources")
+    if not DeltaTable.is_deltatable(sources):
+        return True
+    known = DeltaTable(sources).to_pyarrow_dataset().to_table(["cluster_id"])
+    return not set(known["cluster_id"].unique().to_pylist()) <= set(clusters)
 
 
 def has_lost_rows(place: Warehouse) -> bool:

@@ -31,8 +31,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from chronicle.build.changes import TIMES, first_time
-from chronicle.build.compiled import VIEW, Model, Part, Project, query, seed_rows, source_of_days
+from chronicle.build.changes import TIMES, first_time, has_others
+from chronicle.build.compiled import OF_ALL, VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import FILE, THREADS, one_line
 from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
@@ -135,6 +135,8 @@ class Runner:
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
         self._plans = KeptPlans(spark)
+        # The clusters whose rows are read, if there are others.
+        self._chosen = list(clusters) if clusters is not None and has_others(place, clusters) else None
         self._turns = Turns()
         # What a plan depends on besides its own text, by name: the key of a view, what is known of a table's rows, the query of a table left.
         self._texts: dict[str, str] = {}
@@ -291,12 +293,12 @@ class Runner:
                 assert self.unchanged is not None
                 # The table of all clusters, if the session knows it.
                 self._plans.forget(model.schema, model.alias)
-                if self.unchanged.has_others(model):
-                    self._texts[model.name] = self.unchanged.query(model)
-                    self.spark.sql(f"create view {model.table} as {self._texts[model.name]}")
-                else:
+                if self._plans.are_kept:
                     self.unchanged.show(model)
                     self._note_left(model)
+                else:
+                    self._texts[model.name] = self.unchanged.query(model)
+                    self.spark.sql(f"create view {model.table} as {self._texts[model.name]}")
             self._at_hand.add(model.name)
 
     def _rows_read(self, model: Model) -> int:
@@ -330,7 +332,8 @@ class Runner:
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         key = self._key(model, f"{definition} {rows}") if comes_again else None
-        clusters, since = (part.clusters, part.since if part.is_open else None) if part else (None, None)
+        clusters = part.clusters if part and part.clusters is not None else self._chosen if self._is_of_any(model) else None
+        since = part.since if part and part.is_open else None
         self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
 
     def make_view(self, model: Model) -> None:
@@ -401,16 +404,19 @@ class Runner:
 
     def asked(self, model: Model, days: Sequence[str] | None = None, part: Part | None = None) -> str:
         """A model's query in this build."""
-        return query(model, self.clusters, days, self._of_all_clusters, part)
+        return query(model, None if self._is_of_any(model) else self.clusters, days, self._of_all_clusters, part)
+
+    def _is_of_any(self, model: Model) -> bool:
+        """Whether a model's query names no clusters, so that its plan is kept for any: it is executed on the rows of those that are built."""
+        return self._plans.are_kept and not model.is_incremental and OF_ALL not in model.sql
 
     def _of_all_clusters(self, name: str) -> str:
         """A mart's rows of all clusters: new ones of the clusters that are built, published ones of the others."""
         mart = self.project.models[name]
         if self.clusters is None:
             return mart.table
-        held = self.lists.show(mart.schema, mart.alias, before(mart))
-        others = f"cluster_id not in ({', '.join(map(spark_literal, self.clusters))})"
-        return f"(select * from {mart.table} union all select * from {held} where {others})"
+        held, built = self.lists.show(mart.schema, mart.alias, before(mart)), f"in ({', '.join(map(spark_literal, self.clusters))})"
+        return f"(select * from {mart.table} where cluster_id {built} union all select * from {held} where cluster_id not {built})"
 
     def _write(self, model: Model, part: Part | None) -> None:
         """Write a Parquet table: a mart aside, a step in its place."""

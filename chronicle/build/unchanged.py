@@ -242,11 +242,6 @@ class Unchanged:
         rows = self._stored(model)
         return rows.count_rows(filter=self._of_clusters_in(rows)) if rows is not None else 0
 
-    def has_others(self, model: Model) -> bool:
-        """Whether the previous build left rows of other clusters in a table, too."""
-        rows = self._stored(model)
-        return rows is not None and rows.count_rows() != self.count(model)
-
     def show(self, model: Model, known_as: str | None = None) -> str:
         """Register the table that the previous build left.  `known_as`: under another name.  Returns its name in SQL."""
         if model.is_published:
