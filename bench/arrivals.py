@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from bench.fleet import Fleet
 from bench.journal import DAY_MS, HOUR_MS
-from bench.measurements import Row, Stand, append, measurement
+from bench.measurements import Row, Stand, append, measurement, middle, pieces
 from bench.plan import BUSY, SMALL
 
 
@@ -24,6 +26,29 @@ def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
     for what comes."""
     fleet = Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False, later_ms=HOUR_MS)
     yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters", ("what arrived", "the hour after it"))
+
+
+@measurement(quick=((2,),), full=((275,),), limit=300)
+def five_minutes(stand: Stand, days: int) -> Iterator[Row]:
+    """An hour of one broker on top of others, five minutes at a time: what a process costs that stays."""
+    fleet = Fleet(days=days, rotation="day", kept=(1,), plan=BUSY, has_truth=False, later_ms=HOUR_MS)
+    logs, warehouse = stand.copy_of(stand.logs(fleet)), stand.empty("arrived")
+    # Moved away, or it would be read at once, as the logs of another cluster.
+    later = [shutil.move(lines, stand.empty(lines.parent.name)) for lines in sorted(logs.glob("cluster-*/later"))]
+    of, ingested, built = f"5 minutes on {days} days of one broker", [], []
+    stand.ingest(warehouse, logs, Row(""))
+    stand.build(warehouse, Row(""))
+    for piece in pieces(map(Path, later), minutes=5):
+        for file, lines in piece.items():
+            with (logs / file.parts[0] / "input" / Path(*file.parts[1:])).open("ab") as log:
+                log.write(lines)
+        stand.ingest(warehouse, logs, ingested_now := Row(""))
+        ingested.append(ingested_now)
+        built.append(stand.build(warehouse, Row("", records=ingested_now.records)))
+    for what, rows in (("ingest", ingested), ("build", built)):
+        yield middle(rows, Row(f"{what}, median of {len(rows)}", of))
+        slowest = max(rows, key=lambda row: row.seconds or 0)
+        yield replace(slowest, what=f"{what}, slowest of {len(rows)}", of=of)
 
 
 def arrived(stand: Stand, fleet: Fleet, of: str, names: Sequence[str] = ("what arrived",)) -> Iterator[Row]:

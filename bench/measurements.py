@@ -12,10 +12,12 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
@@ -184,6 +186,30 @@ def append(later: Path, logs: Path, hours: int = 0) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("ab") as file:
                 file.write(TIME.sub(put_off, path.read_bytes()))
+
+
+def pieces(folders: Iterable[Path], minutes: int) -> list[dict[Path, bytes]]:
+    """The lines of logs by the minutes in which they were written, the earliest first; of each file, named by its folder and its place there.
+    What follows a line without a time is written with it."""
+    found: dict[int, dict[Path, bytes]] = defaultdict(dict)
+    for folder in folders:
+        for path in sorted(file for file in folder.rglob("*") if file.is_file()):
+            text, file = path.read_bytes(), folder.name / path.relative_to(folder)
+            times = list(TIME.finditer(text))
+            starts = [text.rfind(b"\n", 0, time.start()) + 1 for time in times]
+            for time, start, end in zip(times, starts, [*starts[1:], len(text)], strict=True):
+                at = dt.datetime.fromisoformat(time[0].decode()).replace(tzinfo=dt.UTC)
+                here = found[int(at.timestamp()) // (60 * minutes)]
+                here[file] = here.get(file, b"") + text[start:end]
+    return [found[number] for number in sorted(found)]
+
+
+def middle(rows: Sequence[Row], row: Row) -> Row:
+    """Fill in the medians of what was measured for each of some rows."""
+    for name in ("seconds", "cpu_seconds", "megabytes", "records", "peak_bytes", "executions", "rows_read", "plan_nodes"):
+        values = [value for one in rows if (value := getattr(one, name)) is not None]
+        setattr(row, name, median_high(values) if values else None)
+    return row
 
 
 Size = tuple[Any, ...]

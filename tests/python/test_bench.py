@@ -14,7 +14,7 @@ import pytest
 from bench import measurements, run
 from bench.fleet import Fleet
 from bench.following import WARMING_UP, by_ten_minutes
-from bench.measurements import MEASUREMENTS, Row, Stand, append, cpu_seconds, taken
+from bench.measurements import MEASUREMENTS, Row, Stand, append, cpu_seconds, middle, pieces, taken
 from bench.run import Measured, held, with_new
 
 
@@ -155,3 +155,24 @@ def test_delays_of_facts_are_told_by_ten_minutes() -> None:
         ("minutes 0 to 10 of follow at 1 MB/s", 2.0, 2, 9, "90% within 2.0 s, all within 2.0 s"),
         ("minutes 10 to 20 of follow at 1 MB/s", 4.0, 3, 8, "90% within 5.0 s, all within 5.0 s"),
     ]
+
+
+def test_logs_come_in_pieces_of_some_minutes(tmp_path: Path) -> None:
+    """Lines without a time come with the one before them; nothing is lost, and no line is cut."""
+    server, state = tmp_path / "one/server.log", tmp_path / "one/logs/state.log"
+    state.parent.mkdir(parents=True)
+    server.write_bytes(
+        b"[2026-05-01 10:04:59,1] a\n\tat b\n[2026-05-01 10:05:00,0] c\n[2026-05-01 10:09:59,9] d\n[2026-05-01 10:20:00,0] e\n"
+    )
+    state.write_bytes(b"2026-05-01 10:06:00 f\n")
+    names = {path: Path("one") / path.relative_to(tmp_path / "one") for path in (server, state)}
+    assert pieces([tmp_path / "one"], minutes=5) == [
+        {names[server]: b"[2026-05-01 10:04:59,1] a\n\tat b\n"},
+        {names[state]: b"2026-05-01 10:06:00 f\n", names[server]: b"[2026-05-01 10:05:00,0] c\n[2026-05-01 10:09:59,9] d\n"},
+        {names[server]: b"[2026-05-01 10:20:00,0] e\n"},
+    ]
+
+
+def test_the_median_of_some_rows_is_that_of_each_figure() -> None:
+    rows = [Row("", seconds=seconds, records=records) for seconds, records in ((3.0, 10), (1.0, 40), (2.0, 20))]
+    assert middle(rows, Row("build", "5 minutes")) == Row("build", "5 minutes", seconds=2.0, records=20)
