@@ -32,34 +32,28 @@ def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
 def five_minutes(stand: Stand, days: int) -> Iterator[Row]:
     """An hour of one broker on top of others, five minutes at a time: what a process costs that stays."""
     fleet = Fleet(days=days, rotation="day", kept=(1,), plan=BUSY, has_truth=False, later_ms=HOUR_MS)
-    logs, warehouse = stand.copy_of(stand.logs(fleet)), stand.empty("arrived")
-    # Moved away, or it would be read at once, as the logs of another cluster.
-    later = [shutil.move(lines, stand.empty(lines.parent.name)) for lines in sorted(logs.glob("cluster-*/later"))]
-    of, ingested, built = f"5 minutes on {days} days of one broker", [], []
+    logs, later = set_apart(stand, fleet)
+    warehouse, of = stand.empty("arrived"), f"5 minutes on {days} days of one broker"
     stand.ingest(warehouse, logs, Row(""))
     stand.build(warehouse, Row(""))
-    for piece in pieces(map(Path, later), minutes=5):
+    ingested, built = list[Row](), list[Row]()
+    for piece in pieces(later.iterdir(), minutes=5):
         for file, lines in piece.items():
             with (logs / file.parts[0] / "input" / Path(*file.parts[1:])).open("ab") as log:
                 log.write(lines)
-        stand.ingest(warehouse, logs, ingested_now := Row(""))
-        ingested.append(ingested_now)
-        built.append(stand.build(warehouse, Row("", records=ingested_now.records)))
+        read = Row("")
+        stand.ingest(warehouse, logs, read)
+        ingested.append(read)
+        built.append(stand.build(warehouse, Row("", records=read.records)))
     for what, rows in (("ingest", ingested), ("build", built)):
         yield middle(rows, Row(f"{what}, median of {len(rows)}", of))
-        slowest = max(rows, key=lambda row: row.seconds or 0)
-        yield replace(slowest, what=f"{what}, slowest of {len(rows)}", of=of)
+        yield replace(max(rows, key=lambda row: row.seconds or 0), what=f"{what}, slowest of {len(rows)}", of=of)
 
 
 def arrived(stand: Stand, fleet: Fleet, of: str, names: Sequence[str] = ("what arrived",)) -> Iterator[Row]:
     """Build what a fleet wrote first, then what it wrote later.  `names`: what it is called; of several, each is the same lines an hour later
     than the one before, on top of that."""
-    logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
-    later.mkdir(parents=True)
-    # A quiet cluster has written nothing later.
-    for lines in sorted(logs.glob("cluster-*/later")):
-        # Moved away, or it would be read at once, as the logs of another cluster.
-        shutil.move(lines, later / lines.parent.name)
+    logs, later = set_apart(stand, fleet)
     warehouse = stand.empty("arrived")
     stand.ingest(warehouse, logs, Row("", ""))
     yield stand.build(warehouse, Row("build of what was there", of))
@@ -72,3 +66,14 @@ def arrived(stand: Stand, fleet: Fleet, of: str, names: Sequence[str] = ("what a
         row = stand.build(warehouse, Row(f"build of {name}", of))
         row.records = read.records
         yield row
+
+
+def set_apart(stand: Stand, fleet: Fleet) -> tuple[Path, Path]:
+    """A copy of a fleet's logs, and a folder with what its clusters wrote later."""
+    logs, later = stand.copy_of(stand.logs(fleet)), stand.empty("later")
+    later.mkdir(parents=True)
+    # A quiet cluster has written nothing later.
+    for lines in sorted(logs.glob("cluster-*/later")):
+        # Moved away, or it would be read at once, as the logs of another cluster.
+        shutil.move(lines, later / lines.parent.name)
+    return logs, later

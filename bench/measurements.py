@@ -196,11 +196,11 @@ def pieces(folders: Iterable[Path], minutes: int) -> list[dict[Path, bytes]]:
         for path in sorted(file for file in folder.rglob("*") if file.is_file()):
             text, file = path.read_bytes(), folder.name / path.relative_to(folder)
             times = list(TIME.finditer(text))
-            starts = [text.rfind(b"\n", 0, time.start()) + 1 for time in times]
-            for time, start, end in zip(times, starts, [*starts[1:], len(text)], strict=True):
-                at = dt.datetime.fromisoformat(time[0].decode()).replace(tzinfo=dt.UTC)
+            begins = [text.rfind(b"\n", 0, written.start()) + 1 for written in times]
+            for written, begin, end in zip(times, begins, [*begins[1:], len(text)], strict=True):
+                at = dt.datetime.fromisoformat(written[0].decode()).replace(tzinfo=dt.UTC)
                 here = found[int(at.timestamp()) // (60 * minutes)]
-                here[file] = here.get(file, b"") + text[start:end]
+                here[file] = here.get(file, b"") + text[begin:end]
     return [found[number] for number in sorted(found)]
 
 
