@@ -463,23 +463,25 @@ class Runner:
 
     def _note(self, model: Model, folder: Path) -> None:
         """Tell Spark what is known of the rows of a table."""
-        rows = ds.dataset(folder, format="parquet")
-        self._rows[model.name] = self._rows_in[str(folder)] = rows.count_rows()
-        if not self._rows[model.name]:
+        self._rows_in[str(folder)] = rows = ds.dataset(folder, format="parquet").count_rows()
+        self._tell_of(model, rows, folder if model.known else None)
+
+    def _note_left(self, model: Model) -> None:
+        """Tell Spark the same of a table that the previous build left, so that the plans of its readers are those of a build that makes it."""
+        assert self.unchanged is not None
+        self._tell_of(model, self.unchanged.count(model), kept_step(self.place, model) if model.known else None)
+
+    def _tell_of(self, model: Model, rows: int, folder: Path | None) -> None:
+        """Tell Spark whether a table has rows, and which values of its known column.  `folder`: its files; None where it has no such column."""
+        self._rows[model.name] = rows
+        if not rows:
             self._tell(model.full_name, model.name, NO_ROWS)
-        elif model.known:
+        elif folder and model.known:
             # A null matches no value.
             texts = [value for value in values_in(folder, model.known) if value is not None]
             self._values[model.name] = set(texts)
             if len(texts) <= MOST_VALUES and not any("," in text for text in texts):
                 self._tell(model.full_name, model.name, f"{model.known}={','.join(sorted(texts))}")
-
-    def _note_left(self, model: Model) -> None:
-        """Tell Spark the same of a table that the previous build left, so that the plans of its readers are those of a build that makes it."""
-        if model.is_step:
-            self._note(model, kept_step(self.place, model))
-        elif not self._may_have_rows(model.name):
-            self._tell(model.full_name, model.name, NO_ROWS)
 
     def _replace_days(self, model: Model) -> int | None:
         """Rebuild the days of an incremental table that new rows fall on, or all of it.  Returns how many days (None: all)."""
