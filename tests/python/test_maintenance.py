@@ -12,7 +12,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from chronicle.build import changes, maintenance, versions
-from chronicle.build.changes import arrivals, built_from, changed_files, has_lost_rows, is_current
+from chronicle.build.changes import arrivals, built_from, changed_files, has_lost_rows, has_others, is_current
 from chronicle.build.maintenance import kept_by_one_that_stays, maintain, maintain_one, maintained
 from ingestion import ingest as ingesting
 from ingestion.sources.discover import Options
@@ -104,6 +104,13 @@ def test_a_compaction_that_was_killed_before_it_was_noted_adds_nothing(
     load(place, tmp_path / "logs", 30)
     found = arrivals(place, built_from(place))
     assert found is not None and found.begins["log_records"].second == 30
+
+
+def test_clusters_are_all_that_there_are_or_some_of_them(place: Warehouse, tmp_path: Path) -> None:
+    assert not has_others(place, ["c"]) and not has_others(place, ["b", "c"])
+    assert has_others(place, ["b"])
+    # Nothing says so.
+    assert has_others(Warehouse.at(str(tmp_path / "empty")), ["c"])
 
 
 def test_files_that_are_gone_are_lost_all_the_same(place: Warehouse) -> None:
