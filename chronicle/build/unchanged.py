@@ -103,8 +103,14 @@ class Unchanged:
         clusters = self._due(model, reasons) if is_large else None
         if since is None and clusters is None:
             return None
-        held = "" if since is None else self._carried_in(model, since) if model.carried else self.query(model)
+        held = self._held(model, since, is_open=is_open) if since else ""
         return Part(since, held, clusters=clusters, is_open=is_open)
+
+    def _held(self, model: Model, since: dt.datetime, *, is_open: bool) -> str:
+        """A query of the previous build's rows for a part from a time on.  That of an open part names no clusters."""
+        if model.carried:
+            return self._carried_in(model, since)
+        return f"select * from {self.show(model, before(model))}" if is_open else self.query(model)
 
     def _since(self, model: Model, reasons: Iterable[str]) -> dt.datetime | None:
         """The time from which on a model's rows have to be rebuilt; None: all of them."""

@@ -1,8 +1,8 @@
 """Creates views and tables of a build from plans that an earlier build of this process has made: analysed ones of views, optimised ones of tables.
 
 Relies on: our own class `KeptPlans` and what it uses of Spark: temporary views that keep their plan, the command that writes a query as Parquet
-files, the catalog and its cache of tables, `setAnalyzed`, strategies and functions that a session adds; and that the optimiser puts nothing into a plan that it
-finds in Parquet files or their lists.  Read in: Spark 4.2.0.
+files, the catalog and its cache of tables, `setAnalyzed`, strategies and functions that a session adds, the optimiser's rule for days that are
+compared with times; and that the optimiser puts nothing into a plan that it finds in Parquet files or their lists.  Read in: Spark 4.2.0.
 Breaks: builds in a process that stays become slower, or fail where a class is gone; rows are those of an earlier build where the optimiser learns
 to look into files.  Without our own classes all is done in SQL.
 Brings: half of what a small build takes in such a process, and a tenth of a first one, whose queries Spark analysed twice; a table takes one
