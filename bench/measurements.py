@@ -15,7 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
@@ -206,9 +206,9 @@ def pieces(folders: Iterable[Path], minutes: int) -> list[dict[Path, bytes]]:
 
 def middle(rows: Sequence[Row], row: Row) -> Row:
     """Fill in the medians of what was measured for each of some rows."""
-    for name in ("seconds", "cpu_seconds", "megabytes", "records", "peak_bytes", "executions", "rows_read", "plan_nodes"):
-        values = [value for one in rows if (value := getattr(one, name)) is not None]
-        setattr(row, name, median_high(values) if values else None)
+    for figure in (one.name for one in fields(Row) if one.default is None):
+        values = [value for one in rows if (value := getattr(one, figure)) is not None]
+        setattr(row, figure, median_high(values) if values else None)
     return row
 
 

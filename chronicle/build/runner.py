@@ -135,8 +135,8 @@ class Runner:
         self._rows_in: dict[str, int] = {}
         self._code = GeneratedCode(spark)
         self._plans = KeptPlans(spark)
-        # The clusters whose rows are read, if there are others.
-        self._chosen = list(clusters) if clusters is not None and has_others(place, clusters) else None
+        # The clusters whose rows plans that are kept read, if there are others.
+        self._chosen = list(clusters) if clusters is not None and self._plans.are_kept and has_others(place, clusters) else None
         self._turns = Turns()
         # What a plan depends on besides its own text, by name: the key of a view, what is known of a table's rows, the query of a table left.
         self._texts: dict[str, str] = {}
@@ -332,7 +332,9 @@ class Runner:
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         key = self._key(model, f"{definition} {rows}") if comes_again else None
-        clusters = part.clusters if part and part.clusters is not None else self._chosen if self._is_of_any(model) else None
+        clusters = self._chosen if self._is_of_any(model) else None
+        if part and part.clusters is not None:
+            clusters = part.clusters
         since = part.since if part and part.is_open else None
         self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
 
@@ -464,19 +466,19 @@ class Runner:
     def _note(self, model: Model, folder: Path) -> None:
         """Tell Spark what is known of the rows of a table."""
         self._rows_in[str(folder)] = rows = ds.dataset(folder, format="parquet").count_rows()
-        self._tell_of(model, rows, folder if model.known else None)
+        self._tell_of(model, rows, folder)
 
     def _note_left(self, model: Model) -> None:
         """Tell Spark the same of a table that the previous build left, so that the plans of its readers are those of a build that makes it."""
         assert self.unchanged is not None
-        self._tell_of(model, self.unchanged.count(model), kept_step(self.place, model) if model.known else None)
+        self._tell_of(model, self.unchanged.count(model), Path(self._folder(model)))
 
-    def _tell_of(self, model: Model, rows: int, folder: Path | None) -> None:
-        """Tell Spark whether a table has rows, and which values of its known column.  `folder`: its files; None where it has no such column."""
+    def _tell_of(self, model: Model, rows: int, folder: Path) -> None:
+        """Tell Spark whether a table, whose files are in a folder, has rows, and which values of its known column."""
         self._rows[model.name] = rows
         if not rows:
             self._tell(model.full_name, model.name, NO_ROWS)
-        elif folder and model.known:
+        elif model.known:
             # A null matches no value.
             texts = [value for value in values_in(folder, model.known) if value is not None]
             self._values[model.name] = set(texts)
