@@ -40,7 +40,7 @@ awaited as (
         epochs.evidence[0] as line,
         watchers.is_cached,
         array_contains(epochs.known_replicas, watchers.node_id) as is_replica,
-        min(reached.reached_at) over (
+        min(reached.line) over (
             partition by
                 epochs.cluster_id,
                 epochs.cluster_incarnation,
@@ -51,7 +51,7 @@ awaited as (
                 watchers.term_epoch
             order by epochs.leader_epoch desc
             rows between unbounded preceding and current row
-        ) as reached_at
+        ) as caught_up_line
     from watchers
     inner join epochs
         on
@@ -79,59 +79,99 @@ awaited as (
 -- A replica may have been removed, or its topic deleted: the node was certainly behind only if it
 -- got the epoch after all, or logs every partition.
 late as (
-    select *
+    select
+        *,
+        caught_up_line.logged_at as reached_at
     from awaited
     where
-        (reached_at is null or reached_at > elected_at + interval 5 seconds)
+        (caught_up_line is null or caught_up_line.logged_at > elected_at + interval 5 seconds)
         and (term_epoch is null or controller_epoch < term_epoch)
-        and (is_cached or (coalesce(is_replica, true) and reached_at is not null))
+        and (is_cached or (coalesce(is_replica, true) and caught_up_line is not null))
+),
+
+-- What such a node got, and what it got late or never, on one timeline; at the same moment the
+-- former comes first.
+passed as (
+    select
+        reached.cluster_id,
+        reached.cluster_incarnation,
+        reached.topic_name,
+        reached.partition_id,
+        reached.topic_incarnation,
+        reached.node_id,
+        reached.term_epoch,
+        reached.reached_at as passed_at,
+        struct(reached.leader_epoch, reached.line) as got,
+        null as missed
+    from reached
+    left semi join late
+        on
+            reached.cluster_id = late.cluster_id
+            and reached.cluster_incarnation = late.cluster_incarnation
+            and reached.topic_name = late.topic_name
+            and reached.partition_id = late.partition_id
+            and reached.topic_incarnation = late.topic_incarnation
+            and reached.node_id = late.node_id
+            and reached.term_epoch <=> late.term_epoch
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        node_id,
+        term_epoch,
+        elected_at as passed_at,
+        null as got,
+        struct(leader_epoch, reached_at, is_cached, line, caught_up_line) as missed
+    from late
+),
+
+known as (
+    select
+        *,
+        max(got) over (
+            partition by
+                cluster_id,
+                cluster_incarnation,
+                topic_name,
+                partition_id,
+                topic_incarnation,
+                node_id,
+                term_epoch
+            order by passed_at, missed is not null
+            rows between unbounded preceding and current row
+        ) as had
+    from passed
 ),
 
 -- One row per partition, node and leader epoch that the node got more than five seconds late, or
 -- never, though it had an older one.
-known as (
-    select
-        late.cluster_id,
-        late.cluster_incarnation,
-        late.topic_name,
-        late.partition_id,
-        late.topic_incarnation,
-        late.node_id,
-        late.term_epoch,
-        late.leader_epoch,
-        late.elected_at,
-        late.reached_at,
-        late.is_cached,
-        struct(
-            late.elected_at as logged_at,
-            late.line.node_id,
-            late.line.source_path,
-            late.line.byte_offset
-        ) as stored_line,
-        max(struct(reached.leader_epoch, reached.line))
-        filter (where reached.reached_at <= late.elected_at) as had,
-        min(reached.line)
-        filter (where reached.leader_epoch >= late.leader_epoch) as caught_up_line
-    from late
-    inner join reached
-        on
-            late.cluster_id = reached.cluster_id
-            and late.cluster_incarnation = reached.cluster_incarnation
-            and late.topic_name = reached.topic_name
-            and late.partition_id = reached.partition_id
-            and late.topic_incarnation = reached.topic_incarnation
-            and late.node_id = reached.node_id
-            and late.term_epoch <=> reached.term_epoch
-    group by all
-),
-
 final as (
     select
-        * except (had),
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        node_id,
+        term_epoch,
+        missed.leader_epoch,
+        passed_at as elected_at,
+        missed.reached_at,
+        missed.is_cached,
+        struct(
+            passed_at as logged_at,
+            missed.line.node_id,
+            missed.line.source_path,
+            missed.line.byte_offset
+        ) as stored_line,
+        missed.caught_up_line,
         had.leader_epoch as known_epoch,
         had.line as known_line
     from known
-    where had.leader_epoch < leader_epoch
+    where missed is not null and had.leader_epoch < missed.leader_epoch
 )
 
 select * from final

@@ -19,9 +19,13 @@ begun as (
             else coalesce({{ field('quorum_leader', 'int') }}, node_id)
         end as controller_id
     from events
+    -- All types stand together first, or Spark reads the events of every other type as well.
     where
-        {{ has_role(['controller_election', 'kraft_controller_activation']) }}
-        or ({{ has_role('quorum_state') }} and {{ field('quorum_state') }} like 'Leader%')
+        {{ has_role(['controller_election', 'kraft_controller_activation', 'quorum_state']) }}
+        and (
+            not ({{ has_role('quorum_state') }})
+            or {{ field('quorum_state') }} like 'Leader%'
+        )
 ),
 
 final as (

@@ -19,21 +19,20 @@ final as (
         {{ field('leader_epoch', 'int') }} as leader_epoch,
         {{ field('partition_epoch', 'int') }} as partition_epoch
     from events
+    -- All types stand together first, or Spark reads the events of every other type as well.
     where
-        (
-            {{ has_role([
-                'isr_proposal',
-                'isr_update',
-                'isr_write',
-                'isr_rejection',
-            ]) }}
-            and topic_name is not null
-            and partition_id is not null
-        )
-        or (
-            {{ has_role('isr_task_failure') }}
-            and {{ field('exception') }} like 'org.apache.zookeeper.%'
-        )
+        {{ has_role([
+            'isr_proposal',
+            'isr_update',
+            'isr_write',
+            'isr_rejection',
+            'isr_task_failure',
+        ]) }}
+        and case
+            when {{ has_role('isr_task_failure') }}
+                then {{ field('exception') }} like 'org.apache.zookeeper.%'
+            else topic_name is not null and partition_id is not null
+        end
 )
 
 select * from final
