@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SOURCES = Path(__file__).with_name("jvm")
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
-# Writes the changed copy.
-CHANGED_CLASS = "org.apache.spark.unsafe.chronicle.CopyMemory"
+# Writes the changed copies of Spark's classes.
+CHANGED_CLASSES = "org.apache.spark.unsafe.chronicle.ChangedClasses"
 
 
 class NoGuard(RuntimeError):
@@ -81,7 +81,7 @@ def compile_to(wanted: Path) -> None:
         classes = Path(folder, "classes")
         classes.mkdir()
         run(compiler, "scala.tools.nsc.Main", "-nowarn", "-cp", class_path(others), "-d", str(classes), *map(str, sources()))
-        run([classes, *others], CHANGED_CLASS, str(classes))
+        run([classes, *others], CHANGED_CLASSES, str(classes))
         aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in classes.rglob("*") if path.is_file()):

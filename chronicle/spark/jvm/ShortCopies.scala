@@ -1,11 +1,9 @@
 package org.apache.spark.unsafe.chronicle
 
-import java.nio.file.{Files, Paths}
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.unsafe.Platform
-import org.apache.xbean.asm9.{ClassReader, ClassWriter, Label, Opcodes, Type}
+import org.apache.xbean.asm9.{Label, Opcodes, Type}
 import org.apache.xbean.asm9.commons.{GeneratorAdapter, Method}
 import org.apache.xbean.asm9.tree.ClassNode
 
@@ -35,26 +33,14 @@ object ShortCopies {
     }
 }
 
-/** Writes Spark's class `Platform` to a folder with another `copyMemory`, which leaves what is short to `ShortCopies`. All else is copied as before,
-  * also bytes within one object, which may overlap. `own_classes.py` runs this; the class comes first on the class path.
+/** Spark's class `Platform` with another `copyMemory`, which leaves what is short to `ShortCopies`. All else is copied as before, also bytes within
+  * one object, which may overlap.
   */
-object CopyMemory {
+object CopyMemory extends ChangedClass(classOf[Platform]) {
   private val copy = Method.getMethod("void copyMemory(Object, long, Object, long, long)")
   private val asBefore = new Method("copyAnyMemory", copy.getDescriptor)
 
-  def main(arguments: Array[String]): Unit = {
-    val name = Type.getInternalName(classOf[Platform])
-    val platform = new ClassNode
-    new ClassReader(getClass.getResourceAsStream(s"/$name.class")).accept(platform, 0)
-    change(platform)
-    val written = new ClassWriter(ClassWriter.COMPUTE_MAXS)
-    platform.accept(written)
-    val file = Paths.get(arguments.head, s"$name.class")
-    Files.createDirectories(file.getParent)
-    Files.write(file, written.toByteArray)
-  }
-
-  private def change(platform: ClassNode): Unit = {
+  override def change(platform: ClassNode): Unit = {
     val spark = platform.methods.asScala.find(method => method.name == copy.getName && method.desc == copy.getDescriptor)
     spark.getOrElse(sys.error(s"Spark's Platform has no $copy")).name = asBefore.getName
     val access = Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC

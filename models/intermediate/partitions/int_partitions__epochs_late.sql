@@ -25,6 +25,7 @@ watchers as (
     group by all
 ),
 
+-- Each epoch from the first on that a node got, and the first record of the node with it or a later one.
 awaited as (
     select
         epochs.cluster_id,
@@ -38,8 +39,10 @@ awaited as (
         epochs.controller_epoch,
         epochs.elected_at,
         epochs.evidence[0] as line,
+        watchers.first_epoch,
         watchers.is_cached,
         array_contains(epochs.known_replicas, watchers.node_id) as is_replica,
+        reached.line as own_line,
         min(reached.line) over (
             partition by
                 epochs.cluster_id,
@@ -60,7 +63,7 @@ awaited as (
             and watchers.topic_name = epochs.topic_name
             and watchers.partition_id = epochs.partition_id
             and watchers.topic_incarnation = epochs.topic_incarnation
-            and watchers.first_epoch < epochs.leader_epoch
+            and watchers.first_epoch <= epochs.leader_epoch
             and (watchers.term_epoch is null or watchers.last_epoch >= epochs.leader_epoch)
     left join reached
         on
@@ -78,60 +81,20 @@ awaited as (
 -- seconds. In its own term a controller only misses what an older one still writes.
 -- A replica may have been removed, or its topic deleted: the node was certainly behind only if it
 -- got the epoch after all, or logs every partition.
-late as (
+judged as (
     select
         *,
-        caught_up_line.logged_at as reached_at
+        first_epoch < leader_epoch
+        and coalesce(caught_up_line.logged_at > elected_at + interval 5 seconds, true)
+        and coalesce(controller_epoch < term_epoch, term_epoch is null)
+        and (is_cached or (coalesce(is_replica, true) and caught_up_line is not null)) as is_late
     from awaited
-    where
-        (caught_up_line is null or caught_up_line.logged_at > elected_at + interval 5 seconds)
-        and (term_epoch is null or controller_epoch < term_epoch)
-        and (is_cached or (coalesce(is_replica, true) and caught_up_line is not null))
 ),
 
--- What such a node got, and what it got late or never, on one timeline; at the same moment the
--- former comes first.
-passed as (
-    select
-        reached.cluster_id,
-        reached.cluster_incarnation,
-        reached.topic_name,
-        reached.partition_id,
-        reached.topic_incarnation,
-        reached.node_id,
-        reached.term_epoch,
-        reached.reached_at as passed_at,
-        struct(reached.leader_epoch, reached.line) as got,
-        null as missed
-    from reached
-    left semi join late
-        on
-            reached.cluster_id = late.cluster_id
-            and reached.cluster_incarnation = late.cluster_incarnation
-            and reached.topic_name = late.topic_name
-            and reached.partition_id = late.partition_id
-            and reached.topic_incarnation = late.topic_incarnation
-            and reached.node_id = late.node_id
-            and reached.term_epoch <=> late.term_epoch
-    union all
-    select
-        cluster_id,
-        cluster_incarnation,
-        topic_name,
-        partition_id,
-        topic_incarnation,
-        node_id,
-        term_epoch,
-        elected_at as passed_at,
-        null as got,
-        struct(leader_epoch, reached_at, is_cached, line, caught_up_line) as missed
-    from late
-),
-
-known as (
+marked as (
     select
         *,
-        max(got) over (
+        max(is_late) over (
             partition by
                 cluster_id,
                 cluster_incarnation,
@@ -140,7 +103,36 @@ known as (
                 topic_incarnation,
                 node_id,
                 term_epoch
-            order by passed_at, missed is not null
+        ) as is_ever_late
+    from judged
+),
+
+-- What a node got, and what it got late or never, in two rows if both.
+passed as (
+    select
+        *,
+        explode(array_compact(array(
+            if(own_line is null, null, false),
+            if(is_late, true, null)
+        ))) as is_missed
+    from marked
+    where is_ever_late
+),
+
+-- At the same moment, what it got comes first.
+known as (
+    select
+        *,
+        max(if(is_missed, null, struct(leader_epoch, own_line))) over (
+            partition by
+                cluster_id,
+                cluster_incarnation,
+                topic_name,
+                partition_id,
+                topic_incarnation,
+                node_id,
+                term_epoch
+            order by if(is_missed, elected_at, own_line.logged_at), is_missed
             rows between unbounded preceding and current row
         ) as had
     from passed
@@ -157,21 +149,17 @@ final as (
         topic_incarnation,
         node_id,
         term_epoch,
-        missed.leader_epoch,
-        passed_at as elected_at,
-        missed.reached_at,
-        missed.is_cached,
-        struct(
-            passed_at as logged_at,
-            missed.line.node_id,
-            missed.line.source_path,
-            missed.line.byte_offset
-        ) as stored_line,
-        missed.caught_up_line,
+        leader_epoch,
+        elected_at,
+        caught_up_line.logged_at as reached_at,
+        is_cached,
+        struct(elected_at as logged_at, line.node_id, line.source_path, line.byte_offset)
+            as stored_line,
+        caught_up_line,
         had.leader_epoch as known_epoch,
-        had.line as known_line
+        had.own_line as known_line
     from known
-    where missed is not null and had.leader_epoch < missed.leader_epoch
+    where is_missed and had.leader_epoch < leader_epoch
 )
 
 select * from final
