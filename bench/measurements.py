@@ -24,7 +24,7 @@ from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
 from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
-from chronicle.spark.session import Server, command_options, start, stop
+from chronicle.spark.session import Server, Work, command_options, start, stop
 from ingestion.ingest import ingest
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
@@ -147,7 +147,7 @@ class Stand:
     def session(self, warehouse: Path, paths: Sequence[str] = (), java: tuple[str, ...] | None = None) -> SparkSession:
         """The session of a command that reads some paths, except that Spark keeps more than its last thousand executions.
         `java`: Java's options, if not those of that command; the first call in a process decides."""
-        return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), paths)))
+        return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), Work(paths))))
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
         """Read logs into a warehouse, and fill in what it took."""

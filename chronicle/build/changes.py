@@ -145,6 +145,12 @@ def built_from(place: Warehouse, project: Path = PROJECT) -> str:
     return json.dumps({"project": project_hash(project), "bronze": versions})
 
 
+def is_built(warehouse: str, project: Path = PROJECT) -> bool:
+    """Whether all models were built by the project as it is, so that the next build is of what arrived since."""
+    place = Warehouse.at(warehouse)
+    return place.built.exists() and bool(json.loads(place.built.read_text())["project"] == project_hash(project))
+
+
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
     """Whether the last build of all models used the project and bronze as they are now."""
     place = Warehouse.at(warehouse)

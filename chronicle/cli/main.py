@@ -65,11 +65,11 @@ def run(
 ) -> None:
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
-    from chronicle.build.changes import is_current
+    from chronicle.build.changes import is_built, is_current
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand, copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import start_ahead, start_to_build
+    from chronicle.spark.session import Work, start_ahead, start_to_build
     from chronicle.staying.requests import staying
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
@@ -83,11 +83,12 @@ def run(
         clusters, failed = set(done["clusters"]), done["failed"]
     else:
         here = copy_of(place)
-        session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, paths=paths)
+        work = Work(paths, is_built(here.root))
+        session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, work=work)
         ahead = None
         if not is_current(here.root):
             # There will be something to do: start the JVM and dbt while files are looked at.
-            session, ahead = start_ahead(here.root, memory=memory, paths=paths).result, compiled_ahead()
+            session, ahead = start_ahead(here.root, memory=memory, work=work).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
@@ -126,9 +127,10 @@ def ingest(
     master: MasterOption = None,
 ) -> None:
     """Read raw logs, captures and metrics into bronze, exactly once."""
+    from chronicle.build.changes import is_built
     from chronicle.build.working_copy import copy_of
     from chronicle.cli import following
-    from chronicle.spark.session import must_be_able, start_or_connect
+    from chronicle.spark.session import Work, must_be_able, start_or_connect
     from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
@@ -140,7 +142,9 @@ def ingest(
         return
     must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
-    outcome = read_in(options, warehouse, lambda: start_or_connect(copy_of(place).root, memory=memory), tell, show_bytes)
+    here = copy_of(place)
+    work = Work(is_built=is_built(here.root))
+    outcome = read_in(options, warehouse, lambda: start_or_connect(here.root, memory=memory, work=work), tell, show_bytes)
     if profile:
         show_parts(outcome.seconds)
     must_be_whole(outcome.failed)
@@ -305,9 +309,10 @@ def build(
     master: MasterOption = None,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
+    from chronicle.build.changes import is_built
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand
-    from chronicle.spark.session import start_to_build
+    from chronicle.spark.session import Work, start_to_build
     from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
@@ -321,7 +326,8 @@ def build(
             there.ask("build", **vars(wanted))
             return
         ahead = compiled_ahead()
-        build_wanted(start_to_build(here.root, memory=memory), here.root, wanted, tell, sys.stdout, show_step, ahead)
+        work = Work(is_built=is_built(here.root) and not full_refresh)
+        build_wanted(start_to_build(here.root, memory=memory, work=work), here.root, wanted, tell, sys.stdout, show_step, ahead)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

@@ -55,10 +55,19 @@ COMMAND_OPTIONS = (
     "-Xmn640m",
 )
 # The second compiler takes a third of a small build's time, for code that runs a few times. With a million records it saves what it costs;
-# with two, a table of many rows is built in half the time.
+# with two, a table of many rows is built in half the time. A build of what is new makes such tables once each, which never pays for it.
 MANY_RECORDS = 1_500_000
-# Size of the files for such a warehouse, where nothing is in it yet.
-MANY_BYTES = 200 * MANY_RECORDS
+# Bytes of a record in files.
+RECORD = 200
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a command will do.  `paths`: what it reads into the warehouse; `is_built`: all that the warehouse holds is built."""
+
+    paths: Sequence[str] = ()
+    is_built: bool = False
+
 
 # Settings of any session, including that of Spark Connect.
 IN_SQL = {
@@ -139,9 +148,8 @@ def settings(warehouse: str) -> dict[str, str]:
     return known
 
 
-def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, paths: Sequence[str] = ()) -> SparkSession:
-    """Start Spark for a warehouse, or return the session that runs for it.  `memory`: heap of the JVM, as Java writes it; `paths`: what will be
-    read into the warehouse.
+def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, work: Work = Work()) -> SparkSession:
+    """Start Spark for a warehouse, or return the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
 
     A session of another warehouse is stopped: one catalog holds the tables of one warehouse.  `server`: what a server adds.
     Raises java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
@@ -166,7 +174,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = wanted["spark.driver.bindAddress"]
-        _connect(memory, server.java_options if server else command_options(root, paths))
+        _connect(memory, server.java_options if server else command_options(root, work))
     builder = SparkSession.builder
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -179,15 +187,15 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, p
     return session
 
 
-def start_or_connect(warehouse: str, *, memory: str = "2g") -> SparkSession:
+def start_or_connect(warehouse: str, *, memory: str = "2g", work: Work = Work()) -> SparkSession:
     """A session to read files and to write to a catalog: that of `start_to_build`, or of the JVM that spark-submit started."""
-    return _submitted() if gateway.is_given() else start_to_build(warehouse, memory=memory)
+    return _submitted() if gateway.is_given() else start_to_build(warehouse, memory=memory, work=work)
 
 
-def start_to_build(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()) -> SparkSession:
+def start_to_build(warehouse: str, *, memory: str = "2g", work: Work = Work()) -> SparkSession:
     """A session to build tables: that of `start`, or of Spark Connect.  Raises as `start` does."""
     master = masters.master()
-    return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, paths=paths)
+    return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, work=work)
 
 
 def _submitted() -> SparkSession:
@@ -226,24 +234,28 @@ def must_be_able() -> None:
     jars.class_path()
 
 
-def start_ahead(warehouse: str, *, memory: str = "2g", paths: Sequence[str] = ()) -> Future[SparkSession]:
+def start_ahead(warehouse: str, *, memory: str = "2g", work: Work = Work()) -> Future[SparkSession]:
     """Start Spark in a thread, while files are looked at: the JVM takes seconds of its own."""
     future: Future[SparkSession] = Future()
 
-    def work() -> None:
+    def begin() -> None:
         try:
-            future.set_result(start_to_build(warehouse, memory=memory, paths=paths))
+            future.set_result(start_to_build(warehouse, memory=memory, work=work))
         except BaseException as error:
             future.set_exception(error)
 
-    Thread(target=work, name="start", daemon=True).start()
+    Thread(target=begin, name="start", daemon=True).start()
     return future
 
 
-def command_options(warehouse: str, paths: Sequence[str] = ()) -> tuple[str, ...]:
+def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
     """Options of Java for a command: its compilers are chosen by the records of the warehouse when it starts, and by the size of what will be read
-    into it."""
-    is_large = rows_of(Warehouse.at(warehouse).bronze("log_records")) >= MANY_RECORDS or have_bytes(paths, MANY_BYTES)
+    into it.  If the warehouse is built, only what is new counts; of a large one no files are looked at, because there may be hundreds of
+    thousands."""
+    records = rows_of(Warehouse.at(warehouse).bronze("log_records"))
+    # Records of some logs are longer.
+    read = 2 * RECORD * records if work.is_built else 0
+    is_large = not work.is_built if records >= MANY_RECORDS else have_bytes(work.paths, RECORD * MANY_RECORDS + read)
     return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
 
 

@@ -70,16 +70,33 @@ def megabytes(size: str) -> int:
     return int(size.removesuffix("m"))
 
 
-@pytest.mark.parametrize(("records", "is_first_alone"), [(0, True), (session.MANY_RECORDS - 1, True), (session.MANY_RECORDS, False)])
-def test_the_second_compiler_is_for_many_records(monkeypatch: pytest.MonkeyPatch, records: int, is_first_alone: bool) -> None:
+MANY = session.MANY_RECORDS
+
+
+@pytest.mark.parametrize(
+    ("records", "is_built", "is_first_alone"), [(0, False, True), (MANY - 1, False, True), (MANY, False, False), (MANY, True, True)]
+)
+def test_the_second_compiler_is_for_many_records_to_build(
+    monkeypatch: pytest.MonkeyPatch, records: int, is_built: bool, is_first_alone: bool
+) -> None:
     monkeypatch.setattr(session, "rows_of", lambda path: records)
-    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse")) is is_first_alone
+    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse", session.Work(is_built=is_built))) is is_first_alone
 
 
 @pytest.mark.parametrize(("name", "is_first_alone"), [("small.log", True), ("large.log", False), ("large.log.gz", False)])
 def test_the_second_compiler_is_for_large_files(tmp_path: Path, name: str, is_first_alone: bool) -> None:
-    size = session.MANY_BYTES if name == "large.log" else session.MANY_BYTES // 8
+    size = session.RECORD * MANY if name == "large.log" else session.RECORD * MANY // 8
     (tmp_path / "logs").mkdir()
     with (tmp_path / "logs" / name).open("wb") as file:
         file.truncate(size)
-    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse", [str(tmp_path / "logs")])) is is_first_alone
+    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse", session.Work([str(tmp_path / "logs")]))) is is_first_alone
+
+
+@pytest.mark.parametrize(("records", "is_first_alone"), [(1_000, False), (MANY - 1, True)])
+def test_files_that_a_built_warehouse_has_read_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, records: int, is_first_alone: bool
+) -> None:
+    with (tmp_path / "node.log").open("wb") as file:
+        file.truncate(2 * session.RECORD * MANY)
+    monkeypatch.setattr(session, "rows_of", lambda path: records)
+    assert (FIRST_COMPILER_ALONE in session.command_options("/warehouse", session.Work([str(tmp_path)], is_built=True))) is is_first_alone
