@@ -5,9 +5,11 @@ from __future__ import annotations
 import duckdb
 import pytest
 import sqlglot
+from sqlglot import exp
 
 from chronicle.build.columns import Columns, Reads
 from chronicle.build.compiled import compiled
+from chronicle.build.needs import conjuncts, dotted, values_of
 
 TABLES = {"s.events": "events", "s.runs": "runs", "v_born": "born", "v_last": "last", "v_raw": "raw_rows", "bronze.raw": "bronze.raw"}
 HELD = {"events": ["id", "kind", "at", "node"], "runs": ["id", "begun", "ended"]}
@@ -119,3 +121,40 @@ def test_models_say_what_they_read() -> None:
     assert {name for name in unknown if not name.startswith("bronze.")} < set(models)
     reads = [columns for model in models.values() for columns in model.columns_read.values()]
     assert sum(columns is None for columns in reads) < len(reads) / 10
+
+
+def test_a_query_of_events_says_of_which_types() -> None:
+    """Spark reads the rows of some event types alone if a condition for them stands by itself; within `(… and …) or (… and …)` it is not
+    looked at before all rows are read."""
+    models = compiled().models
+    events = models["base_logs__distinct_events"]
+    readers = {model.name: sqlglot.parse_one(model.sql, dialect="spark") for model in models.values() if events.name in model.parents}
+    assert len(readers) > 30
+    for_all = {name for name, query in readers.items() if not all(chooses_types(query, events.full_name))}
+    # A node is heard of in every line.
+    assert for_all == {"int_nodes__minutes"}
+
+
+def chooses_types(query: exp.Expr, table: str) -> list[bool]:
+    """Whether each part of a query that filters a table of events, or a CTE of all its rows, has a condition for their types."""
+    names = {table}
+    for cte in query.find_all(exp.CTE):
+        if (
+            isinstance(cte.this, exp.Select)
+            and not cte.this.args.get("where")
+            and any(dotted(read) in names for read in tables_of(cte.this))
+        ):
+            names.add(cte.alias)
+    found = []
+    for part in query.find_all(exp.Select):
+        read = [each for each in tables_of(part) if dotted(each) in names]
+        if read and (where := part.args.get("where")):
+            known_as = {"", *(each.alias_or_name for each in read)}
+            found.append(any(values_of(condition, "event_type", known_as) for condition in conjuncts(where.this)))
+    return found
+
+
+def tables_of(part: exp.Select) -> list[exp.Table]:
+    """The tables that a select reads from and joins."""
+    read = [*([part.args["from_"].this] if part.args.get("from_") else []), *(join.this for join in part.args.get("joins") or ())]
+    return [each for each in read if isinstance(each, exp.Table)]

@@ -276,6 +276,35 @@ def test_spark_copies_what_is_short_by_our_copies(platform: Any) -> None:
     assert Path(place).name == own_classes.jar().name and "copyAnyMemory" in methods, said
 
 
+def test_texts_are_made_without_waiting_for_memory(spark: SparkSession) -> None:
+    java = java_of(spark)
+    text = java.org.apache.spark.unsafe.types.UTF8String
+    said = "each text that Spark makes waits for memory: builds become slower (jvm/TextCaches.scala)"
+    fields = {field.getName(): field.getModifiers() for field in text._java_lang_class.getDeclaredFields()}
+    is_volatile = java.java.lang.reflect.Modifier.isVolatile
+    assert "numChars" in fields and not any(is_volatile(modifiers) for modifiers in fields.values()), said
+
+
+def test_texts_are_sent_as_those_of_spark(spark: SparkSession) -> None:
+    """Executors on other machines have Spark's class, whose version Java computes of its fields."""
+    java = java_of(spark)
+    ours = java.org.apache.spark.unsafe.types.UTF8String._java_lang_class
+    jars = sorted(spark_home.jars().glob("*.jar"))
+    urls = spark.sparkContext._gateway.new_array(java.java.net.URL, len(jars))
+    for place, jar in enumerate(jars):
+        urls[place] = java.java.io.File(str(jar)).toURI().toURL()
+    loader = java.java.net.URLClassLoader(urls, java.java.lang.ClassLoader.getPlatformClassLoader())
+    try:
+        assert version(java, ours) == version(java, loader.loadClass(ours.getName()))
+    finally:
+        loader.close()
+
+
+def version(java: Any, of: Any) -> int:
+    """The version by which Java tells whether two classes write the same."""
+    return int(java.java.io.ObjectStreamClass.lookup(of).getSerialVersionUID())
+
+
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 16, 23, 127, 128, 129, 300])
 def test_copies_of_all_lengths_are_copies(platform: Any, memory: int, length: int) -> None:
     source = bytes(number * 7 % 251 for number in range(400))
