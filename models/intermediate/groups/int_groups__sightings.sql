@@ -23,12 +23,38 @@ incarnations as (
 ),
 
 -- In 0.9 a client logs its coordinator without the group; if its file belongs to a single group, it is that group.
+without_group as (
+    select distinct
+        cluster_id,
+        source_id
+    from group_events
+    where {{ has_role('coordinator_address') }} and group_id is null
+),
+
+sole_groups as (
+    select
+        group_events.cluster_id,
+        group_events.source_id,
+        min(group_events.group_id) as group_id
+    from group_events
+    inner join without_group
+        on
+            group_events.cluster_id = without_group.cluster_id
+            and group_events.source_id = without_group.source_id
+    group by group_events.cluster_id, group_events.source_id
+    having min(group_events.group_id) = max(group_events.group_id)
+),
+
 attributed as (
     select
-        *,
-        min(group_id) over (partition by cluster_id, source_id) as first_group_id,
-        max(group_id) over (partition by cluster_id, source_id) as last_group_id
+        group_events.*,
+        sole_groups.group_id as sole_group_id
     from group_events
+    left join sole_groups
+        on
+            group_events.cluster_id = sole_groups.cluster_id
+            and group_events.source_id = sole_groups.source_id
+            and group_events.group_id is null
 ),
 
 -- One row per record of stg_logs__group_events and stg_logs__old_consumer_events, with what it
@@ -40,14 +66,7 @@ logged as (
         logged_at as seen_at,
         source_path,
         byte_offset,
-        coalesce(
-            group_id,
-            if(
-                coordinator_node is not null and first_group_id = last_group_id,
-                first_group_id,
-                null
-            )
-        ) as group_id,
+        coalesce(group_id, if(coordinator_node is null, null, sole_group_id)) as group_id,
         offsets_partition_id,
         case
             when coordinator_node is not null then {{ coordinator_of_node('coordinator_node') }}

@@ -2,6 +2,11 @@ with stretches as (
     select * from {{ ref('int_cleaners__paced_stretches') }}
 ),
 
+cleanings as (
+    select * from {{ ref('int_cleaners__signs') }}
+    where sign = 'alive' and reported_by in ('cleaning', 'cleaning_begun')
+),
+
 -- How often the cleaners of other nodes ran while this one was silent.
 accompanied as (
     select
@@ -11,14 +16,13 @@ accompanied as (
         stretches.stretch_number,
         count(*) as cleanings_beside
     from stretches
-    inner join stretches as others
+    inner join cleanings
         on
-            stretches.cluster_id = others.cluster_id
-            and stretches.cluster_incarnation = others.cluster_incarnation
-            and stretches.node_id <> others.node_id
-            and stretches.alive_at < others.alive_at
-            and coalesce(stretches.next_alive_at > others.alive_at, true)
-            and others.is_cleaning
+            stretches.cluster_id = cleanings.cluster_id
+            and stretches.cluster_incarnation = cleanings.cluster_incarnation
+            and stretches.node_id <> cleanings.node_id
+            and stretches.alive_at < cleanings.signed_at
+            and coalesce(stretches.next_alive_at > cleanings.signed_at, true)
     where
         stretches.cleanings_before >= 3
         and stretches.hours_with_records * 3600000 > stretches.usual_silence_ms
