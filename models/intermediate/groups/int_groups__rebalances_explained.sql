@@ -60,6 +60,7 @@ grouped as (
 rebalances as (
     select
         *,
+        lower(cause.reason) as stated_reason,
         coalesce(
             started_at, joined_at, stabilised_at, assigned_at, reported_by_members_at, emptied_at
         )
@@ -92,7 +93,7 @@ wordings as (
 
 explained as (
     select
-        rebalances.*,
+        rebalances.* except (stated_reason),
         count(rebalances.assigned_at) over (
             partition by
                 rebalances.cluster_id, rebalances.cluster_incarnation, rebalances.group_id
@@ -100,8 +101,8 @@ explained as (
         get(
             filter(
                 wordings.wordings,
-                known -> startswith(lower(rebalances.cause.reason), known.begins_with)
-                and contains(lower(rebalances.cause.reason), known.has_text)
+                known -> startswith(rebalances.stated_reason, known.begins_with)
+                and contains(rebalances.stated_reason, known.has_text)
             ),
             0
         ).reason_kind as stated_reason_kind,

@@ -3,16 +3,6 @@ with signs as (
     where reported_by not in ('thread_dump', 'metric')
 ),
 
--- Few nodes have a cleaner that died.
-died as (
-    select distinct
-        cluster_id,
-        cluster_incarnation,
-        node_id
-    from signs
-    where sign = 'dead'
-),
-
 -- The last start or stop of the cleaner as a whole before each sign, and the next of each after it.
 turned as (
     select
@@ -25,7 +15,6 @@ turned as (
         count_if(sign = 'alive') over (thread_before) as life_number,
         lead(if(sign = 'alive', signed_at, null)) ignore nulls over (lives) as alive_at
     from signs
-    left semi join died using (cluster_id, cluster_incarnation, node_id)
     window
         before as (
             partition by cluster_id, cluster_incarnation, node_id
