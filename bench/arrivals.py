@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bench.fleet import Fleet
 from bench.journal import DAY_MS, HOUR_MS
-from bench.measurements import Row, Stand, append, measurement, middle, pieces
-from bench.plan import BUSY, SMALL
+from bench.measurements import LAYOUT, Row, Stand, append, measurement, middle, pieces
+from bench.plan import BUSY, SMALL, TEN
 
 
 @measurement(quick=((2,),), full=((2,), (275,)), limit=240)
@@ -28,26 +28,36 @@ def an_hour(stand: Stand, clusters: int, days: int) -> Iterator[Row]:
     yield from arrived(stand, fleet, f"1 hour on {days} days of {clusters} clusters", ("what arrived", "the hour after it"))
 
 
-@measurement(quick=((2,),), full=((275,),), limit=300)
-def five_minutes(stand: Stand, days: int) -> Iterator[Row]:
-    """An hour of one broker on top of others, five minutes at a time: what a process costs that stays."""
-    fleet = Fleet(days=days, rotation="day", kept=(1,), plan=BUSY, has_truth=False, later_ms=HOUR_MS)
-    logs, later = set_apart(stand, fleet)
-    warehouse, of = stand.empty("arrived"), f"5 minutes on {days} days of one broker"
+@measurement(quick=((1, 2),), full=((1, 275), (10, 180)), limit=420)
+def five_minutes(stand: Stand, brokers: int, days: int) -> Iterator[Row]:
+    """An hour on top of a history, five minutes at a time: ten of them in the process that has built the history, two by commands of their own, as
+    cron starts them."""
+    one = Fleet(days=days, rotation="day", kept=(1,), plan=BUSY, has_truth=False, later_ms=HOUR_MS)
+    logs, later = set_apart(stand, one if brokers == 1 else replace(one, kept=None, plan=TEN))
+    warehouse, of = stand.empty("arrived"), f"5 minutes on {days} days of {'one broker' if brokers == 1 else f'{brokers} brokers'}"
     stand.ingest(warehouse, logs, Row(""))
     stand.build(warehouse, Row(""))
-    ingested, built = list[Row](), list[Row]()
-    for piece in pieces(later.iterdir(), minutes=5):
+    ingested, built, run = list[Row](), list[Row](), list[Row]()
+    hour = pieces(later.iterdir(), minutes=5)
+    for number, piece in enumerate(hour):
         for file, lines in piece.items():
             with (logs / file.parts[0] / "input" / Path(*file.parts[1:])).open("ab") as log:
                 log.write(lines)
-        read = Row("")
-        stand.ingest(warehouse, logs, read)
-        ingested.append(read)
-        built.append(stand.build(warehouse, Row("", records=read.records)))
+        if number < len(hour) - 2:
+            read = Row("")
+            stand.ingest(warehouse, logs, read)
+            ingested.append(read)
+            built.append(stand.build(warehouse, Row("", records=read.records)))
+        else:
+            run.append(stand.command(["run", str(logs), "--layout", LAYOUT, "--timezone", "UTC", "--warehouse", str(warehouse)]))
     for what, rows in (("ingest", ingested), ("build", built)):
         yield middle(rows, Row(f"{what}, median of {len(rows)}", of))
-        yield replace(max(rows, key=lambda row: row.seconds or 0), what=f"{what}, slowest of {len(rows)}", of=of)
+        yield slowest(rows, what, of)
+    yield slowest(run, "chronicle run, in a new process", of)
+
+
+def slowest(rows: Sequence[Row], what: str, of: str) -> Row:
+    return replace(max(rows, key=lambda row: row.seconds or 0), what=f"{what}, slowest of {len(rows)}", of=of)
 
 
 def arrived(stand: Stand, fleet: Fleet, of: str, names: Sequence[str] = ("what arrived",)) -> Iterator[Row]:

@@ -10,6 +10,8 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -165,6 +167,14 @@ class Stand:
             outcome = building.build(spark, str(warehouse))
         row.executions, row.rows_read, row.plan_nodes = what.executions, what.rows_read, what.plan_nodes
         row.says = f"{len(outcome.models)} models made"
+        return row
+
+    def command(self, words: Sequence[str]) -> Row:
+        """Run a command of chronicle in a process of its own.  The session of this one ends: two would share the processors."""
+        stop()
+        row = Row("")
+        with taken(row):
+            subprocess.run([sys.executable, "-m", "chronicle", *words], check=True, stdout=subprocess.DEVNULL)
         return row
 
     def close(self) -> None:

@@ -41,9 +41,13 @@ class Plan:
 
 # One broker's log of 300 partitions whose cluster has something to tell every day.
 BUSY = Plan(roll_days=18, flaps=10, expiries=0.7, kills=0.08, rolls=60, cleanings=40, rebalances=80)
+# A cluster of ten brokers, with all of their logs.
+TEN = Plan(
+    brokers=10, topics=40, roll_days=18, flaps=20, expiries=0.7, kills=0.08, rolls=300, cleanings=200, rebalances=200,
+)  # fmt: skip
 # A small cluster of which a year is some 50,000 records: what a fleet of hundreds is made of.
 SMALL = Plan(
     topics=4, partitions=6, single=2, offsets=10, groups=4, rolls=3, cleanings=1, rebalances=4, flaps=0.3, expiries=0.03, kills=0.01,
     topics_made=0.02, roll_days=45, level="INFO", balance_minutes=120, expiry_minutes=720,
 )  # fmt: skip
-PLANS = {"plain": Plan(), "busy": BUSY, "small": SMALL}
+PLANS = {"plain": Plan(), "busy": BUSY, "ten": TEN, "small": SMALL}
