@@ -332,9 +332,7 @@ class Runner:
             files = f"options (maxRecordsPerFile '{FILE}', `parquet.block.row.count.limit` '{group}')"
         definition = f"create table {table} using parquet {files} {parts}"
         key = self._key(model, f"{definition} {rows}") if comes_again else None
-        clusters = self._chosen if self._is_of_any(model) else None
-        if part and part.clusters is not None:
-            clusters = part.clusters
+        clusters = part.clusters if part and part.clusters is not None else self._read_of(model)
         since = part.since if part and part.is_open else None
         self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
 
@@ -411,6 +409,12 @@ class Runner:
     def _is_of_any(self, model: Model) -> bool:
         """Whether a model's query names no clusters, so that its plan is kept for any: it is executed on the rows of those that are built."""
         return self._plans.are_kept and not model.is_incremental and OF_ALL not in model.sql
+
+    def _read_of(self, model: Model) -> list[str] | None:
+        """The clusters whose rows the plan of a model's query reads; None: all rows.  A mart that names no clusters is of all of them, as the
+        calendar is."""
+        is_of_all = model.is_published and "cluster_id" not in model.columns
+        return self._chosen if self._is_of_any(model) and not is_of_all else None
 
     def _of_all_clusters(self, name: str) -> str:
         """A mart's rows of all clusters: new ones of the clusters that are built, published ones of the others."""

@@ -83,6 +83,13 @@ class Rotated:
 def tried(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Tried:
     loads = Loads(tmp_path_factory.mktemp("partial"), list(made_cases(CASES, SEED, archives(), SCALE)))
     partial, full = (Lab(loads.folder, loads.place(name)) for name in ("partial", "full"))
+    # A cluster of which nothing arrives later: tables without clusters, such as the calendar, keep what is known by it.
+    old = loads.folder / "old"
+    old.mkdir()
+    (old / "server.log").write_text("[2012-03-04 05:06:07,008] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
+    os.utime(old / "server.log", (LONG_AGO, LONG_AGO))
+    for into in (partial, full):
+        into.load("of-long-ago", old)
     rotated = Rotated(lab, loads.folder)
     rotated.first(partial)
     full.load(ROTATED, lab.folder / ROTATED / "input")
