@@ -11,7 +11,8 @@ import org.apache.xbean.asm9.tree.{ClassNode, FieldNode}
 /** Spark's class `UTF8String` without volatile fields. It has four, which keep what was once asked of the bytes: how many characters they are, and
   * whether they are ASCII and valid. Each text sets all four when it is made, the processor waits for memory each time, and Spark makes a text
   * whenever it looks at a column of a row. Two threads that ask the same text find the same answer; if one does not see that of the other, it
-  * looks for itself, as `java.lang.String` does for its hash.
+  * looks for itself, as `java.lang.String` does for its hash. Two fields belong together, `isValid` and `numBytesValid`; only functions that look
+  * for invalid UTF-8 ask for them.
   */
 object TextCaches extends ChangedClass(classOf[UTF8String]) {
   private val caches = Set("numChars", "isValid", "numBytesValid", "isFullAscii")
