@@ -57,6 +57,7 @@ def five_minutes(stand: Stand, brokers: int, days: int) -> Iterator[Row]:
 
 
 def slowest(rows: Sequence[Row], what: str, of: str) -> Row:
+    """The slowest of some rows; `what`, `of`: what they measured."""
     return replace(max(rows, key=lambda row: row.seconds or 0), what=f"{what}, slowest of {len(rows)}", of=of)
 
 

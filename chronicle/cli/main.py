@@ -142,9 +142,12 @@ def ingest(
         return
     must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
-    here = copy_of(place)
-    work = Work(is_built=is_built(here.root))
-    outcome = read_in(options, warehouse, lambda: start_or_connect(here.root, memory=memory, work=work), tell, show_bytes)
+
+    def session() -> SparkSession:
+        here = copy_of(place).root
+        return start_or_connect(here, memory=memory, work=Work(is_built=is_built(here)))
+
+    outcome = read_in(options, warehouse, session, tell, show_bytes)
     if profile:
         show_parts(outcome.seconds)
     must_be_whole(outcome.failed)
