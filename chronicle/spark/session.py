@@ -102,7 +102,8 @@ OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
 LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
 TASK_SETTINGS = {"spark.plugins": "org.apache.spark.sql.chronicle.TaskSettings"}
 
-_archives = False
+# Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
+_aside: Path | None = None
 _jvm: subprocess.Popen[bytes] | None = None
 
 
@@ -274,7 +275,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         *JVM_OPTIONS,
         *java_options,
         *masters.java_options(),
-        *([f"-XX:SharedArchiveFile={classes}"] if classes.exists() else [f"-XX:ArchiveClassesAtExit={classes}"] if _archives else []),
+        *([f"-XX:ArchiveClassesAtExit={_aside}"] if _aside else [f"-XX:SharedArchiveFile={classes}"] if classes.exists() else []),
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
@@ -300,15 +301,19 @@ def _stamp(file: Path) -> tuple[str, int, int]:
 
 
 def write_class_archive() -> None:
-    """Do once what every command does, in a JVM that archives the classes it loaded when it ends; nothing if there is an archive."""
-    global _archives
-    if class_archive(java.find()).exists():
+    """Do once what every command does, in a JVM that archives the classes it loaded when it ends; nothing if there is an archive.
+
+    Java writes it, too, when it is stopped before it has loaded them all, so it is written aside.
+    """
+    global _aside
+    archive = class_archive(java.find())
+    if archive.exists():
         return
     print("setup: preparing Spark's classes (half a minute, once)", file=sys.stderr)
     cache.folder().mkdir(parents=True, exist_ok=True)
-    for old in cache.folder().glob("classes-*.jsa"):
+    for old in cache.folder().glob("classes-*"):
         old.unlink()
-    _archives = True
+    _aside = cache.folder() / f"{archive.stem}-{os.getpid()}.part"
     with tempfile.TemporaryDirectory() as folder:
         spark = start(folder)
         spark.sql("create schema bronze")
@@ -336,6 +341,7 @@ def write_class_archive() -> None:
     assert _jvm is not None and _jvm.stdin is not None
     _jvm.stdin.close()
     _jvm.wait()
+    _aside.replace(archive)
 
 
 def _connect(memory: str, java_options: Sequence[str]) -> None:

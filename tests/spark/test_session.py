@@ -15,7 +15,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from chronicle.ask import sql
 from chronicle.output import formats
-from chronicle.spark import java, own_classes, session
+from chronicle.spark import jars, java, own_classes, session
 from chronicle.spark import master as masters
 from chronicle.spark.catalog import kept_views, register, register_views, save_views, sweep, tables
 from ingestion.warehouse import Warehouse
@@ -75,6 +75,26 @@ def test_java_maps_the_archive_of_classes(spark: SparkSession) -> None:
     assert archive.exists(), "run `make setup`"
     assert session._jvm is not None
     assert str(archive) in Path(f"/proc/{session._jvm.pid}/maps").read_text()
+
+
+def test_a_setup_that_is_stopped_leaves_no_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java archives what it has loaded whenever it ends: few classes, if that is early."""
+    archive = tmp_path / "classes-1.jsa"
+    monkeypatch.setenv("CHRONICLE_CACHE", str(tmp_path))
+    monkeypatch.setattr(session, "class_archive", lambda home: archive)
+    monkeypatch.setattr(session, "_aside", None)
+    monkeypatch.setattr(jars, "class_path", list)
+
+    def stopped(warehouse: str) -> None:
+        option = next(one for one in session.command("1g", ()) if one.startswith("-XX:ArchiveClassesAtExit="))
+        Path(option.partition("=")[2]).write_text("the first few")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "start", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        session.write_class_archive()
+    assert list(tmp_path.iterdir()) != []
+    assert not archive.exists()
 
 
 def test_classes_that_were_compiled_again_have_an_archive_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ followed_sets as (
         topic_name,
         partition_id,
         partition_epoch,
-        array_sort(isr) as isr,
-        lag(array_sort(isr)) over (
+        sort_array(isr) as isr,
+        lag(sort_array(isr)) over (
             partition by cluster_id, topic_name, partition_id
             order by partition_epoch, logged_at, source_path, byte_offset
         ) as previous_isr
@@ -37,7 +37,7 @@ not_a_change as (
             and followed_sets.topic_name = mart_rows.topic_name
             and followed_sets.partition_id = mart_rows.partition_id
             and followed_sets.partition_epoch = mart_rows.partition_epoch
-            and followed_sets.isr = array_sort(mart_rows.isr_after)
+            and followed_sets.isr = sort_array(mart_rows.isr_after)
     where followed_sets.previous_isr <> followed_sets.isr
 ),
 
