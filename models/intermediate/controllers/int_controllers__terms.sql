@@ -31,6 +31,7 @@ statements as (
         controller_epoch,
         controller_id,
         epoch_kind,
+        epoch_start_offset,
         1 as evidence_rank
     from terms
     union all
@@ -43,6 +44,7 @@ statements as (
         controller_epoch,
         controller_id,
         'controller' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
         2 as evidence_rank
     from controller_events
     where
@@ -59,6 +61,7 @@ statements as (
         quorum_epoch,
         quorum_leader_id,
         'metadata' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
         3 as evidence_rank
     from quorum_events
     where
@@ -77,6 +80,7 @@ statements as (
         controller_epoch,
         controller_id,
         'controller' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
         4 as evidence_rank
     from partition_claims
     where
@@ -100,11 +104,32 @@ grouped as (
         epoch_kind,
         min(logged_at) as elected_at,
         min(evidence_rank) as evidence_rank,
+        max(epoch_start_offset) as epoch_start_offset,
+        bool_or(evidence_rank <= 2 and epoch_start_offset is null) as is_active,
         count(distinct case when evidence_rank <= 2 then controller_id end) as controllers_named,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from claims
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
+),
+
+followed as (
+    select
+        *,
+        min(epoch_start_offset) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind
+            order by controller_epoch
+            rows between 1 following and unbounded following
+        ) as later_start_offset
+    from grouped
+),
+
+-- Where a later leader of the quorum begins at the same offset, the metadata log has nothing of this one.
+compared as (
+    select
+        *,
+        coalesce(later_start_offset <= epoch_start_offset, false) as is_written_over
+    from followed
 ),
 
 final as (
@@ -123,9 +148,12 @@ final as (
         ) as superseded_by_id,
         evidence_rank,
         controllers_named,
+        is_written_over,
         evidence,
         evidence_count
-    from grouped
+    from compared
+    -- Unless its node says that it became the controller, it only won a vote.
+    where is_active or not is_written_over
 )
 
 select * from final

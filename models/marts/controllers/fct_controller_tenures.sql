@@ -62,7 +62,8 @@ final as (
         {{
             warnings({
                 'no record from the controller itself': 'evidence_rank > 2',
-                'records name different controllers': 'controllers_named > 1'
+                'records name different controllers': 'controllers_named > 1',
+                'a later leader wrote over its records': 'is_written_over'
             })
         }} as warnings
     from measured

@@ -17,7 +17,8 @@ begun as (
                 then coalesce({{ field('controller', 'int') }}, node_id)
             when {{ has_role('kraft_controller_activation') }} then node_id
             else coalesce({{ field('quorum_leader', 'int') }}, node_id)
-        end as controller_id
+        end as controller_id,
+        {{ field('epoch_start_offset', 'bigint') }} as epoch_start_offset
     from events
     -- All types stand together first, or Spark reads the events of every other type as well.
     where
