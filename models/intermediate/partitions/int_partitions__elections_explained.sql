@@ -84,9 +84,13 @@ recorded as (
             and named.logged_at >= epochs.elected_at - interval 10 seconds
             and named.logged_at <= epochs.elected_at + interval 30 seconds
             and (
-                epochs.leader_epoch = named.leader_epoch
+                (
+                    epochs.leader_epoch = named.leader_epoch
+                    and coalesce(epochs.leader_id = named.leader_id, true)
+                )
                 or (
-                    epochs.leader_id = named.leader_id
+                    named.leader_epoch is null
+                    and epochs.leader_id = named.leader_id
                     and named.logged_at <= epochs.elected_at + interval 2 seconds
                 )
             )

@@ -10,7 +10,9 @@ final as (
         {{ field('topic_id') }} as topic_id,
         upper({{ field('election_type') }}) as election_type,
         {{ field('leader', 'int') }} as leader_id,
-        {{ field('leader_epoch', 'int') }} as leader_epoch,
+        coalesce(
+            {{ field('leader_epoch', 'int') }}, {{ field('previous_leader_epoch', 'int') }} + 1
+        ) as leader_epoch,
         {{ field('broker', 'int') }} as broker_id
     from events
     where
