@@ -62,10 +62,9 @@ named as (
     where {{ has_role(['eligible_election', 'unclean_election']) }}
 ),
 
--- One row per election that a KRaft controller logs, by its epoch or its leader: of a replica that was not in sync, or that was
--- not but eligible, because it has every acknowledged record (KIP-966).
+-- One row per record in which a KRaft controller names an election and election that it can be of, by its epoch or its leader.
 -- The controller logs it before the new leader does, which may still be starting.
-recorded as (
+meant as (
     select
         epochs.cluster_id,
         epochs.cluster_incarnation,
@@ -73,8 +72,11 @@ recorded as (
         epochs.partition_id,
         epochs.topic_incarnation,
         epochs.leader_epoch,
-        max({{ has_role('eligible_election', 'named.event_type') }}) as is_eligible_logged,
-        max({{ has_role('unclean_election', 'named.event_type') }}) as is_unclean_recorded
+        named.event_type,
+        rank() over (
+            partition by named.cluster_id, named.source_id, named.byte_offset
+            order by abs(unix_millis(epochs.elected_at) - unix_millis(named.logged_at))
+        ) as nearness
     from epochs
     inner join named
         on
@@ -94,7 +96,24 @@ recorded as (
                     and named.logged_at <= epochs.elected_at + interval 2 seconds
                 )
             )
-    group by all
+),
+
+-- One row per election that a KRaft controller names: of a replica that was not in sync, or that was not but eligible, because it
+-- has every acknowledged record (KIP-966). A record is of the nearest election that it can be of.
+recorded as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        leader_epoch,
+        max({{ has_role('eligible_election') }}) as is_eligible_logged,
+        max({{ has_role('unclean_election') }}) as is_unclean_recorded
+    from meant
+    where nearness = 1
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
 ),
 
 -- The seconds in which an election can be its consequence.
