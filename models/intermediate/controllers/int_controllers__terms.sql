@@ -113,23 +113,18 @@ grouped as (
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),
 
-followed as (
-    select
-        *,
-        min(epoch_start_offset) over (
-            partition by cluster_id, cluster_incarnation, epoch_kind
-            order by controller_epoch
-            rows between 1 following and unbounded following
-        ) as later_start_offset
-    from grouped
-),
-
 -- Where a later leader of the quorum begins at the same offset, the metadata log has nothing of this one.
 compared as (
     select
         *,
-        coalesce(later_start_offset <= epoch_start_offset, false) as is_written_over
-    from followed
+        coalesce(min(epoch_start_offset) over (later) <= epoch_start_offset, false)
+            as is_written_over
+    from grouped
+    window later as (
+        partition by cluster_id, cluster_incarnation, epoch_kind
+        order by controller_epoch
+        rows between 1 following and unbounded following
+    )
 ),
 
 final as (

@@ -62,7 +62,8 @@ named as (
     where {{ has_role(['eligible_election', 'unclean_election']) }}
 ),
 
--- One row per record in which a KRaft controller names an election and election that it can be of, by its epoch or its leader.
+-- One row for each record in which a KRaft controller names an election, and each election that it can be of: that of its epoch,
+-- or, where it names no epoch, those of its leader.
 -- The controller logs it before the new leader does, which may still be starting.
 meant as (
     select
@@ -112,8 +113,7 @@ recorded as (
         max({{ has_role('unclean_election') }}) as is_unclean_recorded
     from meant
     where nearness = 1
-    group by
-        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, leader_epoch
+    group by all
 ),
 
 -- The seconds in which an election can be its consequence.
