@@ -26,6 +26,7 @@ GROUPS = {
     "form": "forms of the catalogue",
     "pick": "values picked out of them",
     "secrets.yml": "secrets",
+    "secret_options.yml": "secrets",
     "wrappers.yml": "wrappers",
     "envelopes.yml": "envelopes, `--pattern`",
     "--pattern": "envelopes, `--pattern`",

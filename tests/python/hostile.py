@@ -132,6 +132,10 @@ def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
             yield f"pick {form.event}", pick, {"findall"}
     for secret in redact.secrets():
         yield f"secrets.yml {secret.name}", secret.pattern, {"finditer"}
+    yield "secret_options.yml tools", redact.tools().command, {"finditer"}
+    for tool, patterns_of_tool in redact.tools().options.items():
+        for pattern in patterns_of_tool:
+            yield f"secret_options.yml {tool.decode()}", pattern, {"finditer"}
     for name, wrapper in unwrap.wrappers().items():
         if not isinstance(wrapper, dict):
             yield f"wrappers.yml {name}", wrapper, {"match"}

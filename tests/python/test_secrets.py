@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from ingestion.records.redact import hide_secrets, may_hold_secrets, secrets, shown
+from ingestion.records.redact import hide_secrets, may_hold_secrets, secrets, shown, tools
 
-MARKED = re.compile(r"<<(.*?)>>", re.S)
-EXAMPLES = [example for secret in secrets() for example in secret.examples]
+MARKED = re.compile(r"<<(.*?)>>(?!>)", re.S)
+EXAMPLES = [example for secret in (*secrets(), tools()) for example in secret.examples]
+LINES = Path(__file__).parents[1] / "fixtures/secrets"
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -21,6 +23,30 @@ def test_every_shape_is_hidden_and_nothing_beside_it(example: str, around: str) 
     secret = MARKED.search(example)[1]
     assert secret not in shown(hide_secrets(text.encode())) or (" " in secret and "INFO" in around)
     assert may_hold_secrets(text.encode())
+
+
+def lines_of(name: str) -> list[str]:
+    """The lines of one side of the corpus: `hidden` marks what must not be shown, `plain` has nothing of that sort."""
+    return (LINES / f"{name}.txt").read_text().splitlines()
+
+
+def test_the_corpus_has_two_hundred_lines_of_both_sorts() -> None:
+    assert min(len(set(lines_of("hidden"))), len(set(lines_of("plain")))) >= 200
+    assert all("<<" in line for line in lines_of("hidden")) and not any("<<" in line for line in lines_of("plain"))
+
+
+def test_no_secret_of_the_corpus_is_shown() -> None:
+    shown_ones = {line: shown(hide_secrets(MARKED.sub(r"\1", line).encode())) for line in lines_of("hidden")}
+    assert {line: text for line, text in shown_ones.items() if text != MARKED.sub("[redacted]", line)} == {}
+
+
+def test_nothing_else_of_the_corpus_is_hidden() -> None:
+    assert [line for line in lines_of("plain") if hide_secrets(line.encode()) != line.encode()] == []
+
+
+def test_many_command_lines_in_one_line_are_looked_at_once() -> None:
+    text = b"curl -s x; " * 20_000 + b"curl -u me:hunter2"
+    assert shown(hide_secrets(text)).endswith("curl -u me:[redacted]")
 
 
 def test_there_are_thirty_shapes() -> None:
