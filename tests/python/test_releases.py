@@ -42,7 +42,7 @@ def named() -> Iterator[tuple[str, str]]:
     for form in catalogue().forms:
         if not form.loggers or not all(logger.startswith("org.apache.zookeeper.") for logger in form.loggers):
             yield from ((f"{form.path}:{form.at_line}", release) for release in (form.since, form.until) if release)
-    for name in ("config_rules.csv", "config_defaults.csv"):
+    for name in ("config_rules.csv", "config_defaults.csv", "known_settings.csv"):
         for row in rows(name):
             yield from ((name, release) for release in (row["since"], row["until"]) if release)
     for row in rows("known_issues.csv"):
