@@ -220,7 +220,7 @@ advised as (
         judged.rule_id is not null
         and (
             judged.rule_id <> 'setting_unknown'
-            or (nearest.found.distance <= 3 and 4 * nearest.found.distance <= length(judged.setting))
+            or nearest.found.distance <= least(3, length(judged.setting) / 4)
         )
 ),
 
@@ -267,8 +267,9 @@ final as (
         max(kafka_version) as kafka_version,
         map_from_entries(collect_list(struct(setting, setting_offset))) as offsets,
         sort_array(collect_list(struct(setting, value, true as is_configured))) as settings,
-        array_join(transform(sort_array(collect_list(struct(setting, remedy))), one -> one.remedy), '; ')
-            as remedy
+        array_join(
+            transform(sort_array(collect_list(struct(setting, remedy))), one -> one.remedy), '; '
+        ) as remedy
     from single
     group by cluster_id, node_id, owner_kind, owner, rule_id, source_id, byte_offset
 )

@@ -42,12 +42,7 @@ broken as (
         found_at,
         kafka_version,
         offsets,
-        cast(
-            null as map<
-                string,
-                struct<measured_at: timestamp, source_path: string, byte_offset: bigint>
-            >
-        ) as lines,
+        map('', struct(found_at as measured_at, source_path, byte_offset)) as lines,
         settings,
         remedy
     from unknown_settings

@@ -22,9 +22,12 @@ final as (
         coalesce(
             {{ given(field('config_value')) }},
             {{ given(field('value')) }},
-            -- kafka-configs prints null for every secret; where its value comes from says that it has one.
+            -- kafka-configs prints null for every secret; that its value comes from somewhere says
+            -- that it has one.
             case
-                when {{ field('is_sensitive') }} = 'true' and {{ given(field('synonyms')) }} is not null
+                when
+                    {{ field('is_sensitive') }} = 'true'
+                    and {{ given(field('synonyms')) }} is not null
                     then '[hidden]'
             end
         ) as setting_value

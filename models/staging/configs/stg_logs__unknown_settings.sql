@@ -6,7 +6,10 @@ final as (
     select
         {{ event_columns() }},
         split(
-            coalesce({{ field('setting') }}, translate({{ field('settings_list') }}, '[]', '')), ', '
+            coalesce(
+                {{ field('setting') }}, translate({{ field('settings_list') }}, '[]', '')
+            ),
+            ', '
         ) as settings,
         {{ given(field('setting_value')) }} as setting_value
     from events
