@@ -151,6 +151,7 @@
     'uncleanable_partition': ['partition_marked_uncleanable'],
     'unfencing_grant': ['broker_unfencing_granted'],
     'unfencing_record': ['broker_unfenced_record'],
+    'unknown_setting': ['unknown_setting_given'],
     'zookeeper_cluster_sign': ['controller_elected', 'session_established'],
     'zookeeper_pause': ['zookeeper_pause_detected'],
 }) }}

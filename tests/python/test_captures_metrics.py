@@ -65,9 +65,7 @@ def test_no_spelling_is_claimed_twice_and_each_finds_its_own_entry() -> None:
                 expected = spelled[spelling] if isinstance(spelled, dict) else "Value"
                 assert of_series(spelling, {})[0:3:2] == (name, expected)
         beans = group.get("beans", {"": group.get("bean")})
-        for prefix, bean in beans.items():
-            if prefix == "__line__" or bean is None:
-                continue
+        for prefix, bean in ((prefix, bean) for prefix, found in beans.items() if prefix != "__line__" for bean in _metrics.as_list(found)):
             full = f"{prefix}_{name}" if prefix else name
             for bean_name in _metrics.as_list(entry.get("name")):
                 for attribute in metrics.kinds[entry["kind"]]:
@@ -124,6 +122,27 @@ def test_the_catalogue_is_read_fast() -> None:
 def test_the_seven_metrics_of_the_stale_broker(mbean: str, metric: str, unit: str, kind: str, labels: dict[str, str]) -> None:
     name, _, attribute = mbean.partition("#")
     assert of_bean(name, attribute) == Metric(metric, labels, attribute, unit, kind)
+
+
+@pytest.mark.parametrize(
+    ("mbean", "attribute", "metric", "labels"),
+    [
+        ("kafka.log.remote:type=RemoteStorageThreadPool,name=RemoteLogReaderTaskQueueSize", "Value", "remote_reader_queue_size", {}),
+        ("org.apache.kafka.storage.internals.log:type=RemoteStorageThreadPool,name=RemoteLogReaderTaskQueueSize", "Value", "remote_reader_queue_size", {}),
+        ("org.apache.kafka.storage.internals.log:type=RemoteStorageThreadPool,name=RemoteLogReaderAvgIdlePercent", "Value", "remote_reader_avg_idle_ratio", {}),
+        (
+            "kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec,request=Fetch,version=3,clientSoftwareName=apache-kafka-java,clientSoftwareVersion=1.1.1",
+            "Count",
+            "deprecated_requests",
+            {"request": "Fetch", "version": "3", "client_software_name": "apache-kafka-java", "client_software_version": "1.1.1"},
+        ),
+    ],
+)  # fmt: skip
+def test_metrics_of_remote_reads_by_either_bean_and_of_requests_that_later_releases_drop(
+    mbean: str, attribute: str, metric: str, labels: dict[str, str]
+) -> None:
+    found = of_bean(mbean, attribute)
+    assert (found.metric, found.attribute, found.labels) == (metric, attribute, labels)
 
 
 @pytest.mark.parametrize(

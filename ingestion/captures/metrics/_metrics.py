@@ -93,18 +93,18 @@ class Metrics:
                 for prefix, bean in beans.items():
                     labels = group.get("labels", [])
                     common = labels[prefix] if isinstance(labels, dict) else labels
-                    self._add(f"{prefix}_{key}" if prefix else key, {"labels": common, **entry}, bean)
+                    self._add(f"{prefix}_{key}" if prefix else key, {"labels": common, **entry}, as_list(bean))
                 if not beans:
-                    self._add(key, {"labels": [], **entry}, None)
+                    self._add(key, {"labels": [], **entry}, [])
 
-    def _add(self, metric: str, entry: dict[str, Any], bean: str | None) -> None:
+    def _add(self, metric: str, entry: dict[str, Any], beans: list[str]) -> None:
         """One entry with all its spellings."""
         family: dict[str, Target] = {}
         common: dict[str, Any] = {"text_label": entry.get("label"), "takes": frozenset(entry["labels"]), "family": family}
         for attribute, rule in self.kinds[entry["kind"]].items():
             unit = unit_of(entry, rule)
             family[attribute] = Target(metric, attribute, unit, rule["kind"], **common)
-            if bean is not None:
+            for bean in beans:
                 for spelling in spellings(bean, entry, attribute, rule["endings"]):
                     self._claim(self.derived, spelling, family[attribute])
         spelled = entry.get("spelled", [])

@@ -23,11 +23,16 @@ owned as (
         coalesce(
             node_id,
             case
+                -- -1 asks Kafka to choose an id.
                 when owner_kind = 'broker'
-                    then try_cast(coalesce(settings['node.id'], settings['broker.id']) as int)
+                    then
+                        nullif(
+                            try_cast(coalesce(settings['node.id'], settings['broker.id']) as int),
+                            -1
+                        )
             end
         ) as node_id,
-        nullif(nullif(settings['client.id'], ''), 'null') as client_id,
+        settings['client.id'] as client_id,
         -- A client prints its settings before it prints its id.
         found_at + interval 5 seconds as named_at
     from kinds
@@ -47,7 +52,7 @@ named as (
             when owner_kind = 'broker' then cast(node_id as string)
             when owner_kind = 'old_consumer'
                 then coalesce(
-                    settings['group.id'] || '_' || nullif(settings['consumer.id'], ''),
+                    settings['group.id'] || '_' || settings['consumer.id'],
                     if(startswith(process_name, owner), client_id, null),
                     owner
                 )

@@ -17,10 +17,11 @@ final as (
                 is not null
                 or coalesce(settings['log.dirs'], settings['log.dir']) is not null
                 then 'broker'
-            when settings['zookeeper.connect'] is not null and settings['group.id'] is not null
-                then 'old_consumer'
+            -- The old consumer knows no bootstrap.servers.
             when settings['bootstrap.servers'] is not null and settings['group.id'] is not null
                 then 'consumer'
+            when settings['zookeeper.connect'] is not null and settings['group.id'] is not null
+                then 'old_consumer'
             when
                 settings['bootstrap.servers'] is not null
                 and coalesce(settings['acks'], settings['key.serializer']) is not null

@@ -83,10 +83,16 @@ final as (
                 when '>=' then left_number >= right_number
                 when 'even' then left_number > 0 and left_number % 2 = 0
                 when 'is' then lower(left_text) = right_text
-                when 'is not' then lower(coalesce(left_text, '-')) <> coalesce(right_text, '')
+                when 'is not'
+                    then
+                        lower(coalesce(left_text, '-')) <> coalesce(right_text, '')
+                        and not coalesce({{ is_hidden('configured[left_setting]') }}, false)
                 when 'contains' then locate(right_text, lower(left_text)) > 0
                 -- Without a configuration no setting is known to be unset.
-                when 'unset' then left_text is null and source_path is not null
+                when 'unset'
+                    then
+                        coalesce(configured[left_setting], left_text) is null
+                        and source_path is not null
                 when 'not given' then configured[left_setting] is null and source_path is not null
                 when 'older'
                     then

@@ -82,8 +82,7 @@ final as (
         configs.* except (settings, release_since, first_release),
         map_filter(
             configs.settings,
-            (setting, value) -> array_contains(named.settings, setting)
-            and value not in ('null', '')
+            (setting, value) -> array_contains(named.settings, setting) and value is not null
         ) as configured,
         coalesce(release_defaults.values, map()) as defaults,
         coalesce(release_defaults.as_settings, map()) as default_settings,

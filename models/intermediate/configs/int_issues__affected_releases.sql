@@ -35,8 +35,10 @@ issue_numbers as (
         component,
         first_affected,
         confidence,
-        {{ release_numbers('first_affected') }} as first_numbers,
         {{ release_numbers('last_affected') }} as last_numbers,
+        transform(
+            split(first_affected, ','), since -> {{ release_numbers('since') }}
+        ) as first_numbers,
         transform(
             split(coalesce(fixed_in, ''), ','), fixed -> {{ release_numbers('fixed') }}
         ) as fixed_numbers,
@@ -49,8 +51,11 @@ compared as (
     select
         numbered.kafka_version,
         numbered.release_numbers,
-        issue_numbers.* except (fixed_numbers),
-        issue_numbers.fixed_numbers,
+        issue_numbers.*,
+        filter(
+            issue_numbers.first_numbers,
+            since -> {{ release_line('since') }} = {{ release_line('numbered.release_numbers') }}
+        ) as first_in_line,
         filter(
             issue_numbers.fixed_numbers,
             fixed -> {{ release_line('fixed') }} = {{ release_line('numbered.release_numbers') }}
@@ -71,7 +76,12 @@ final as (
         confidence <> 'verified' or first_affected is null as is_suspect
     from compared
     where
-        coalesce(release_numbers >= first_numbers, true)
+        -- A fault came into a line as a fix goes into it: with its own release, or from the highest.
+        case
+            when first_affected is null then true
+            when size(first_in_line) > 0 then release_numbers >= array_min(first_in_line)
+            else release_numbers >= array_max(first_numbers)
+        end
         and case
             when not is_fixed then coalesce(release_numbers <= last_numbers, true)
             when size(fixed_in_line) > 0 then release_numbers < array_min(fixed_in_line)

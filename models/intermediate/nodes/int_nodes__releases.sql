@@ -73,8 +73,10 @@ final as (
         * except (process_roles, zookeeper_connect, is_kraft),
         {{ release_numbers('kafka_version') }} as release_numbers,
         case
-            when is_kraft or process_roles is not null then 'kraft'
+            when process_roles is not null then 'kraft'
+            -- A broker that migrates prints signs of KRaft while it is ZooKeeper's.
             when zookeeper_connect is not null then 'zk'
+            when is_kraft then 'kraft'
             when {{ release_numbers('kafka_version') }} >= array(4) then 'kraft'
             when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zk'
         end as mode,

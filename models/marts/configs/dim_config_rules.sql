@@ -24,7 +24,7 @@ final as (
         rules.remedy,
         rules.source_codes,
         cast(coalesce(terms.terms, 0) as int) as terms,
-        terms.terms is not null as is_evaluated,
+        terms.terms is not null or rules.applies_to = 'any' as is_evaluated,
         rules.not_evaluated_because
     from rules
     left join terms on rules.rule_id = terms.rule_id

@@ -25,6 +25,7 @@ final as (
         issues.confidence,
         issues.confidence = 'verified' as is_verified,
         issues.is_affected_from_inferred,
+        issues.sources,
         cast(coalesce(ways.evidence_patterns, 0) as int) as evidence_patterns,
         coalesce(
             issues.confidence = 'verified'

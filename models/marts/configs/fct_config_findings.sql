@@ -1,5 +1,9 @@
-with broken as (
+with broken_rules as (
     select * from {{ ref('int_configs__broken_rules') }}
+),
+
+unknown_settings as (
+    select * from {{ ref('int_configs__unknown_settings') }}
 ),
 
 rules as (
@@ -8,6 +12,40 @@ rules as (
 
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
+),
+
+broken as (
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        source_path,
+        byte_offset,
+        found_at,
+        kafka_version,
+        offsets,
+        lines,
+        settings,
+        cast(null as string) as remedy
+    from broken_rules
+    union all
+    select
+        cluster_id,
+        node_id,
+        owner_kind,
+        owner,
+        rule_id,
+        source_path,
+        byte_offset,
+        found_at,
+        kafka_version,
+        offsets,
+        map('', struct(found_at as measured_at, source_path, byte_offset)) as lines,
+        settings,
+        remedy
+    from unknown_settings
 ),
 
 -- The lines of explicit settings; if all are defaults, the first line of the configuration.
@@ -56,7 +94,7 @@ grouped as (
         min(found_at) as found_at,
         max(found_at) as last_found_at,
         max_by(
-            struct(kafka_version, settings), struct(found_at, source_path, byte_offset)
+            struct(kafka_version, settings, remedy), struct(found_at, source_path, byte_offset)
         ) as latest,
         collect_set(
             struct(
@@ -82,7 +120,7 @@ findings as (
         rules.impact,
         rules.why,
         rules.consequence,
-        rules.remedy,
+        coalesce(placed.latest.remedy, rules.remedy) as remedy,
         slice(
             transform(
                 sort_array(placed.told_lines),

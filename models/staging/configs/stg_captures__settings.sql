@@ -19,7 +19,18 @@ final as (
         byte_offset,
         row_number,
         coalesce({{ field('config_name') }}, {{ field('name') }}) as setting,
-        coalesce({{ field('config_value') }}, {{ field('value') }}) as setting_value
+        coalesce(
+            {{ given(field('config_value')) }},
+            {{ given(field('value')) }},
+            -- kafka-configs prints null for every secret; that its value comes from somewhere says
+            -- that it has one.
+            case
+                when
+                    {{ field('is_sensitive') }} = 'true'
+                    and {{ given(field('synonyms')) }} is not null
+                    then '[hidden]'
+            end
+        ) as setting_value
     from capture_rows
     where
         row_kind = 'setting'

@@ -6,7 +6,8 @@ final as (
     select
         {{ event_columns() }},
         coalesce({{ field('config_class') }}, 'KafkaConfig') as config_class,
-        fields as settings
+        -- Settings without a value are left out.
+        map_filter(fields, (name, value) -> {{ given('value') }} is not null) as settings
     from events
     where {{ has_role(['node_config', 'client_config']) }}
 )

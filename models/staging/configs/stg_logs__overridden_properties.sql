@@ -6,7 +6,7 @@ final as (
     select
         {{ event_columns() }},
         {{ field('setting') }} as setting,
-        {{ field('setting_value') }} as setting_value
+        {{ given(field('setting_value')) }} as setting_value
     from events
     where {{ has_role('config_override') }}
 )

@@ -19,9 +19,9 @@ named as (
             {{ field('member_id') }}
         ) as prefix_id,
         case
-            when {{ has_role('client_config') }} then {{ field('client.id') }}
+            when {{ has_role('client_config') }} then {{ given(field('client.id')) }}
             when {{ has_role('config_override') }} and {{ field('setting') }} = 'client.id'
-                then {{ field('setting_value') }}
+                then {{ given(field('setting_value')) }}
         end as configured_id,
         context,
         case
@@ -48,8 +48,8 @@ final as (
         name_rank
     from named
     where
-        configured_id not in ('', 'null')
-        or (configured_id is null and prefix_id <> '' and contains(context, prefix_id))
+        configured_id is not null
+        or (prefix_id <> '' and contains(context, prefix_id))
 )
 
 select * from final

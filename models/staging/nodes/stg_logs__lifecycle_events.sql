@@ -21,8 +21,14 @@ final as (
         end as lifecycle_step,
         {{ field('kafka_version') }} as kafka_version,
         {{ field('kafka_cluster_id') }} as kafka_cluster_id,
-        {{ field('process.roles') }} as process_roles,
-        {{ field('zookeeper.connect') }} as zookeeper_connect
+        {{ given(field('process.roles')) }} as process_roles,
+        coalesce(
+            {{ given(field('zookeeper.connect')) }},
+            case
+                when {{ field('setting') }} = 'zookeeper.connect'
+                    then {{ given(field('setting_value')) }}
+            end
+        ) as zookeeper_connect
     from events
     where
         {{ has_role([
