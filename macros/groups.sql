@@ -40,9 +40,9 @@ Partition of __consumer_offsets that holds a group: the absolute hash modulo the
 
 
 {#-
-Broker behind a number under which a client connects to a coordinator. Clients take 2147483647 minus
-the broker's id, to get a separate connection; the newer consumer (KIP-848) also prints the id
-itself.
+Broker behind the number that a client prints of a coordinator. To get a separate connection, clients up to 4.3 take
+2147483647 minus the broker's id; from 4.4 they keep the id and print a plus sign before it. The newer consumer (KIP-848)
+prints the id itself where it finds the coordinator, in all releases.
 -#}
 {% macro coordinator_of_node(number) -%}
     if({{ number }} > 1073741823, 2147483647 - {{ number }}, {{ number }})
