@@ -10,6 +10,7 @@ from itertools import pairwise
 from ingestion import captures
 from ingestion.reading.files import real
 from ingestion.reading.zones import ALWAYS
+from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.stages import GROWING, Inspected, Placed, grown
 
@@ -69,6 +70,9 @@ def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: 
     """The node of a log.  `told`: (time, node) from the logs of its folder, in order; `siblings`: the nodes among them."""
     if source.nodes and source.takes_nodes:
         return cluster.owner(file)
+    if source.kind in kinds_of_others() - kinds_of_libraries():
+        # A ZooKeeper server or a Connect worker, whatever node its path is said to be of.
+        return owners.Owner()
     named = cluster.by_name(file.name) if file.takes_node else owners.Owner()
     if file.takes_node and len(siblings) == 1 and named.node in (None, *siblings):
         return owners.Owner(next(iter(siblings)), "folder")
