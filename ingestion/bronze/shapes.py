@@ -47,7 +47,8 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         shape.outcome = UNRECOGNISED if has_head else ORPHAN
         return shape
     shape.outcome = UNRECOGNISED
-    shape.level = record[slice(*cut["level"])].decode()
+    # A pattern need not have one.
+    shape.level = record[slice(*cut["level"])].decode() or None
     shape.logger, shape.thread = cut.get("logger"), cut.get("thread")
     start, end = cut["message"]
     logger = record[slice(*shape.logger)] if shape.logger else None

@@ -111,7 +111,7 @@ REWRITTEN = Envelope(
     time_at=1,
     has_millis=True,
     head=re.compile(
-        rf"\[(?P<time>{PARTS['time']})\] (?P<level>{PARTS['level']}|[A-Z]+) \x02(?P<thread>[^\x02]*)\x02(?P<logger>[^\x02]*)\x02".encode()
+        rf"\[(?P<time>{PARTS['time']})\] (?P<level>[A-Z]*) \x02(?P<thread>[^\x02]*)\x02(?P<logger>[^\x02]*)\x02".encode()
     ),
     tail=None,
 )

@@ -11,7 +11,8 @@ from ingestion.reading.names import stem
 from ingestion.records.clues import clock_millis, first_node, zone_between
 from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
 from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
-from ingestion.records.unwrap import Stream, Streams, find_wrappers
+from ingestion.records.patterns import compile_pattern
+from ingestion.records.unwrap import Stream, Streams, find_wrappers, unwrap
 
 # The first lines already show what a file is.
 LOOK = 8 << 10
@@ -61,7 +62,7 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
 def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
     """A log whose lines are wrapped, JSON or of a layout without fixed width; None if its lines are still not records."""
     sample = sample[: sample.rfind(b"\n") + 1] or sample
-    names = find_wrappers(sample[:LOOK])
+    names = wrappers_around(sample[:LOOK], pattern)
     found: dict[str, tuple[Stream, bytes]] = {}
     for stream, lines in Streams(names, pattern, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
@@ -91,6 +92,17 @@ def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
         evidence=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
         text=text,
     )
+
+
+def wrappers_around(sample: bytes, pattern: str | None) -> tuple[str, ...]:
+    """The wrappers around the lines of a sample, outermost first.  A pattern that cuts the lines as they are makes them plain: the time at which it
+    begins is no collector's."""
+    names = find_wrappers(sample)
+    if not pattern or not names:
+        return names
+    layout, lines = compile_pattern(pattern), sample.decode("utf-8", "replace").split("\n")
+    counts = [sum(layout.cut(unwrap(names[:depth], line).text) is not None for line in lines) for depth in range(len(names) + 1)]
+    return names[: counts.index(max(counts))] if any(counts) else names
 
 
 def kind_of_stream(stream: Stream, text: bytes, shown: str) -> str:
