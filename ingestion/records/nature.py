@@ -20,7 +20,13 @@ LOOK = 8 << 10
 MOST_NAMINGS = 20
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
-START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
+# UTC milliseconds that are taken, and printed, at the time of the line: by a process when it starts (from 2.3), by ZooKeeper for a node that a broker
+# has just made there (2.2 to 3.9), by a broker for one that it wants to make and finds (to 1.0).
+CLOCKS = (
+    re.compile(rb"Kafka startTimeMs: (\d{13})\b"),
+    re.compile(rb"Stat of the created znode at \S+ is: \d+,\d+,(\d{13}),"),
+    re.compile(rb'conflict in /(?:controller|brokers/ids/\d+) data: \{[^\n}]*?"timestamp":"(\d{13})"'),
+)
 
 
 @dataclass(frozen=True)
@@ -198,18 +204,19 @@ def line_time(text: bytes, at: int, envelope: Envelope) -> int:
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
     """(local ms, offset) for every place of a sample that shows the local clock together with UTC.
 
-    GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds along with a local time.
+    GC logs print the offset, `envelope` None; logs print UTC milliseconds along with a local time.
     """
-    for pattern in (GC_UNIFIED, GC_JDK8):
-        match = pattern.search(sample) if envelope is None else None
-        local = clock_millis(match[0].lstrip(b"[")) if match else None
-        if match and local is not None:
-            return ((local, match[1].decode()),)
+    if envelope is None:
+        for pattern in (GC_UNIFIED, GC_JDK8):
+            match = pattern.search(sample)
+            local = clock_millis(match[0].lstrip(b"[")) if match else None
+            if match and local is not None:
+                return ((local, match[1].decode()),)
+        return ()
     out = []
-    if envelope is not None:
-        for match in START_TIME.finditer(sample):
-            local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
-            zone = zone_between(local, int(match[1])) if local is not None else None
-            if local is not None and zone:
-                out.append((local, zone))
+    for match in (match for pattern in CLOCKS for match in pattern.finditer(sample)):
+        local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
+        zone = zone_between(local, int(match[1])) if local is not None else None
+        if local is not None and zone:
+            out.append((local, zone))
     return tuple(out)

@@ -263,7 +263,11 @@ def test_what_is_held_back_of_one_stream_holds_back_what_follows_it(tmp_path: Pa
             "2020-05-15 12:00:0{}.123 [main] KafkaServer:66 WARN - boom",
             ("WARN", "KafkaServer", "main", "boom"),
         ),
-        ("%d{yyyy-MM-dd HH:mm:ss,SSS} %c %m%n", "2020-05-15 12:00:0{},123 kafka.log.LogManager boom", (None, "kafka.log.LogManager", None, "boom")),
+        (
+            "%d{yyyy-MM-dd HH:mm:ss,SSS} %c %m%n",
+            "2020-05-15 12:00:0{},123 kafka.log.LogManager boom",
+            (None, "kafka.log.LogManager", None, "boom"),
+        ),
     ],
 )
 @pytest.mark.parametrize("wrapper", ["", "kubectl_prefix", "cri", "docker_timestamps", "json"])
