@@ -5,6 +5,7 @@ No Spark here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ingestion.recognition.forms import Form
@@ -15,6 +16,8 @@ from ingestion.records.kinds import Speaker, is_of_application, speaker_of
 
 # Fields that name the node that writes a record, the surest first.
 NODE_FIELDS = ("node", "node.id", "broker.id")
+# The line of an exception or of its cause.
+EXCEPTION = re.compile(rb"\n(?:Caused by: )?[a-z][\w.$]*(?:Exception|Error|Throwable): (?P<message>[^\r\n]+)")
 RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 
 
@@ -77,6 +80,8 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if found.form.continues == "settings":
             _add_settings(shape, record, body + found.end, end)
     _add_exception(shape, record, end)
+    if "topic" not in shape.keys:
+        _add_told(shape, record, end, known)
     shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
     shape.speaker = _speaker(logger, found)
     return shape
@@ -96,6 +101,21 @@ def _speaker(logger: bytes | None, found: Recognised | None) -> Speaker:
     if printed is Speaker.ANY and found is not None and found.form.loggers and b"." not in (logger or b""):
         return speaker_of(found.form.loggers[0])
     return printed
+
+
+def _add_told(shape: Shape, record: bytes, end: int, known: Catalogue) -> None:
+    """What the exception whose trace follows the message, or one of its causes, tells about the record."""
+    for line in EXCEPTION.finditer(record, end):
+        told = known.told_by(line["message"])
+        if told is None:
+            continue
+        for span in told.spans:
+            if span.name not in shape.keys:
+                shape.keys.append(span.name)
+                shape.spans.append((line.start("message") + span.start, line.start("message") + span.end))
+                shape.picked.append(None)
+        shape.recheck |= told.form.digits_matter
+        return
 
 
 def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:
