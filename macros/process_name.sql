@@ -14,15 +14,21 @@ or logs.
 
 {#-
 The process that wrote a file: its node, else the folder and name of the file, without suffixes of
-rotation and the word gc. ZooKeeper beside a broker is a process of its own. A client's log and its
+rotation and the word gc. ZooKeeper beside a broker is a process of its own: a capture that is named
+after it is not of the node of its folder, while a record of a log (`of_record`) has a node only if
+that node wrote it, whatever the file is called. A client's log and its
 GC log in one folder have the same name if their file names differ only by that word, or are
 generic.
 -#}
-{% macro process_name(path='source_path', node='node_id') -%}
+{% macro process_name(path='source_path', node='node_id', of_record=false) -%}
     {%- set file -%} substring_index({{ path }}, '/', -1) {%- endset -%}
     {%- set stem -%} lower(substring_index({{ file }}, '.', 1)) {%- endset -%}
     case
-        when {{ node }} is not null and not contains(lower({{ file }}), 'zookeeper')
+        when
+            {{ node }} is not null
+            {%- if not of_record %}
+            and not contains(lower({{ file }}), 'zookeeper')
+            {%- endif %}
             then concat('node ', {{ node }})
         when {{ stem }} in ('gc', 'stdout', 'stderr', 'console', 'nohup') then {{ process_folder(path) }}
         else

@@ -50,7 +50,7 @@ def problems(catalogue: Catalogue) -> list[str]:
     """All faults as 'file:line: what was found; what to write'.  Empty if the catalogue is sound."""
     out = []
     seen: dict[tuple[str, tuple[str, ...]], Form] = {}
-    for form in catalogue.forms + catalogue.contexts:
+    for form in catalogue.forms + catalogue.contexts + catalogue.exceptions:
         where = f"{form.path}:{form.at_line}: {form.event}"
         values = own_values(form)
         if values is None:
@@ -89,7 +89,7 @@ def problems(catalogue: Catalogue) -> list[str]:
         for role in catalogue.vocabulary.roles
         if role not in given
     ]
-    used = {mark[1] for form in catalogue.forms + catalogue.contexts for mark in MARK.finditer(form.text)}
+    used = {mark[1] for form in catalogue.forms + catalogue.contexts + catalogue.exceptions for mark in MARK.finditer(form.text)}
     used |= {part for name in used for part in catalogue.vocabulary.tokens[catalogue.vocabulary.fields[name]["token"]].parts}
     for name, entry in catalogue.vocabulary.fields.items():
         if name not in used:

@@ -25,6 +25,7 @@ from ingestion.bronze.write import TIME, WORD, Columns, schema_of
 from ingestion.reading.files import fault_of, tail_hash
 from ingestion.reading.zones import zone_offsets
 from ingestion.recognition.recognise import Catalogue, catalogue
+from ingestion.records.kinds import Speaker
 from ingestion.records.redact import HIDDEN, hide_secrets, may_hold_secrets, shown
 from ingestion.records.split import gather, local_millis, mask, shapes, split
 
@@ -38,7 +39,7 @@ COLUMNS: Columns = [
     ("byte_length", pa.int32(), "length of the record, bytes"),
     ("source_path", WORD, "path of the file when it was read"),
     ("node_id", pa.int32(), "node that wrote the record"),
-    ("node_known_by", WORD, "content, neighbour (an earlier record of the file), folder or path"),
+    ("node_known_by", WORD, "content, neighbour (an earlier record of the file), folder or path; null: no node wrote it"),
     ("batch_id", pa.int64(), "ingestion that added the record"),
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
@@ -330,25 +331,32 @@ class Batch:
         return out
 
     def _nodes(self) -> tuple[pa.Array, pa.Array]:
-        """The node that wrote each record: from its own prefix or configuration, else from the last record that named it."""
+        """The node that wrote each record: the one that the record names, else the last one that was named, unless another program's logger printed it."""
         readers = [piece.reader for piece in self.pieces]
-        said = np.full(self.count, -1, np.int64)
-        for name in ("broker.id", "node.id", "node"):
-            records, texts = self._field(name)
-            if len(records):
-                found = np.array([int(t) if t.lstrip("-").isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()], np.int64)
-                said[records[found >= 0]] = found[found >= 0]
-        said[~np.array([reader.task.takes_nodes for reader in readers])[self.piece]] = -1
+        known = [reader.node_known_by for reader in readers]
+        said = self._said()
         at = np.maximum.accumulate(np.where(said >= 0, np.arange(self.count), -1))
         has = at >= self.first[self.piece]
         before = np.array([-1 if reader.node is None else reader.node for reader in readers], np.int64)
         node = np.where(has, said[at], before[self.piece])
-        by = np.where(said >= 0, 1, np.where(has, 0, 2 + self.piece))
-        known_by = words(["neighbour", "content", *(reader.node_known_by for reader in readers)], by)
         for reader, last in zip(readers, self.last, strict=True):
             if has[last]:
                 reader.node, reader.node_known_by = int(node[last]), "neighbour"
+        is_others = (np.array([plan.speaker is Speaker.OTHER for plan in self.plans])[self.shape]) & (said < 0)
+        node = np.where(is_others, -1, node)
+        by = np.where(said >= 0, 1, np.where(is_others, 2, np.where(has, 0, 3 + self.piece)))
+        known_by = words(["neighbour", "content", None, *known], by)
         return pa.array(node.astype(np.int32), mask=node < 0), known_by
+
+    def _said(self) -> np.ndarray:
+        """The node that each record names as its writer; -1 if it names none."""
+        said = np.full(self.count, -1, np.int64)
+        places = np.array([plan.node or (-1, -1) for plan in self.plans], np.int64)[self.shape]
+        records = np.flatnonzero(places[:, 0] >= 0)
+        if len(records):
+            texts = self._texts(self.starts[records] + places[records, 0], self.starts[records] + places[records, 1])
+            said[records] = [int(t) if t.isdigit() and len(t) < 10 else -1 for t in texts.to_pylist()]
+        return said
 
     def _topics(self) -> pa.Array:
         """The topic that each record mentions, from its prefix or its body."""

@@ -10,11 +10,13 @@ import numpy as np
 from ingestion.bronze.tasks import Task
 from ingestion.reading import linear
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of
-from ingestion.reading.zones import ALWAYS, Clock, zone_offsets
-from ingestion.records.clues import clock_millis, first_node, zone_between
+from ingestion.reading.zones import ALWAYS, Clock, fixed_offset, is_mirrored, zone_offsets
+from ingestion.records.clues import clock_millis, zone_between
 from ingestion.records.envelope import REWRITTEN, Envelope, envelope_named
+from ingestion.records.nature import is_of_other_program, naming
 from ingestion.records.split import LONGEST_RECORD, local_millis, mask, record_starts, valid_text
 from ingestion.records.unwrap import Line, Stream, Streams
+from ingestion.sources import owners
 
 CHUNK = 8 << 20
 PADDING = 256
@@ -140,19 +142,25 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     assert stream.envelope is not None
     text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
     node, known_by = task.node_id, task.node_known_by
-    if task.takes_nodes:
-        named, number = first_node(text), NODE_IN_NAME.search(stream.name)
-        node, known_by = (named[1], "content") if named else (int(number[1]), "stream") if number else (node, known_by)
+    named, number = naming(stream.envelope, text, 0), NODE_IN_NAME.search(stream.name)
+    if named:
+        node, known_by = named[1], "content"
+    elif stream.name and (owners.is_others(stream.name) or is_of_other_program(stream, text)):
+        node, known_by = None, None
+    elif number and task.takes_nodes:
+        node, known_by = int(number[1]), "stream"
     zones, zone_known_by = task.zones, task.zone_known_by
     if stream.is_utc:
         zones, zone_known_by = ((ALWAYS, "UTC"),), "content"
-    elif zone_known_by == "default":
+    elif zone_known_by != "given":
         # The wrapper has the time in UTC in addition to the line's own.
         for line in lines:
             local = clock_millis(line.text[stream.envelope.time_at :][:23].encode("utf-8", "replace")) if line.is_head else None
             zone = zone_between(local, line.millis) if local is not None and line.millis is not None else None
-            if zone:
-                zones, zone_known_by = ((ALWAYS, zone),), "evidence"
+            if local is not None and zone:
+                known = int(zone_offsets(zones, np.array([local])).first[0])
+                if zone_known_by == "default" or is_mirrored(known, fixed_offset(zone)):
+                    zones, zone_known_by = ((ALWAYS, zone),), "evidence"
                 break
     return replace(
         task, envelope=stream.envelope.name, node_id=node, node_known_by=known_by, zones=zones, zone_known_by=zone_known_by, wrappers=()

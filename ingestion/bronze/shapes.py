@@ -5,18 +5,26 @@ No Spark here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ingestion.recognition.forms import Form
-from ingestion.recognition.recognise import Catalogue
+from ingestion.recognition.recognise import Catalogue, Recognised
+from ingestion.records.clues import node_at
 from ingestion.records.envelope import Envelope
+from ingestion.records.kinds import Speaker, is_of_application, speaker_of
 
+# Fields that name the node that writes a record, the surest first.
+NODE_FIELDS = ("node", "node.id", "broker.id")
+# The line of an exception or of its cause.
+EXCEPTION = re.compile(rb"\n(?:Caused by: )?[a-z][\w.$]*(?:Exception|Error|Throwable): (?P<message>[^\r\n]+)")
 RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 
 
 @dataclass
 class Shape:
-    """What all records of one shape have in common: the event, and where its parts are."""
+    """What all records of one shape have in common: the event, and where its parts are.  `node`: where it names the node that writes it;
+    `speaker`: whose it is by its logger."""
 
     level: str | None = None
     outcome: str = UNRECOGNISED
@@ -24,6 +32,8 @@ class Shape:
     logger: tuple[int, int] | None = None
     thread: tuple[int, int] | None = None
     context: tuple[int, int] | None = None
+    node: tuple[int, int] | None = None
+    speaker: Speaker = Speaker.ANY
     body: tuple[int, int] = (0, 0)
     keys: list[str] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
@@ -40,7 +50,8 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         shape.outcome = UNRECOGNISED if has_head else ORPHAN
         return shape
     shape.outcome = UNRECOGNISED
-    shape.level = record[slice(*cut["level"])].decode()
+    # A pattern need not have one.
+    shape.level = record[slice(*cut["level"])].decode() or None
     shape.logger, shape.thread = cut.get("logger"), cut.get("thread")
     start, end = cut["message"]
     logger = record[slice(*shape.logger)] if shape.logger else None
@@ -69,7 +80,42 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if found.form.continues == "settings":
             _add_settings(shape, record, body + found.end, end)
     _add_exception(shape, record, end)
+    if "topic" not in shape.keys:
+        _add_told(shape, record, end, known)
+    shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
+    shape.speaker = _speaker(logger, found)
     return shape
+
+
+def _node_in(shape: Shape, record: bytes, start: int) -> tuple[int, int] | None:
+    """Where a record names the node that writes it: in a field, else where its message begins."""
+    for name in NODE_FIELDS:
+        if name in shape.keys:
+            return shape.spans[shape.keys.index(name)]
+    return node_at(record, start)
+
+
+def _speaker(logger: bytes | None, found: Recognised | None) -> Speaker:
+    """Whose a record is: by its logger; by the class that prints such texts if the layout shortens loggers or has none."""
+    printed = speaker_of(logger.decode("utf-8", "replace")) if logger else Speaker.ANY
+    if printed is Speaker.ANY and found is not None and found.form.loggers and b"." not in (logger or b""):
+        return speaker_of(found.form.loggers[0])
+    return printed
+
+
+def _add_told(shape: Shape, record: bytes, end: int, known: Catalogue) -> None:
+    """What the exception whose trace follows the message, or one of its causes, tells about the record."""
+    for line in EXCEPTION.finditer(record, end):
+        told = known.told_by(line["message"])
+        if told is None:
+            continue
+        for span in told.spans:
+            if span.name not in shape.keys:
+                shape.keys.append(span.name)
+                shape.spans.append((line.start("message") + span.start, line.start("message") + span.end))
+                shape.picked.append(None)
+        shape.recheck |= told.form.digits_matter
+        return
 
 
 def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:

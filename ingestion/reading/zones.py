@@ -52,6 +52,12 @@ def offset_millis(local: int, zone: dt.tzinfo, fold: int) -> int:
     return int(offset.total_seconds() * 1000) if offset else 0
 
 
+def is_mirrored(printed: int, proven: int) -> bool:
+    """Whether an offset from UTC (ms) is that of a clock with the wrong sign, as the JDK of macOS prints it in GC logs; summer time may be between the
+    two.  (hotspot/share/runtime/os.cpp, iso8601_time: it takes BSD's offset for its negative.)"""
+    return abs(printed + proven) <= 3_600_000 < abs(printed - proven)
+
+
 @dataclass
 class Clock:
     """Tells by the order of a log's records which pass of a doubled hour they are in.  `latest`: local ms of the latest record so far;
@@ -76,6 +82,17 @@ class Clock:
             self.was_doubled = is_doubled
             self.latest = at if self.latest is None or steps_back else max(self.latest, at)
         return out
+
+
+def mirrored(zone: str) -> str:
+    """'+0500' → '-0500'."""
+    return {"+": "-", "-": "+"}.get(zone[:1], "") + zone[1:] if zone[:1] in "+-" else zone
+
+
+def fixed_offset(zone: str) -> int:
+    """The offset of '+0530' or '+05:30', in ms."""
+    offset = zone_of(zone).utcoffset(None)
+    return int(offset.total_seconds() * 1000) if offset else 0
 
 
 def zone_of(name: str) -> dt.tzinfo:

@@ -29,17 +29,18 @@ AS_TUPLES = ("loggers", "names", "roles")
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled catalogue.  `version`: a hash of its files."""
+    """A compiled catalogue.  `exceptions`: what messages of exceptions tell; `version`: a hash of its files."""
 
     vocabulary: Vocabulary
     contexts: list[Form]
     forms: list[Form]
+    exceptions: list[Form]
     version: str
 
 
 def files(folder: Path) -> list[Path]:
     """The files that make up a catalogue, in a fixed order."""
-    return [folder / name for name in ("units.yml", "fields.yml", "roles.yml", "contexts.yml", "envelopes.yml")] + sorted(
+    return [folder / name for name in ("units.yml", "fields.yml", "roles.yml", "contexts.yml", "envelopes.yml", "exceptions.yml")] + sorted(
         (folder / "messages").glob("*.yml")
     )
 
@@ -57,7 +58,8 @@ def compile_folder(folder: Path) -> Compiled:
     vocabulary = read_vocabulary(folder / "fields.yml")
     contexts = read_forms(folder / "contexts.yml", vocabulary, are_prefixes=True)
     forms = [form for path in sorted((folder / "messages").glob("*.yml")) for form in read_forms(path, vocabulary)]
-    return Compiled(vocabulary, contexts, forms, version_of(folder))
+    exceptions = read_forms(folder / "exceptions.yml", vocabulary, are_prefixes=True)
+    return Compiled(vocabulary, contexts, forms, exceptions, version_of(folder))
 
 
 def load(folder: Path, cache: Path | None = None) -> Compiled:
@@ -90,6 +92,7 @@ def packed(compiled: Compiled) -> dict[str, Any]:
         "roles": [[role.name, role.means, role.needs] for role in compiled.vocabulary.roles.values()],
         "contexts": [_row(form) for form in compiled.contexts],
         "forms": [_row(form) for form in compiled.forms],
+        "exceptions": [_row(form) for form in compiled.exceptions],
         "version": compiled.version,
     }
 
@@ -102,6 +105,7 @@ def unpacked(content: dict[str, Any]) -> Compiled:
         Vocabulary(tokens, content["fields"], roles, tuple(content["severities"])),
         [_form(row) for row in content["contexts"]],
         [_form(row) for row in content["forms"]],
+        [_form(row) for row in content["exceptions"]],
         content["version"],
     )
 

@@ -92,7 +92,7 @@ class Index:
 
 
 class Catalogue:
-    """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `version`."""
+    """All knowledge of messages: `vocabulary`, `contexts`, `forms`, `exceptions`, `version`."""
 
     def __init__(self, folder: Path = CATALOGUE, compiled: Compiled | None = None) -> None:
         """Compile a folder, or take a compiled one.  Raises CatalogueError if its files have faults."""
@@ -101,8 +101,10 @@ class Catalogue:
         self.vocabulary: Vocabulary = compiled.vocabulary
         self.contexts = sorted(compiled.contexts, key=lambda form: -form.weight)
         self.forms = compiled.forms
+        self.exceptions = compiled.exceptions
         self.version = compiled.version
         self._contexts = Index(self.contexts)
+        self._exceptions = Index(compiled.exceptions)
         self._bodies = Index(sorted(compiled.forms, key=lambda form: -form.weight))
         self._owners = {owner_of(logger) for loggers in {form.loggers for form in compiled.forms} for logger in loggers}
 
@@ -117,6 +119,11 @@ class Catalogue:
             if found and (best is None or found.end > best.end):
                 best = found
         return best
+
+    def told_by(self, exception: bytes) -> Recognised | None:
+        """What the message of an exception tells about its record."""
+        found = (spans_of(form, exception) for form in self._exceptions.candidates(exception))
+        return next(filter(None, found), None)
 
     def recognise(self, logger: bytes | None, body: bytes, is_behind_prefix: bool = False) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""

@@ -5,26 +5,48 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-# The node in the prefix of a line, in the configuration dump, and in old texts that begin with it.  Each pattern begins with
-# fixed text, which `re` finds fast; before the prefix stands a level.
+# The node in the prefix of a line, in the configuration dump, and in texts that only the node itself prints.  Each pattern begins with fixed text,
+# which `re` finds fast.  Before a message stands a level, the place in the source, or the mark of a rewritten line.
+BEFORE = rb"(?:(?<=[A-Z]{4} TEXT)|(?<=[\d\]] - TEXT)|(?<=\x02TEXT))"
+
+
+def _message(begin: bytes, rest: bytes) -> re.Pattern[bytes]:
+    """A pattern of a message that begins with some bytes."""
+    return re.compile(re.escape(begin) + BEFORE.replace(b"TEXT", re.escape(begin)) + rest)
+
+
 NODE = (
-    re.compile(
-        rb" \[(?<=[A-Z]{4} \[)(?:(?:[A-Za-z]+ )?(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
-        rb"|(?:Controller|Kafka Server|Replica Manager on Broker|Group Metadata Manager on Broker|GroupCoordinator) (\d{1,9})(?:[\]:]| epoch ))"
+    _message(
+        b"[",
+        rb"(?:(?:[A-Za-z]+ )?(?:[A-Za-z]+ |(?:SocketServer listener|DynamicConfigPublisher node)Type=\w+,? |(?:Partition |MetadataLog partition=)[\w.-]+,? )?"
+        rb"(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
+        rb"|(?:Controller|Kafka Server|GroupCoordinator|MetadataLoader|SnapshotGenerator|StandardAuthorizer|Topic Deletion Manager|(?:\w+ )?ProducerId Manager"
+        rb"|Transaction (?:Coordinator|State Manager|Marker Channel Manager|Marker Request Completion Handler)"
+        rb"|[A-Za-z][\w -]* on (?:[Bb]roker|[Cc]ontroller|Node)|[A-Z]\w+Listener on) (\d{1,9})(?:[\]:]| epoch )"
+        rb"|(?:(?:zk-broker|broker|controller|KafkaApi|AclApis-broker|AclApis-controller|Controller|AddPartitionsToTxnSenderThread|delete-topics-thread"
+        rb"|FetchRequestPurgatory|ProducerRequestPurgatory)-|RemoteLogManager=|ConfigAdminManager\[nodeId=)(\d{1,9})(?:[\] ]|-to-))",
     ),
     re.compile(rb"\n\t(?:broker|node)\.id = (\d{1,9})\r?\n"),
-    re.compile(rb" Property broker\.id is overridden to (\d{1,9}) "),
-    re.compile(rb" Broker (?<=[A-Z]{4} Broker )(\d{1,9})(?:[\]:]| epoch )"),
-    re.compile(rb" Controller (?<=[A-Z]{4} Controller )(\d{1,9})(?:[\]:]| epoch )"),
+    _message(b"Property broker.id is overridden to ", rb"(\d{1,9})\b"),
+    _message(b"Registered broker ", rb"(\d{1,9}) at path "),
+    _message(b"Partition ", rb"\S+ on broker (\d{1,9}): "),
+    _message(b"Broker ", rb"(\d{1,9})(?:[\]:]| epoch )"),
+    _message(b"Controller ", rb"(\d{1,9})(?:[\]:]| epoch )"),
 )
 CLOCK = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[,.](\d{3}))?")
 
 
 def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
-    """(offset, node) where a text first names the node that writes it."""
+    """(offset, node) where a text first names the node that writes it, from an offset on."""
     found = [match for match in (pattern.search(text, start) for pattern in NODE) if match]
     match = min(found, key=lambda match: match.start(), default=None)
-    return (match.start(), int(next(group for group in match.groups() if group))) if match else None
+    return (match.start(), int(match[match.lastindex or 0])) if match else None
+
+
+def node_at(text: bytes, at: int) -> tuple[int, int] | None:
+    """The span of the node in a message that begins at an offset, if it names the node that writes it."""
+    match = next((match for match in (pattern.match(text, at) for pattern in NODE) if match), None)
+    return match.span(match.lastindex or 0) if match else None
 
 
 def node_number(digits: str | None) -> int | None:

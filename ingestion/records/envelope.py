@@ -110,9 +110,7 @@ REWRITTEN = Envelope(
     template=b"[0000-00-00 00:00:00,000] ",
     time_at=1,
     has_millis=True,
-    head=re.compile(
-        rf"\[(?P<time>{PARTS['time']})\] (?P<level>{PARTS['level']}|[A-Z]+) \x02(?P<thread>[^\x02]*)\x02(?P<logger>[^\x02]*)\x02".encode()
-    ),
+    head=re.compile(rf"\[(?P<time>{PARTS['time']})\] (?P<level>[A-Z]*) \x02(?P<thread>[^\x02]*)\x02(?P<logger>[^\x02]*)\x02".encode()),
     tail=None,
 )
 

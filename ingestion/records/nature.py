@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ingestion.reading.names import stem
 from ingestion.records.clues import clock_millis, first_node, zone_between
 from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
-from ingestion.records.kinds import kind_of_logger, kinds_by_name
-from ingestion.records.unwrap import Stream, Streams, find_wrappers
+from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
+from ingestion.records.patterns import compile_pattern
+from ingestion.records.unwrap import Stream, Streams, find_wrappers, unwrap
 
 # The first lines already show what a file is.
 LOOK = 8 << 10
+# Places in which an application's lines look as if they named a node, before the search is given up.
+MOST_NAMINGS = 20
 GC_UNIFIED = re.compile(rb"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4})\](?:\[[^\]\n]*\])*\[(?:gc|safepoint)", re.M)
 GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+[.,]\d+: \[(?:GC|Full GC)", re.M)
-START_TIME = re.compile(rb"INFO Kafka startTimeMs: (\d{13}) ")
+# UTC milliseconds that are taken, and printed, at the time of the line: by a process when it starts (from 2.3), by ZooKeeper for a node that a broker
+# has just made there (2.2 to 3.9), by a broker for one that it wants to make and finds (to 1.0).
+CLOCKS = (
+    re.compile(rb"Kafka startTimeMs: (\d{13})\b"),
+    re.compile(rb"Stat of the created znode at \S+ is: \d+,\d+,(\d{13}),"),
+    re.compile(rb'conflict in /(?:controller|brokers/ids/\d+) data: \{[^\n}]*?"timestamp":"(\d{13})"'),
+)
 
 
 @dataclass(frozen=True)
@@ -41,11 +52,13 @@ class Nature:
 
 def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
     """A log whose records are in the file as they were printed."""
+    named = namings(envelope, text, end)
+    samples = [text[:LOOK], end[-LOOK:], *(line_at(part, at) for part, at, _ in named)]
     return Nature(
-        kind=kind_of(shown, text[:LOOK], envelope),
+        kind=kind_of(shown, samples, envelope, bool(named)),
         layout=envelope.name,
         envelope=envelope.name,
-        mentions=mentions(envelope, text, end),
+        mentions=mentions(envelope, named),
         first_at=line_time(text, 0, envelope),
         evidence=zone_evidence(text, envelope),
         text=text,
@@ -55,7 +68,7 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
 def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
     """A log whose lines are wrapped, JSON or of a layout without fixed width; None if its lines are still not records."""
     sample = sample[: sample.rfind(b"\n") + 1] or sample
-    names = find_wrappers(sample[:LOOK])
+    names = wrappers_around(sample[:LOOK], pattern)
     found: dict[str, tuple[Stream, bytes]] = {}
     for stream, lines in Streams(names, pattern, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
@@ -63,44 +76,112 @@ def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
             found[stream.name] = (stream, text)
     if not found:
         return None
-    stream, text = max(found.values(), key=lambda pair: len(pair[1]))
+    kinds = {name: kind_of_stream(stream, text, shown) for name, (stream, text) in found.items()}
+    # The longest of a node, if there is one: each stream is read as what it is.
+    longest = max(found, key=lambda name: (kinds[name] not in kinds_of_others(), len(found[name][1])))
+    stream, text = found[longest]
     assert stream.envelope is not None
     inner = stream.pattern.name if stream.pattern else "json" if stream.envelope is REWRITTEN else stream.envelope.name
     return Nature(
-        kind=kind_of(shown, text[:LOOK], stream.envelope),
+        kind=kinds[longest],
         layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
         envelope=REWRITTEN.name,
         wrappers=names,
         pattern=pattern,
-        mentions=tuple(mention for stream, text in found.values() if stream.envelope for mention in mentions(stream.envelope, text, b"")),
+        mentions=tuple(
+            mention
+            for stream, text in found.values()
+            if stream.envelope
+            for mention in mentions(stream.envelope, namings(stream.envelope, text, b""))
+        ),
         first_at=line_time(text, 0, stream.envelope),
         evidence=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
         text=text,
     )
 
 
-def kind_of(path: str, sample: bytes, envelope: Envelope) -> str:
-    """The kind of a log, by the loggers of its first records; `kafka_stdout` if it mixes loggers that Kafka writes to separate files."""
-    found: dict[str, int] = {}
+def wrappers_around(sample: bytes, pattern: str | None) -> tuple[str, ...]:
+    """The wrappers around the lines of a sample, outermost first.  A pattern that cuts the lines as they are makes them plain: the time at which it
+    begins is no collector's."""
+    names = find_wrappers(sample)
+    if not pattern or not names:
+        return names
+    layout, lines = compile_pattern(pattern), sample.decode("utf-8", "replace").split("\n")
+    counts = [sum(layout.cut(unwrap(names[:depth], line).text) is not None for line in lines) for depth in range(len(names) + 1)]
+    return names[: counts.index(max(counts))] if any(counts) else names
+
+
+def kind_of_stream(stream: Stream, text: bytes, shown: str) -> str:
+    """The kind of one stream of a wrapped file.  `text`: its first lines, out of their wrappers; `shown`: the name of the file."""
+    assert stream.envelope is not None
+    named = namings(stream.envelope, text, b"")
+    samples = [text[:LOOK], text[-LOOK:], *(line_at(text, at) for text, at, _ in named)]
+    return kind_of(shown, samples, stream.envelope, bool(named))
+
+
+def is_of_other_program(stream: Stream, text: bytes) -> bool:
+    """Whether a stream is of another program than a node; libraries that nodes use alone do not say so."""
+    return kind_of_stream(stream, text, "") in kinds_of_others() - kinds_of_libraries()
+
+
+def kind_of(path: str, samples: Iterable[bytes], envelope: Envelope, names_node: bool) -> str:
+    """The kind of a log, by the loggers in some samples of it; `kafka_stdout` if it mixes loggers that Kafka writes to separate files.
+
+    Of the programs that write it, a node counts before others: their records are told apart one by one.  `names_node`: whether a line names
+    the node that writes it.
+    """
+    found = Counter(filter(None, (kind_of_logger(logger) for sample in samples for logger in loggers_in(sample, envelope))))
+    of_nodes = {kind: count for kind, count in found.items() if kind not in kinds_of_others()}
+    of_others = {kind: count for kind, count in found.items() if kind not in of_nodes and kind not in kinds_of_libraries()}
+    by_name = kinds_by_name().get(stem(path))
+    if "kafka_server_log" in of_nodes and (path.endswith(".out") or {"kafka_controller_log", "kafka_state_change_log"} & set(of_nodes)):
+        return "kafka_stdout"
+    if of_nodes:
+        return max(of_nodes, key=lambda kind: of_nodes[kind])
+    if names_node and (found or envelope.name.startswith("zookeeper")):
+        return by_name if by_name and by_name not in kinds_of_others() else "kafka_server_log"
+    if envelope.name.startswith("zookeeper"):
+        return "zookeeper_log"
+    if of_others:
+        return max(of_others, key=lambda kind: of_others[kind])
+    return by_name or next(iter(found), "log4j_log")
+
+
+def loggers_in(sample: bytes, envelope: Envelope) -> Iterator[str]:
+    """The loggers of the records in a sample."""
     for line in sample.split(b"\n"):
         cut = envelope.cut(line)
         if cut and "logger" in cut:
-            kind = kind_of_logger(line[slice(*cut["logger"])].decode("utf-8", "replace"))
-            if kind:
-                found[kind] = found.get(kind, 0) + 1
-    if envelope.name.startswith("zookeeper") or set(found) == {"zookeeper_log"}:
-        return "zookeeper_log"
-    if "kafka_server_log" in found and (path.endswith(".out") or {"kafka_controller_log", "kafka_state_change_log"} & set(found)):
-        return "kafka_stdout"
-    if {"kafka_client_log", "kafka_connect_log"} & set(found) and len(found) > 1 and "kafka_server_log" in found:
-        return "kafka_server_log"
-    return max(found, key=lambda kind: found[kind]) if found else kinds_by_name().get(stem(path), "log4j_log")
+            yield line[slice(*cut["logger"])].decode("utf-8", "replace")
 
 
-def mentions(envelope: Envelope, head: bytes, tail: bytes) -> tuple[tuple[int, int], ...]:
-    """(local ms, node) where a file first names the node that writes it, and near its end; none if it names none."""
-    found = ((head, first_node(head[:LOOK]) or first_node(head)), (tail, first_node(tail, max(0, len(tail) - LOOK))))
-    return tuple((line_time(text, named[0], envelope), named[1]) for text, named in found if named)
+def namings(envelope: Envelope, head: bytes, tail: bytes) -> list[tuple[bytes, int, int]]:
+    """(text, offset, node) where a file first names the node that writes it, and where near its end; none if it names none."""
+    found = ((head, naming(envelope, head, 0)), (tail, naming(envelope, tail, max(0, len(tail) - LOOK))))
+    return [(text, *named) for text, named in found if named]
+
+
+def naming(envelope: Envelope, text: bytes, start: int) -> tuple[int, int] | None:
+    """(offset, node) where a text first names its node from an offset on, in the first LOOK bytes if they do.  What the loggers of an application
+    print does not count."""
+    for _ in range(MOST_NAMINGS):
+        named = first_node(text[start : start + LOOK], 0)
+        named = (named[0] + start, named[1]) if named else first_node(text, start)
+        if named is None or not any(map(is_of_application, loggers_in(line_at(text, named[0]), envelope))):
+            return named
+        start = named[0] + 1
+    return None
+
+
+def line_at(text: bytes, at: int) -> bytes:
+    """The line of a text that an offset lies in."""
+    end = text.find(b"\n", at)
+    return text[text.rfind(b"\n", 0, at) + 1 : len(text) if end < 0 else end]
+
+
+def mentions(envelope: Envelope, named: list[tuple[bytes, int, int]]) -> tuple[tuple[int, int], ...]:
+    """(local ms, node) of the places where a file names its node."""
+    return tuple((line_time(text, at, envelope), node) for text, at, node in named)
 
 
 def line_time(text: bytes, at: int, envelope: Envelope) -> int:
@@ -123,18 +204,19 @@ def line_time(text: bytes, at: int, envelope: Envelope) -> int:
 def zone_evidence(sample: bytes, envelope: Envelope | None) -> tuple[tuple[int, str], ...]:
     """(local ms, offset) for every place of a sample that shows the local clock together with UTC.
 
-    GC logs print the offset; from Kafka 2.3 the line `Kafka startTimeMs` prints UTC milliseconds along with a local time.
+    GC logs print the offset, `envelope` None; logs print UTC milliseconds along with a local time.
     """
-    for pattern in (GC_UNIFIED, GC_JDK8):
-        match = pattern.search(sample) if envelope is None else None
-        local = clock_millis(match[0].lstrip(b"[")) if match else None
-        if match and local is not None:
-            return ((local, match[1].decode()),)
+    if envelope is None:
+        for pattern in (GC_UNIFIED, GC_JDK8):
+            match = pattern.search(sample)
+            local = clock_millis(match[0].lstrip(b"[")) if match else None
+            if match and local is not None:
+                return ((local, match[1].decode()),)
+        return ()
     out = []
-    if envelope is not None:
-        for match in START_TIME.finditer(sample):
-            local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
-            zone = zone_between(local, int(match[1])) if local is not None else None
-            if local is not None and zone:
-                out.append((local, zone))
+    for match in (match for pattern in CLOCKS for match in pattern.finditer(sample)):
+        local = clock_millis(sample[sample.rfind(b"\n", 0, match.start()) + 1 + envelope.time_at :][:23])
+        zone = zone_between(local, int(match[1])) if local is not None else None
+        if local is not None and zone:
+            out.append((local, zone))
     return tuple(out)

@@ -216,12 +216,12 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | None:
-    """The pattern that cuts most of some lines (only the user's, if given); None if none cuts any."""
+    """The pattern that cuts most of some lines (only the user's, if given, which need not have a level); None if none cuts any."""
     lines = [line for line in lines if line.strip()]
     choices = [compile_pattern(given)] if given else list(patterns())
     best, most = None, 0
     for pattern in choices:
-        count = sum(cut is not None and cut.level is not None for cut in map(pattern.cut, lines))
+        count = sum(cut is not None and (given is not None or cut.level is not None) for cut in map(pattern.cut, lines))
         if count > most:
             best, most = pattern, count
     return best
@@ -234,7 +234,7 @@ def rewritten(cut: Cut) -> str:
         seconds, rest = divmod(cut.millis, 1000)
         days, second = divmod(seconds, 86_400)
         at = f"{_day(days)} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},{rest:03}"
-    return f"[{at}] {cut.level or 'INFO'} \x02{cut.thread or ''}\x02{cut.logger or ''}\x02{cut.message}"
+    return f"[{at}] {cut.level or ''} \x02{cut.thread or ''}\x02{cut.logger or ''}\x02{cut.message}"
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from ingestion import captures
 from ingestion.reading.files import real
-from ingestion.reading.zones import ALWAYS
+from ingestion.reading.zones import ALWAYS, fixed_offset, is_mirrored, mirrored
+from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.stages import GROWING, Inspected, Placed, grown
 
@@ -69,6 +70,9 @@ def of_log(source: Inspected, cluster: owners.Cluster, file: owners.File, told: 
     """The node of a log.  `told`: (time, node) from the logs of its folder, in order; `siblings`: the nodes among them."""
     if source.nodes and source.takes_nodes:
         return cluster.owner(file)
+    if source.kind in kinds_of_others() - kinds_of_libraries():
+        # A ZooKeeper server or a Connect worker, whatever node its path is said to be of.
+        return owners.Owner()
     named = cluster.by_name(file.name) if file.takes_node else owners.Owner()
     if file.takes_node and len(siblings) == 1 and named.node in (None, *siblings):
         return owners.Owner(next(iter(siblings)), "folder")
@@ -143,11 +147,22 @@ def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
     """The time zone of each file: as given, by its folder's evidence, by its cluster's if that is a single zone, else UTC."""
     if timezone:
         return [Zoned(((ALWAYS, timezone),), "given")] * len(sources)
+    proven_in = {source.folder: set[int]() for source in sources} | {source.cluster_id: set[int]() for source in sources}
+    for source in sources:
+        if source.capture is None:
+            offsets = {fixed_offset(zone) for _, zone in source.evidence}
+            proven_in[source.folder] |= offsets
+            proven_in[source.cluster_id] |= offsets
     of_folder: dict[str, set[tuple[int, str]]] = {}
     of_cluster: dict[str, set[tuple[int, str]]] = {}
+    mirrors: dict[str, str] = {}
     for source in sources:
-        of_folder.setdefault(source.folder, set()).update(source.evidence)
-        of_cluster.setdefault(source.cluster_id, set()).update(source.evidence)
+        shown = source.evidence
+        if source.capture is not None and is_against(shown, proven_in[source.folder] or proven_in[source.cluster_id]):
+            mirrors[source.path] = shown[0][1]
+            shown = tuple((local, mirrored(zone)) for local, zone in shown)
+        of_folder.setdefault(source.folder, set()).update(shown)
+        of_cluster.setdefault(source.cluster_id, set()).update(shown)
     out = []
     for source in sources:
         evidence, by = sorted(of_folder[source.folder]), "evidence"
@@ -161,5 +176,13 @@ def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
             for n, (local, zone) in enumerate(evidence)
             if n == 0 or zone != evidence[n - 1][1]
         ]
-        out.append(Zoned(((ALWAYS, steps[0][1]), *steps[1:]), by))
+        printed = mirrors.get(source.path)
+        warnings = (f"its offset {printed} has the wrong sign, as other clocks show; taken as {mirrored(printed)}",) if printed else ()
+        out.append(Zoned(((ALWAYS, steps[0][1]), *steps[1:]), by, warnings))
     return out
+
+
+def is_against(printed: Sequence[tuple[int, str]], proven: Collection[int]) -> bool:
+    """Whether offsets that a GC log prints have the wrong sign.  `proven`: offsets that other clocks show, in ms."""
+    offsets = {fixed_offset(zone) for _, zone in printed}
+    return any(all(is_mirrored(offset, other) for other in proven) for offset in offsets) if proven else False

@@ -126,7 +126,7 @@ def found() -> list[Found]:
 def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
     """Patterns that are made from the files of the catalogue."""
     known = catalogue()
-    for form in (*known.contexts, *known.forms):
+    for form in (*known.contexts, *known.forms, *known.exceptions):
         yield f"form {form.event}:{form.at_line}", form.pattern, {"match"}
         for pick in form.picks.values():
             yield f"pick {form.event}", pick, {"findall"}

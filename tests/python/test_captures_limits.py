@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from ingestion import captures
 from ingestion.captures import About, Row, Sample, lines_of
-from ingestion.captures.system import limits
+from ingestion.captures.system import disks, limits
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "limits"
 
@@ -110,3 +113,35 @@ def test_settings_of_the_kernel() -> None:
 def test_other_texts_are_no_limits() -> None:
     for text in ("broker.id=1\nlog.dirs=/data\n", "process 12\n", "Name: x\nState: y\nOther: z\nMore: a\n", ""):
         assert limits.kind_of(text, "limits.txt") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "65527 /proc/4711/maps\n",
+        "$ wc -l /proc/4711/maps\n65527 /proc/4711/maps\n",
+        "  65527  393162 6553000 /proc/4711/maps\n",
+        "$ wc -l /proc/*/maps\n 65527 /proc/4711/maps\n 9 /proc/4712/maps\n 65536 total\n",
+    ],
+)
+def test_what_wc_prints_of_maps_is_their_number_and_no_size_of_a_directory(text: str) -> None:
+    found = captures.detect(text, "20261121T100000Z-broker-1.txt")
+    assert found is not None
+    assert found[1] == "process_maps"
+    rows = list(limits.read("process_maps", lines_of(text), About("20261121T100000Z-broker-1.txt")))
+    sample = next(row for row in rows if isinstance(row, Sample))
+    assert (sample.metric, sample.value, sample.labels, sample.unit) == ("process_memory_maps", 65527.0, {"process_id": "4711"}, "maps")
+    row = next(row for row in rows if isinstance(row, Row))
+    assert (row.kind, row.fields["process_id"], row.fields["count"]) == ("memory_map_count", "4711", "65527")
+    assert not any(isinstance(row, Row) and row.kind == "unread" for row in rows)
+
+
+def test_maps_of_several_processes_each_have_their_number() -> None:
+    rows, samples = read("20261121T100000Z-maps-wc.txt")
+    assert [(sample.labels["process_id"], sample.value) for sample in samples] == [("4711", 65527.0), ("4712", 1204.0)]
+    assert [row.kind for row in rows] == ["memory_map_count"] * 2
+
+
+@pytest.mark.parametrize("text", ["$ wc -l /var/log/kafka/server.log\n326639 /var/log/kafka/server.log\n", "18 /proc/net/tcp\n"])
+def test_lines_of_a_file_are_no_bytes(text: str) -> None:
+    assert disks.kind_of(text, "a.txt") is None

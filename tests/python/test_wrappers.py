@@ -243,3 +243,42 @@ def test_what_is_held_back_of_one_stream_holds_back_what_follows_it(tmp_path: Pa
     task = replace(task_of(source, False, 2, now), start=end, zones=((-(10**15), "UTC"),))
     second = [row for batch in read_tasks([task], cache={}) for row in batch.to_pylist()]
     assert sorted(row["byte_offset"] for row in first + second) == [sum(map(len, (lines * 2)[:n])) for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "expected"),
+    [
+        (
+            "%d{yyyy-MM-dd HH:mm:ss.SSS} [%thread] %-5level %logger{36} - %msg%n",
+            "2020-05-15 12:00:0{}.123 [main] WARN  o.a.k.clients.NetworkClient - boom",
+            ("WARN", "o.a.k.clients.NetworkClient", "main", "boom"),
+        ),
+        (
+            "%d{yyyy-MM-dd HH:mm:ss.SSS} %5p ${PID} --- [%t] %-40.40logger{39} : %m%n".replace("${PID}", "%pid"),
+            "2020-05-15 12:00:0{}.123  WARN 7 --- [main] o.a.k.c.NetworkClient                    : boom",
+            ("WARN", "o.a.k.c.NetworkClient", "main", "boom"),
+        ),
+        (
+            "%d{yyyy-MM-dd HH:mm:ss.SSS} [%t] %c{1}:%L %p - %m%n",
+            "2020-05-15 12:00:0{}.123 [main] KafkaServer:66 WARN - boom",
+            ("WARN", "KafkaServer", "main", "boom"),
+        ),
+        (
+            "%d{yyyy-MM-dd HH:mm:ss,SSS} %c %m%n",
+            "2020-05-15 12:00:0{},123 kafka.log.LogManager boom",
+            (None, "kafka.log.LogManager", None, "boom"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("wrapper", ["", "kubectl_prefix", "cri", "docker_timestamps", "json"])
+def test_a_pattern_that_begins_with_date_and_time_is_tried_before_they_are_taken_off(
+    tmp_path: Path, pattern: str, line: str, expected: tuple[str | None, ...], wrapper: str
+) -> None:
+    lines = [text for n in range(3) for text in (line.format(n), "java.lang.IllegalStateException: no", "\tat a.b.C(C.java:1)")]
+    wrap = WRAPPERS.get(wrapper, lambda n, text: text)
+    (tmp_path / "app.log").write_text("".join(f"{wrap(n, text)}\n" for n, text in enumerate(lines)))
+    source, rows = load(tmp_path / "app.log", pattern)
+    assert source.layout == (f"given in {wrapper}" if wrapper else "given")
+    assert [(row["level"], row["logger"], row["thread"] or None, row["body"]) for row in rows] == [expected] * 3
+    assert {dict(row["fields"])["exception"] for row in rows} == {"java.lang.IllegalStateException"}
+    assert [row["logged_at"].second for row in rows] == [0, 1, 2]

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from ingestion.reading.zones import is_mirrored
+
 DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}(?:[+-]\d{4}|Z)"
 NUMBER = r"\d+[.,]\d+"
 SIZE = r"\d+(?:[.,]\d+)?[BKMGTbkmgt]"
@@ -84,12 +86,23 @@ def times_fields(match: re.Match[str]) -> dict[str, str]:
     return {f"{name}_ms": ms_of_seconds(match[name]) for name in ("user", "sys", "real")}
 
 
-def date_of(text: str) -> dt.datetime | None:
-    """UTC of `2021-05-05T16:17:25.693+0530`; None if the digits are not a date."""
+def date_of(text: str, zone: dt.tzinfo | None = None) -> dt.datetime | None:
+    """UTC of `2021-05-05T16:17:25.693+0530`; None if the digits are not a date.  `zone`: that of the local times, which tells an offset with the wrong
+    sign."""
     try:
-        return dt.datetime.fromisoformat(text.replace(",", ".")).astimezone(dt.UTC)
+        at = dt.datetime.fromisoformat(text.replace(",", "."))
+        printed, known = offset_ms(at), offset_ms(at.replace(tzinfo=zone)) if zone else 0
+        if printed and zone and is_mirrored(printed, known):
+            at += dt.timedelta(milliseconds=2 * printed)
+        return at.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def offset_ms(at: dt.datetime) -> int:
+    """The offset of a time from UTC, in ms."""
+    offset = at.utcoffset()
+    return offset // dt.timedelta(milliseconds=1) if offset else 0
 
 
 def back(at: dt.datetime | None, duration_ms: Decimal) -> dt.datetime | None:

@@ -8,6 +8,7 @@ with their stamp at the end; these are taken out first.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -89,9 +90,10 @@ def metaspace_fields(match: re.Match[str]) -> dict[str, str]:
 
 
 class Jdk8:
-    """Reads one log line by line; keeps one open pause and the last one until its CPU times came."""
+    """Reads one log line by line; keeps one open pause and the last one until its CPU times came.  `zone`: that of the local times."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: dt.tzinfo) -> None:
+        self.zone = zone
         self.collector: str | None = None
         self.header: Event | None = None
         self.open: Event | None = None
@@ -111,7 +113,7 @@ class Jdk8:
             # the JVM's start: the stamp of its first line less its uptime
             stamp = re.match(STAMP, text)
             if stamp and stamp["date"] and stamp["up"]:
-                self.header.at = back(date_of(stamp["date"]), number(stamp["up"]) * 1000)
+                self.header.at = back(date_of(stamp["date"], self.zone), number(stamp["up"]) * 1000)
             yield self.header
             self.header = None
         taken = False
@@ -167,7 +169,9 @@ class Jdk8:
     def stamped(self, kind: str, line: Line, match: re.Match[str], ended_ms: Decimal = Decimal(0)) -> Event:
         """An event with the stamp printed before it, minus its duration if the stamp is that of its end."""
         clock = number(match["up"]) * 1000 - ended_ms if match["up"] else None
-        event = Event(kind, line.offset, [line.text], at=back(date_of(match["date"]), ended_ms) if match["date"] else None, clock_ms=clock)
+        event = Event(
+            kind, line.offset, [line.text], at=back(date_of(match["date"], self.zone), ended_ms) if match["date"] else None, clock_ms=clock
+        )
         if clock is not None:
             event.fields["uptime_ms"] = plain(clock)
         return event

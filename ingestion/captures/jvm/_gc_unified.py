@@ -97,21 +97,25 @@ class Decorations:
     tags: str | None = None
 
 
-def split(text: str) -> tuple[Decorations, str] | None:
-    """(decorations, message) of a line; None if the brackets are not those of unified logging."""
+def split(text: str, zone: dt.tzinfo | None = None) -> tuple[Decorations, str] | None:
+    """(decorations, message) of a line; None if the brackets are not those of unified logging.  Of several clocks that of UTC counts (`utctime`,
+    `timemillis`), because the offset of `time` may have the wrong sign.  `zone`: that of the local times."""
     match = PREFIX.match(text)
     assert match is not None
     if not match[1]:
         return (Decorations(), text) if is_message(text) else None
-    at = up = nanos = level = tags = None
+    at = utc = up = nanos = level = tags = None
     for part in match[1][1:-1].split("]["):
         stamp, word = STAMPED.fullmatch(part), part.rstrip()
         if stamp and stamp["date"]:
-            at = at or date_of(stamp["date"])
+            if at is None:
+                at = date_of(stamp["date"], zone)
+            elif part.endswith("+0000"):
+                utc = date_of(stamp["date"])
         elif stamp and stamp["s"]:
             up = number(stamp["s"]) * 1000
         elif stamp and stamp["ms"] and len(stamp["ms"]) >= 13:  # timemillis, since 1970; shorter ones are uptimemillis
-            at = at or dt.datetime.fromtimestamp(int(stamp["ms"][:13]) / 1000, dt.UTC)
+            utc = dt.datetime.fromtimestamp(int(stamp["ms"][:13]) / 1000, dt.UTC)
         elif stamp and stamp["ms"]:
             up = up if up is not None else Decimal(stamp["ms"])
         elif stamp:
@@ -122,6 +126,7 @@ def split(text: str) -> tuple[Decorations, str] | None:
             tags = word
         elif not HOST_OR_ID.fullmatch(word):
             return None
+    at = utc or at
     if at is None and up is None and nanos is None and level is None and tags is None:
         return None
     clock = up if up is not None else nanos

@@ -81,18 +81,19 @@ def is_unified(text: str) -> bool:
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
     """Rows of a GC log; one that changes its form (a JVM was replaced) is read to its end."""
-    return dated(joined(events(lines)), about)
+    return dated(joined(events(lines, about.zone)), about)
 
 
-def events(lines: Iterable[Line]) -> Iterator[Event]:
-    unified, jdk8 = Unified(), Jdk8()
+def events(lines: Iterable[Line], zone: dt.tzinfo) -> Iterator[Event]:
+    """The events of a log, in the order in which they are complete.  `zone`: that of its local times."""
+    unified, jdk8 = Unified(), Jdk8(zone)
     for line in lines:
         if len(line.text) > MOST_CHARACTERS:
             yield Event(UNREAD, line.offset, [line.text], warnings=["a line too long for a GC log"])
             continue
         if jdk8.open is None and QUIET.match(line.text):
             continue
-        parts = split(line.text) if jdk8.open is None or line.text.startswith("[2") else None
+        parts = split(line.text, zone) if jdk8.open is None or line.text.startswith("[2") else None
         if parts is not None:
             yield from unified.feed(line, *parts)
         else:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.captures import About, Line, Row, Sample, unread
-from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly, zone_of
+from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly, programs_in, zone_of
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
 
@@ -117,15 +117,22 @@ def kind_of(sample: str, name: str) -> str | None:
     files = [line for line in lines if not (FOLDER.fullmatch(line) and not ENTRY.fullmatch(line))]
     if mostly(files, lambda line: ENTRY.fullmatch(line) and not DESCRIPTOR.fullmatch(line)):
         return "directory_listing"
-    if mostly(lines, is_du) and (any("/" in line for line in lines) or mostly(lines, lambda line: partition_of(line.split()[-1]))):
+    # `wc -l` prints lines of files as du does their sizes.
+    if (
+        "wc" not in programs_in(sample)
+        and mostly(lines, is_du)
+        and (any("/" in line for line in lines) or mostly(lines, lambda line: partition_of(line.split()[-1])))
+    ):
         return "directory_sizes"
     return None
 
 
 def is_du(text: str) -> bool:
     match = DU.fullmatch(text)
+    # Nothing below /proc has a size.
     return bool(
         match
+        and not match["path"].startswith("/proc/")
         and (
             match["path"].startswith(("/", "./", "../"))
             or match["path"] in (".", "total")

@@ -8,7 +8,7 @@ Rows:
 - `memory_map_count`: process_id, count, command, filter;
 - `kernel_setting`: name, value (`vm.max_map_count = 65530`).
 
-Samples: `process_memory_maps` (one per list of maps, or the number under `cat /proc/PID/maps | wc -l`), `process_threads`,
+Samples: `process_memory_maps` (one per list of maps, or the number under `cat /proc/PID/maps | wc -l` or before /proc/PID/maps), `process_threads`,
 `process_resident_memory_bytes` by `process_id`.
 
 Sources: proc(5), proc_pid_limits(5), bash(1) and zsh `ulimit -a`, BusyBox ash, sysctl(8).
@@ -59,6 +59,9 @@ ULIMIT_WORD = re.compile(rf"(?P<name>{'|'.join(sorted(WORDS, key=len, reverse=Tr
 MAP = linear.for_lines(
     r"(?P<address_range>[0-9a-f]{8,16}-[0-9a-f]{8,16}) (?P<permissions>[r-][w-][x-][ps]) [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ (?P<inode>\d+)(?:\s+(?P<path>\S.*))?\s*"
 )
+# What `wc` prints of a list of maps: lines, and without -l also words and bytes.
+WC = re.compile(r"\s*(?P<count>\d+)(?:\s+\d+\s+\d+)?\s+/proc/(?P<process_id>\d+)/(?:task/\d+/)?maps\s*")
+WC_TOTAL = re.compile(r"\s*\d+(?:\s+\d+\s+\d+)?\s+total\s*")
 STATUS = linear.for_lines(r"(?P<name>[A-Za-z]\w*):\s*(?P<value>\S.*?)?\s*")
 STATUS_KEYS = {
     "Name": "process_name", "Pid": "process_id", "State": "state", "Threads": "threads", "FDSize": "descriptor_slots", "VmSize": "virtual_bytes",
@@ -89,7 +92,7 @@ def kind_of(sample: str, name: str) -> str | None:
     listed = [line for line in lines if not PROC_HEADING.fullmatch(line)]
     if mostly(listed, limit_of) and (len(listed) > 1 or not ULIMIT_WORD.fullmatch(listed[0].strip())):
         return "process_limits"
-    if mostly(lines, MAP.fullmatch):
+    if mostly(lines, MAP.fullmatch) or mostly([line for line in lines if not WC_TOTAL.fullmatch(line)], WC.fullmatch):
         return "process_maps"
     if (
         len(lines) > 3
@@ -142,6 +145,12 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 yield from ends(page, status, 0, 0, process)
                 status = []
             status.append(line)
+        elif kind == "process_maps" and (number := WC.fullmatch(text)):
+            command = page.command.text if page.command else None
+            yield page.row("memory_map_count", line, {**number.groupdict(), "command": command})
+            yield page.sample("process_memory_maps", line.offset, float(number["count"]), {"process_id": number["process_id"]}, "maps")
+        elif kind == "process_maps" and WC_TOTAL.fullmatch(text):
+            continue
         elif (
             kind == "process_maps"
             and page.command is not None

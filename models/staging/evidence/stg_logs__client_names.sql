@@ -7,7 +7,7 @@ with records as (
 named as (
     select
         cluster_id,
-        {{ process_name() }} as process_name,
+        {{ process_name(of_record=true) }} as process_name,
         logged_at,
         source_id,
         source_path,

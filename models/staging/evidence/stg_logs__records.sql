@@ -9,7 +9,7 @@ final as (
         source_path,
         byte_offset,
         node_id,
-        {{ process_name() }} as process_name,
+        {{ process_name(of_record=true) }} as process_name,
         logged_at,
         event_date,
         logger,

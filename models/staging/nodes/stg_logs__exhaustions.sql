@@ -10,7 +10,7 @@ final as (
     select
         cluster_id,
         node_id,
-        {{ process_name() }} as process_name,
+        {{ process_name(of_record=true) }} as process_name,
         logged_at,
         event_date,
         source_id,

@@ -5,7 +5,7 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        {{ process_name() }} as process_name,
+        {{ process_name(of_record=true) }} as process_name,
         lower({{ field('session_id') }}) as session_id,
         case
             when {{ has_role('zookeeper_pause') }} then {{ field('duration_ms', 'bigint') }}

@@ -5,7 +5,7 @@ with events as (
 final as (
     select
         {{ event_columns() }},
-        {{ process_name() }} as process_name,
+        {{ process_name(of_record=true) }} as process_name,
         -- ZooKeeper prints session ids in hexadecimal, Kafka up to 3.4 in decimal.
         coalesce(
             lower({{ field('session_id') }}),
