@@ -17,6 +17,6 @@ where
     and {{ question_filter(
         group='group_id',
         start='coalesce(started_at, completed_at)',
-        end='completed_at'
+        end='ended_at'
     ) }}
 order by started_at asc nulls first, group_rebalance_key asc

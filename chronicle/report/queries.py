@@ -304,7 +304,7 @@ where {here("started_at", "finished_at")}""",
 select
     group_id as group_name, count(*) as rebalances, count(*) filter (where is_stuck) as stuck, max(duration_ms) as longest_ms, min(started_at) as first_at
 from marts.fct_group_rebalances
-where {here("started_at", "completed_at")}
+where {here("started_at", "ended_at")}
 group by group_id""",
         "stuck desc, rebalances desc, group_name",
         worst="the stuck and the most frequent",

@@ -34,6 +34,7 @@ measured as (
         max(case when metric = 'consumer_group_committed_offset' then value end)
             as committed_offset,
         max(case when metric <> 'consumer_group_committed_offset' then value end) as lag,
+        bool_or(source_kind = 'burrow_json' and sampled_known_by = 'content') as is_commit,
         {{ evidence(at='sampled_at') }} as evidence,
         count(*) as evidence_count
     from samples
@@ -47,29 +48,44 @@ measured as (
     group by cluster_id, source_kind, group_id, topic_name, partition_id, sampled_at
 ),
 
+-- Exporters write -1 as the offset and as the lag of a group that has committed nothing.
+committed as (
+    select
+        * except (committed_offset, lag),
+        if(committed_offset < 0, null, committed_offset) as committed_offset,
+        if(lag < 0 and coalesce(committed_offset, -1) < 0, null, lag) as lag
+    from measured
+),
+
 -- An exporter that has only the lag also has the end of the partition.
 sampled as (
     select
-        measured.cluster_id,
-        measured.source_kind,
-        measured.group_id,
-        measured.topic_name,
-        measured.partition_id,
-        measured.sampled_at,
-        try_cast(coalesce(measured.committed_offset, ends.end_offset - measured.lag) as bigint)
+        committed.cluster_id,
+        committed.source_kind,
+        committed.group_id,
+        committed.topic_name,
+        committed.partition_id,
+        committed.sampled_at,
+        case
+            when committed.is_commit then 'commit'
+            when committed.source_kind = 'burrow_json' and committed.committed_offset is null
+                then 'answer'
+            else 'state'
+        end as sample_kind,
+        try_cast(coalesce(committed.committed_offset, ends.end_offset - committed.lag) as bigint)
             as committed_offset,
-        try_cast(measured.lag as bigint) as lag,
+        try_cast(committed.lag as bigint) as lag,
         cast(null as boolean) as has_member,
-        measured.evidence,
-        measured.evidence_count
-    from measured
+        committed.evidence,
+        committed.evidence_count
+    from committed
     left join ends
         on
-            measured.cluster_id = ends.cluster_id
-            and measured.source_kind = ends.source_kind
-            and measured.topic_name = ends.topic_name
-            and measured.partition_id = ends.partition_id
-            and measured.sampled_at = ends.sampled_at
+            committed.cluster_id = ends.cluster_id
+            and committed.source_kind = ends.source_kind
+            and committed.topic_name = ends.topic_name
+            and committed.partition_id = ends.partition_id
+            and committed.sampled_at = ends.sampled_at
     union all
     select
         cluster_id,
@@ -78,6 +94,7 @@ sampled as (
         topic_name,
         partition_id,
         captured_at as sampled_at,
+        'state' as sample_kind,
         max(committed_offset) as committed_offset,
         max(coalesce(lag, greatest(end_offset - committed_offset, 0))) as lag,
         bool_or(member_id is not null) as has_member,

@@ -10,6 +10,41 @@ reasons as (
     select * from {{ ref('rebalance_reasons') }}
 ),
 
+-- A coordinator that loads a group prints the last generation that was stored: its rebalance is over, whatever the logs lack.
+reached as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        group_incarnation,
+        max(generation_printed) filter (where {{ has_role('group_state_load') }})
+            as generation_stored,
+        max(logged_at) filter (where generation_id is not null) as last_known_at,
+        bool_or(not is_client) as has_coordinator
+    from steps
+    group by cluster_id, cluster_incarnation, group_id, group_incarnation
+),
+
+-- Without any record of a coordinator, members that ask to join and log nothing more show a rebalance whose generation nobody says.
+of_rebalances as (
+    select steps.*
+    from steps
+    inner join reached
+        on
+            steps.cluster_id = reached.cluster_id
+            and steps.cluster_incarnation = reached.cluster_incarnation
+            and steps.group_id = reached.group_id
+            and steps.group_incarnation = reached.group_incarnation
+    where
+        steps.generation_id is not null
+        or (
+            steps.is_pending
+            and not reached.has_coordinator
+            and steps.logged_at > coalesce(reached.last_known_at, timestamp '1970-01-01 00:00:00')
+        )
+),
+
+-- The last step that any node took in a rebalance: what happened to its group there afterwards is how it ended, if nothing else says so.
 -- Members' own records show what no coordinator's log shows.
 grouped as (
     select
@@ -19,8 +54,14 @@ grouped as (
         group_incarnation,
         generation_id,
         bool_or({{ has_role('group_epoch') }}) as is_epoch,
-        min(logged_at) filter (where {{ has_role('rebalance_start') }}) as started_at,
+        min(logged_at) filter (where {{ has_role('rebalance_start') }}) as coordinator_started_at,
+        min(logged_at) filter (where {{ has_role('group_join_start') }}) as asked_at,
         max(logged_at) filter (where {{ has_role('rebalance_start') }}) as last_started_at,
+        max(logged_at) filter (where not is_client) as last_step_at,
+        max_by(struct(node_id, closing), struct(logged_at, source_path, byte_offset))
+            filter (where not is_client) as last_step,
+        min_by(closing, struct(logged_at, source_path, byte_offset))
+            filter (where {{ has_role('rebalance_start') }}) as first_closing,
         cast(size(
             collect_set(struct(node_id, logged_at))
             filter (where {{ has_role('rebalance_start') }} and node_id is not null)
@@ -28,16 +69,18 @@ grouped as (
         min(logged_at) filter (where {{ has_role('group_stabilisation') }}) as stabilised_at,
         min(logged_at) filter (where {{ has_role('group_assignment') }}) as assigned_at,
         min(logged_at) filter (where {{ has_role('group_emptying') }}) as emptied_at,
-        max(logged_at) filter (where {{ has_role('group_unload') }}) as unloaded_at,
         min(logged_at) filter (where {{ has_role('group_join') }}) as joined_at,
+        max(logged_at) filter (where {{ has_role('group_join_failure') }}) as refused_at,
         min(logged_at) filter (where is_client) as reported_by_members_at,
-        max(logged_at) filter (where {{ has_role('group_sync') }}) as synced_at,
+        -- Until 2.6.0 a client logs that it has joined, without its member id, when it has its assignment.
+        max(logged_at) filter (
+            where
+                {{ has_role('group_sync') }} or ({{ has_role('group_join') }} and member_id is null)
+        ) as synced_at,
         max_by(
             node_id, struct(not {{ has_role('ended_generation') }}, logged_at, node_id)
-        ) filter (where not is_client and not {{ has_role('group_unload') }}) as coordinator_id,
-        cast(size(
-            collect_set(node_id) filter (where not is_client and not {{ has_role('group_unload') }})
-        ) as bigint) as coordinators,
+        ) filter (where not is_client) as coordinator_id,
+        cast(size(collect_set(node_id) filter (where not is_client)) as bigint) as coordinators,
         min_by(
             struct(reason, event_before),
             if(
@@ -48,35 +91,76 @@ grouped as (
         ) as cause,
         max(members) filter (where not is_client) as members,
         cast(size(collect_set(member_id) filter (where is_client)) as bigint) as members_reporting,
-        {{ evidence('not ' ~ has_role('group_unload')) }} as evidence,
-        count(*) filter (where not {{ has_role('group_unload') }}) as evidence_count
-    from steps
-    where generation_id is not null
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from of_rebalances
     group by cluster_id, cluster_incarnation, group_id, group_incarnation, generation_id
+),
+
+-- Whether a coordinator's log of groups goes on is not what its other logs show.
+last_logged as (
+    select
+        cluster_id,
+        node_id,
+        max(logged_at) as groups_last_logged_at
+    from steps
+    where not is_client
+    group by cluster_id, node_id
 ),
 
 -- One row per group, life and generation (or epoch, KIP-848): when its rebalance began, how it
 -- ended, and who logged it.
 rebalances as (
     select
-        *,
-        lower(cause.reason) as stated_reason,
+        grouped.* except (coordinator_started_at, asked_at),
+        coalesce(grouped.coordinator_started_at, grouped.asked_at) as started_at,
+        grouped.coordinator_started_at is null and grouped.asked_at is not null
+            as is_started_by_members,
+        coalesce(reached.generation_stored >= grouped.generation_id, false) as is_stored,
+        lower(grouped.cause.reason) as stated_reason,
         coalesce(
-            started_at, joined_at, stabilised_at, assigned_at, reported_by_members_at, emptied_at
+            grouped.coordinator_started_at,
+            grouped.asked_at,
+            grouped.joined_at,
+            grouped.stabilised_at,
+            grouped.assigned_at,
+            grouped.reported_by_members_at,
+            grouped.emptied_at
         )
             as noticed_at,
-        lead(coalesce(cause.reason, ''))
+        lead(coalesce(grouped.cause.reason, ''))
             over (
-                partition by cluster_id, cluster_incarnation, group_id, group_incarnation
-                order by generation_id
+                partition by
+                    grouped.cluster_id,
+                    grouped.cluster_incarnation,
+                    grouped.group_id,
+                    grouped.group_incarnation
+                order by grouped.generation_id nulls last
             ) as next_reason,
-        lead(coalesce(started_at, stabilised_at, assigned_at, joined_at))
+        lead(
+            coalesce(
+                grouped.coordinator_started_at,
+                grouped.stabilised_at,
+                grouped.assigned_at,
+                grouped.asked_at,
+                grouped.joined_at
+            )
+        )
             over (
-                partition by cluster_id, cluster_incarnation, group_id, group_incarnation
-                order by generation_id
+                partition by
+                    grouped.cluster_id,
+                    grouped.cluster_incarnation,
+                    grouped.group_id,
+                    grouped.group_incarnation
+                order by grouped.generation_id nulls last
             ) as next_at
     from grouped
-    where evidence_count > 0
+    left join reached
+        on
+            grouped.cluster_id = reached.cluster_id
+            and grouped.cluster_incarnation = reached.cluster_incarnation
+            and grouped.group_id = reached.group_id
+            and grouped.group_incarnation = reached.group_incarnation
 ),
 
 -- A `like` pattern that varies from row to row is compiled for each row.
@@ -108,15 +192,21 @@ explained as (
         ).reason_kind as stated_reason_kind,
         lower(rebalances.next_reason) like '%error when storing group assignment%' as is_not_stored,
         runs.last_seen_at as coordinator_last_seen_at,
-        runs.run_number
+        runs.fell_silent_at as coordinator_gone_at,
+        runs.run_number,
+        last_logged.groups_last_logged_at
     from rebalances
     cross join wordings
     left join runs
         on
             rebalances.cluster_id = runs.cluster_id
-            and rebalances.coordinator_id = runs.node_id
-            and rebalances.last_started_at >= runs.first_seen_at
-            and rebalances.last_started_at <= runs.last_seen_at
+            and rebalances.last_step.node_id = runs.node_id
+            and rebalances.last_step_at >= runs.first_seen_at
+            and rebalances.last_step_at <= runs.last_seen_at
+    left join last_logged
+        on
+            rebalances.cluster_id = last_logged.cluster_id
+            and rebalances.last_step.node_id = last_logged.node_id
 ),
 
 -- Two runs may share the record that ends one and begins the other.

@@ -31,7 +31,9 @@ final as (
         {{
             warnings({
                 'too few samples to evaluate': 'status is null',
-                'window not full': 'is_incomplete'
+                'window not full': 'is_incomplete',
+                'no times of commits: a stop and a stall look alike': 'is_stop_or_stall',
+                'level at its last commit, so Burrow may still wait': 'is_stop_doubtful'
             })
         }} as warnings
     from statuses

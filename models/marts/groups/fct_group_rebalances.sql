@@ -20,6 +20,7 @@ rebalances as (
         noticed_at,
         started_at,
         completed_at,
+        ended_at,
         outcome,
         cause.reason,
         reason_kind,
@@ -33,6 +34,8 @@ rebalances as (
         starts > 1 as has_begun_again,
         coordinators > 1 as has_several_coordinators,
         coordinators = 0 as is_reported_by_members_only,
+        is_started_by_members,
+        is_stuck_doubtful,
         cast(false as boolean) as is_group_derived
     from coordinated
     union all
@@ -48,6 +51,7 @@ rebalances as (
         started_at as noticed_at,
         started_at,
         completed_at,
+        completed_at as ended_at,
         case
             when is_failed then 'failed'
             when completed_at is null then 'open'
@@ -65,6 +69,8 @@ rebalances as (
         false as has_begun_again,
         false as has_several_coordinators,
         false as is_reported_by_members_only,
+        false as is_started_by_members,
+        false as is_stuck_doubtful,
         true as is_group_derived
     from consumers
 ),
@@ -88,6 +94,7 @@ final as (
         coordinator_id,
         started_at,
         completed_at,
+        ended_at,
         cast(noticed_at as date) as rebalance_date,
         unix_millis(completed_at) - unix_millis(started_at) as duration_ms,
         outcome,
@@ -103,10 +110,12 @@ final as (
         {{
             warnings({
                 'reported by members only, not by a coordinator': 'is_reported_by_members_only',
+                'only members say when it began': 'is_started_by_members',
                 'it was started more than once': 'has_begun_again',
                 'more than one coordinator reports it': 'has_several_coordinators',
                 'no end in the logs': "outcome = 'open'",
                 'how it ended is unknown': "outcome = 'unknown'",
+                'its coordinator logged nothing more about groups': 'is_stuck_doubtful',
                 'group derived from the consumer id': 'is_group_derived'
             })
         }} as warnings

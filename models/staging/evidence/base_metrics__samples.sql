@@ -17,6 +17,7 @@ named as (
             else nodes.node_id
         end as node_id,
         metric_samples.sampled_at,
+        metric_samples.sampled_known_by,
         metric_samples.event_date,
         metric_samples.metric,
         metric_samples.attribute,
@@ -63,6 +64,7 @@ final as (
         cluster_id,
         node_id,
         sampled_at,
+        sampled_known_by,
         event_date,
         metric,
         attribute,

@@ -48,7 +48,9 @@ begun_rows as (
         generation_id,
         if(member_id is not null, started_at, null) as started_at
     from mart_rows
-    where started_at is not null
+    where
+        started_at is not null
+        and not array_contains(warnings, 'only members say when it began')
     group by all
 ),
 
