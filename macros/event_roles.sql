@@ -129,6 +129,7 @@
     'rebalance_start': ['group_epoch_bumped', 'group_rebalance_started'],
     'registration_grant': ['broker_registered_with_controller'],
     'registration_record': ['broker_fenced_record', 'broker_registration_changed', 'broker_unfenced_record'],
+    'replica_removal': ['log_deleted', 'log_deletion_scheduled'],
     'replica_state': ['replica_state_changed'],
     'request_cancellation': ['client_request_cancelled'],
     'request_error': ['append_failed', 'fetched_records_invalid'],

@@ -1,12 +1,12 @@
 {#-
 The columns of int_incidents__events for the rows of one fact; omitted arguments are null. Arguments
 are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the affected nodes,
-`other` the other node it mentions, `amount` the number in its sentence, `burst` the text that facts
+`other` the other node it mentions, `held` since when the nodes had held what it ended, `amount` the number in its sentence, `burst` the text that facts
 of the same event share (within `burst_ms`).
 -#}
 {% macro incident_fact(
     fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',
-    processes='array()', caused_by='null', detail='null', amount='null', duration='null', burst=none
+    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', burst=none
 ) -%}
     cluster_id,
     cluster_incarnation,
@@ -23,6 +23,7 @@ of the same event share (within `burst_ms`).
     cast({{ group }} as string) as group_id,
     cast({{ processes }} as array<string>) as processes,
     cast({{ caused_by }} as string) as caused_by_key,
+    cast({{ held }} as timestamp) as held_since_at,
     cast({{ detail }} as string) as detail,
     cast({{ amount }} as bigint) as amount,
     cast({{ duration }} as bigint) as duration_ms,

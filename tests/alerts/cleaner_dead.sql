@@ -10,7 +10,7 @@ select
     cluster_id,
     stopped_at as at,
     log_cleaner_outage_key as key,
-    'the log cleaner of node ' || cast(node_id as string) || ' stopped'
+    'the log cleaner of ' || process_name || ' stopped'
     || coalesce(
         case when scope = 'partition' then ' for ' else ' while cleaning ' end
         || topic_name || '-' || cast(partition_id as string),

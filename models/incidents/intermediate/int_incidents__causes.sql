@@ -81,6 +81,8 @@ matched as (
             order by
                 causes.matched_by <> 'key' asc,
                 causes.matched_by not in ('partition', 'partition and other') asc,
+                -- What stopped the node itself comes before what stopped all.
+                causes.matched_by = 'cluster' asc,
                 -- The nearest in time; within the same two seconds the one with the lowest
                 -- priority.
                 abs(effects.started_ms - causes.started_ms) div 2000 asc,
@@ -118,6 +120,13 @@ matched as (
                         (causes.is_while_open and causes.ended_ms is null)
                         or effects.started_ms <= causes.longest_delay_ms
                         + if(causes.is_while_open, causes.ended_ms, causes.started_ms)
+                    )
+                    -- What the nodes got back after the cause had begun is lost for another reason, unless they are still
+                    -- coming back.
+                    and (
+                        coalesce(effects.held_since_at <= causes.started_at, true)
+                        or causes.ended_ms is null
+                        or effects.started_ms <= causes.ended_ms + 5000
                     )
                 )
             )

@@ -96,6 +96,7 @@ final as (
         sort_array(collect_set(group_id)) as group_ids,
         sort_array(array_distinct(flatten(collect_list(processes)))) as processes,
         sort_array(collect_set(caused_by_key)) as caused_by_keys,
+        max(held_since_at) as held_since_at,
         min_by(detail, struct(started_at, fact_key)) as detail,
         sum(amount) as amount_total,
         max(amount) as amount_max,

@@ -16,15 +16,17 @@ summed_trees as (
     select
         roots.root_event_key,
         max(kinds.is_harm) as is_harm,
-        max(coalesce(events.ended_at, events.started_at)) as last_at
+        max(coalesce(events.ended_at, events.started_at)) filter (
+            where kinds.is_harm or kinds.is_planned
+        ) as last_at
     from roots
     inner join events on roots.event_key = events.event_key
     inner join kinds on events.event_kind = kinds.event_kind
     group by roots.root_event_key
 ),
 
--- Planned stops of one node after the other are one maintenance. Sessions that expire together have
--- one cause, even if it is unknown.
+-- Planned stops are one maintenance if one begins before the harm of the one before is over, or soon after: a rolling
+-- restart. Sessions that expire together have one cause, even if it is unknown.
 kept as (
     select
         summed_trees.root_event_key,

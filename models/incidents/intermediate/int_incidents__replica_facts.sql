@@ -14,7 +14,22 @@ under_replicated as (
     select * from {{ ref('fct_under_replicated_windows') }}
 ),
 
--- Out of sync until it is in the set again.
+elections as (
+    select * from {{ ref('fct_leader_elections') }}
+),
+
+node_runs as (
+    select * from {{ ref('dim_node_runs') }}
+),
+
+process_stalls as (
+    select * from {{ ref('fct_process_stalls') }}
+),
+
+session_expiries as (
+    select * from {{ ref('fct_session_expiries') }}
+),
+
 shrinks as (
     select
         isr_changes.*,
@@ -24,18 +39,150 @@ shrinks as (
     where change_kind = 'shrunk'
 ),
 
+stretches as (
+    select
+        *,
+        lag(ended_at) over (
+            partition by cluster_id, topic_key, partition_id, replica_id
+            order by started_at, under_replicated_window_key
+        ) as in_sync_since_at
+    from under_replicated
+),
+
+-- Out of sync until it is in the set again. Any broker may have been the first to log the change; the leader made it.
 followed as (
     select
         shrinks.*,
-        under_replicated.ended_at as returned_at
+        coalesce(elections.leader_id, shrinks.node_id) as leader_id,
+        stretches.in_sync_since_at,
+        stretches.ended_at as returned_at
     from shrinks
-    inner join under_replicated
+    inner join stretches
         on
-            shrinks.cluster_id = under_replicated.cluster_id
-            and shrinks.topic_name = under_replicated.topic_name
-            and shrinks.partition_id = under_replicated.partition_id
-            and shrinks.replica_id = under_replicated.replica_id
-            and shrinks.changed_at = under_replicated.started_at
+            shrinks.cluster_id = stretches.cluster_id
+            and shrinks.topic_name = stretches.topic_name
+            and shrinks.partition_id = stretches.partition_id
+            and shrinks.replica_id = stretches.replica_id
+            and shrinks.changed_at = stretches.started_at
+    left join elections
+        on
+            shrinks.cluster_id = elections.cluster_id
+            and shrinks.topic_key = elections.topic_key
+            and shrinks.partition_id = elections.partition_id
+            and shrinks.leader_epoch = elections.leader_epoch
+            and elections.leader_id >= 0
+),
+
+-- Per leader and replica that it dropped: replicas that it drops within 10 s of each other are one stretch.
+spaced as (
+    select
+        *,
+        coalesce(
+            unix_millis(changed_at) - unix_millis(lag(changed_at) over (dropped)) > 10000, true
+        ) as is_first
+    from followed
+    where leader_id <> replica_id
+    window dropped as (
+        partition by cluster_id, cluster_incarnation, leader_id, replica_id
+        order by changed_at, isr_change_key
+    )
+),
+
+numbered as (
+    select
+        *,
+        count_if(is_first) over (
+            partition by cluster_id, cluster_incarnation, leader_id, replica_id
+            order by changed_at, isr_change_key
+            rows between unbounded preceding and current row
+        ) as stretch_number
+    from spaced
+),
+
+drops as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        leader_id,
+        replica_id,
+        min(changed_at) as dropped_at,
+        if(count(returned_at) = count(*), max(returned_at), null) as returned_at,
+        min_by(
+            struct(isr_change_key, evidence, evidence_count), struct(changed_at, isr_change_key)
+        ) as first_change
+    from numbered
+    group by cluster_id, cluster_incarnation, leader_id, replica_id, stretch_number
+),
+
+-- When a node was down, stood still, or had no session.
+away as (
+    select
+        cluster_id,
+        node_id,
+        coalesce(stopping_at, stopped_at) as left_at,
+        lead(coalesce(ready_at, started_at)) over (
+            partition by cluster_id, node_id order by run_number
+        ) as returned_at
+    from node_runs
+    union all
+    select
+        cluster_id,
+        node_id,
+        started_at as left_at,
+        ended_at as returned_at
+    from process_stalls
+    union all
+    select
+        cluster_id,
+        node_id,
+        expired_at as left_at,
+        reconnected_at as returned_at
+    from session_expiries
+),
+
+-- Two leaders that drop each other's replicas, and go on without each other for more than the moment in which a process that
+-- stood still is behind everywhere.
+apart as (
+    select
+        earlier.cluster_id,
+        earlier.cluster_incarnation,
+        earlier.leader_id,
+        earlier.replica_id,
+        earlier.dropped_at,
+        later.dropped_at as last_dropped_at,
+        if(
+            earlier.returned_at is null or later.returned_at is null,
+            null,
+            greatest(earlier.returned_at, later.returned_at)
+        ) as returned_at,
+        earlier.first_change.isr_change_key,
+        slice(concat(earlier.first_change.evidence, later.first_change.evidence), 1, 10)
+            as evidence,
+        earlier.first_change.evidence_count + later.first_change.evidence_count as evidence_count
+    from drops as earlier
+    inner join drops as later
+        on
+            earlier.cluster_id = later.cluster_id
+            and earlier.cluster_incarnation = later.cluster_incarnation
+            and earlier.leader_id = later.replica_id
+            and earlier.replica_id = later.leader_id
+            and struct(earlier.dropped_at, earlier.leader_id)
+            < struct(later.dropped_at, later.leader_id)
+            and later.dropped_at <= earlier.dropped_at + interval 30 seconds
+            and coalesce(earlier.returned_at >= later.dropped_at + interval 5 seconds, true)
+            and coalesce(later.returned_at >= later.dropped_at + interval 5 seconds, true)
+),
+
+-- They do not reach each other, if both were there all the time.
+cuts as (
+    select apart.*
+    from apart
+    left anti join away
+        on
+            apart.cluster_id = away.cluster_id
+            and away.node_id in (apart.leader_id, apart.replica_id)
+            and away.left_at <= apart.last_dropped_at + interval 5 seconds
+            and coalesce(away.returned_at >= apart.dropped_at - interval 5 seconds, true)
 ),
 
 final as (
@@ -43,11 +190,22 @@ final as (
         {{
             incident_fact(
                 'fct_isr_changes', 'isr_change_key', "'isr_shrunk'", 'changed_at',
-                'returned_at', nodes='array(replica_id)', other='node_id',
+                'returned_at', nodes='array(replica_id)', other='leader_id', held='in_sync_since_at',
                 topic='topic_name', partition='partition_id', burst='replica_id'
             )
         }}
     from followed
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_isr_changes', 'isr_change_key', "'network_cut'", 'dropped_at', 'returned_at',
+                nodes='array(leader_id, replica_id)',
+                duration='unix_millis(returned_at) - unix_millis(dropped_at)',
+                burst="concat(least(leader_id, replica_id), '-', greatest(leader_id, replica_id))"
+            )
+        }}
+    from cuts
     union all
     select
         {{

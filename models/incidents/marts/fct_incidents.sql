@@ -31,7 +31,11 @@ final as (
                 else ''
             end
         ) as summary,
-        case when is_maintenance then 'info' else coalesce(severity, 'minor') end as severity,
+        -- Each stop takes replicas out of sync; what it costs beyond that counts.
+        case
+            when is_maintenance and coalesce(severity, 'minor') = 'minor' then 'info'
+            else coalesce(severity, 'minor')
+        end as severity,
         nodes,
         cast(partitions_affected as bigint) as partitions_affected,
         leaderless_ms,
@@ -45,6 +49,7 @@ final as (
                 'no fact shows the cause: this is the earliest symptom':
                     "not is_maintenance and root_event_kind in "
                     "('session_expired', 'leader_lost', 'leaderless', 'isr_shrunk', 'stale_node', 'fetch_disconnects')",
+                'concluded: each of the two nodes found the other out of sync, and neither stood still': "root_event_kind = 'network_cut'",
                 'some partitions still have no leader at the end of the logs; the leaderless time does not count them': 'leaderless_open > 0'
             })
         }} as warnings

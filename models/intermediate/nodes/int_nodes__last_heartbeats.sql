@@ -10,6 +10,11 @@ timed as (
     select * from {{ ref('int_nodes__heartbeat_timeouts') }}
 ),
 
+terms as (
+    select * from {{ ref('int_controllers__terms') }}
+    where epoch_kind = 'metadata'
+),
+
 -- A broker is fenced when its session timeout passes without a heartbeat: it died between its last
 -- heartbeat and the next, and the midpoint is the best estimate.
 dated as (
@@ -22,6 +27,9 @@ dated as (
             0, 0, 0,
             (coalesce(timed.session_ms, 9000) - coalesce(timed.heartbeat_ms, 2000) / 2) / 1000
         ) as last_heartbeat_at,
+        fencings.logged_at - make_dt_interval(
+            0, 0, 0, (coalesce(timed.session_ms, 9000) + coalesce(timed.heartbeat_ms, 2000)) / 1000
+        ) as waited_since,
         fencings.node_id as reporting_node_id,
         fencings.source_path,
         fencings.byte_offset
@@ -36,6 +44,17 @@ dated as (
     where coalesce(runs.stopped_at, runs.stopping_at, runs.failed_at) is null
 ),
 
+-- A controller gives every broker a whole timeout when its term begins: then its fencing says nothing about the last heartbeat.
+heard as (
+    select dated.*
+    from dated
+    left anti join terms
+        on
+            dated.cluster_id = terms.cluster_id
+            and terms.elected_at > dated.waited_since
+            and terms.elected_at <= dated.fenced_at
+),
+
 final as (
     select
         cluster_id,
@@ -43,7 +62,7 @@ final as (
         run_number,
         min(struct(fenced_at, last_heartbeat_at, reporting_node_id, source_path, byte_offset))
             as fencing
-    from dated
+    from heard
     group by cluster_id, node_id, run_number
 )
 

@@ -60,9 +60,11 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        cast(null as string) as process_name,
         cast(null as int) as cleaner_thread,
         cast(null as string) as topic_name,
         cast(null as int) as partition_id,
+        false as is_partition_concluded,
         'cleaner' as scope,
         coalesce(alive_at, dumped_at, measured_at) as stopped_at,
         coalesce(

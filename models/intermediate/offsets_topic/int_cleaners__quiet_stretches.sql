@@ -1,6 +1,6 @@
 with signs as (
     select * from {{ ref('int_cleaners__signs') }}
-    where sign not in ('uncleanable', 'at_work')
+    where sign not in ('uncleanable', 'at_work') and node_id is not null
 ),
 
 offsets_events as (

@@ -88,6 +88,7 @@ signs as (
     select
         cluster_id,
         node_id,
+        null as process_name,
         captured_at as signed_at,
         if(has_cleaner, 'alive', 'dead') as sign,
         'thread_dump' as reported_by,
@@ -102,6 +103,7 @@ signs as (
     select
         cluster_id,
         node_id,
+        null as process_name,
         signed_at,
         sign,
         'metric' as reported_by,
@@ -116,7 +118,9 @@ signs as (
 
 final as (
     {{ placed('signs', at='signed_at') }}
-    where signs.node_id is not null and signs.signed_at is not null
+    where
+        coalesce(cast(signs.node_id as string), signs.process_name) is not null
+        and signs.signed_at is not null
 )
 
 select * from final

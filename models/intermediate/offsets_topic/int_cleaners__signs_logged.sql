@@ -10,6 +10,7 @@ reported as (
     select
         cluster_id,
         node_id,
+        process_name,
         logged_at as signed_at,
         case
             when {{ has_role('cleaner_start') }} then 'restarted'
@@ -35,6 +36,7 @@ reported as (
     select
         cluster_id,
         node_id,
+        cast(null as string) as process_name,
         logged_at as signed_at,
         lifecycle_step as sign,
         'process' as reported_by,
@@ -60,7 +62,7 @@ turned as (
             end,
             true
         ) over (
-            partition by cluster_id, node_id
+            partition by cluster_id, node_id, process_name
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and 1 preceding
         ) as turn_before
@@ -73,6 +75,7 @@ final as (
     select
         cluster_id,
         node_id,
+        process_name,
         signed_at,
         if(sign = 'started', 'restarted', sign) as sign,
         reported_by,

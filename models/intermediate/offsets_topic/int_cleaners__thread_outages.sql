@@ -8,7 +8,12 @@ outages as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
+        -- What the error itself says counts before what the thread had begun.
+        min_by(
+            struct(topic_name, partition_id), struct(signed_at, source_path, byte_offset)
+        ) filter (where partition_id is not null) as named,
         min_by(last_words, struct(signed_at, source_path, byte_offset)) as last_words,
         min(signed_at) as stopped_at,
         min(least(restarted_at, alive_at)) as resumed_at,
@@ -22,7 +27,20 @@ outages as (
         and coalesce(cleaner_state, '') <> 'stopping'
         and (stopping_at is null or stopping_at > signed_at + interval 10 seconds)
     group by
-        cluster_id, cluster_incarnation, node_id, cleaner_thread, cleaner_state_number, life_number
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        process_name,
+        cleaner_thread,
+        cleaner_state_number,
+        life_number
+),
+
+judged as (
+    select
+        *,
+        named is null and coalesce(last_words.is_begun, false) as is_partition_concluded
+    from outages
 ),
 
 final as (
@@ -30,9 +48,11 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
-        if(last_words.is_begun, last_words.topic_name, null) as topic_name,
-        if(last_words.is_begun, last_words.partition_id, null) as partition_id,
+        if(is_partition_concluded, last_words.topic_name, named.topic_name) as topic_name,
+        if(is_partition_concluded, last_words.partition_id, named.partition_id) as partition_id,
+        is_partition_concluded,
         if(cleaner_thread is null, 'cleaner', 'thread') as scope,
         stopped_at,
         stopped_at as noticed_at,
@@ -40,7 +60,7 @@ final as (
         'thread_error' as found_by,
         cause,
         if(
-            last_words.is_begun,
+            is_partition_concluded,
             -- The error comes first: it is the outage itself.
             concat(
                 slice(evidence, 1, 9),
@@ -54,8 +74,8 @@ final as (
             ),
             evidence
         ) as evidence,
-        evidence_count + if(last_words.is_begun, 1, 0) as evidence_count
-    from outages
+        evidence_count + if(is_partition_concluded, 1, 0) as evidence_count
+    from judged
 )
 
 select * from final

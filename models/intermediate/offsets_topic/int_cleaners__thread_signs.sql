@@ -17,26 +17,26 @@ turned as (
     from signs
     window
         before as (
-            partition by cluster_id, cluster_incarnation, node_id
+            partition by cluster_id, cluster_incarnation, node_id, process_name
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ),
         turns as (
-            partition by cluster_id, cluster_incarnation, node_id
+            partition by cluster_id, cluster_incarnation, node_id, process_name
             order by signed_at, source_path, byte_offset
         ),
         thread_before as (
-            partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
+            partition by cluster_id, cluster_incarnation, node_id, process_name, cleaner_thread
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ),
         lives as (
-            partition by cluster_id, cluster_incarnation, node_id, cleaner_thread
+            partition by cluster_id, cluster_incarnation, node_id, process_name, cleaner_thread
             order by signed_at, source_path, byte_offset
         )
 ),
 
--- An error names no partition: the thread's previous record shows which one it was cleaning, if any.
+-- Most errors name no partition: the thread's previous record shows which one it was cleaning, if any.
 final as (
     select
         *,
@@ -50,7 +50,12 @@ final as (
             )
         ) over (
             partition by
-                cluster_id, cluster_incarnation, node_id, cleaner_thread, cleaner_state_number
+                cluster_id,
+                cluster_incarnation,
+                node_id,
+                process_name,
+                cleaner_thread,
+                cleaner_state_number
             order by signed_at, source_path, byte_offset
         ) as last_words
     from turned

@@ -10,6 +10,10 @@ topic_events as (
     select * from {{ ref('stg_logs__topic_events') }}
 ),
 
+replica_removals as (
+    select * from {{ ref('stg_logs__replica_removals') }}
+),
+
 -- In-sync sets and replica sets on one timeline; at the same moment replica sets come first.
 reported as (
     select
@@ -166,6 +170,37 @@ deletions as (
     group by cluster_id, topic_name
 ),
 
+-- A broker deletes its log once it is no longer in the set of replicas.
+removed as (
+    select
+        stretches.cluster_id,
+        stretches.cluster_incarnation,
+        stretches.topic_name,
+        stretches.partition_id,
+        stretches.topic_incarnation,
+        stretches.replica_id,
+        stretches.stretch,
+        min(
+            struct(
+                replica_removals.logged_at,
+                replica_removals.node_id,
+                replica_removals.source_path,
+                replica_removals.byte_offset
+            )
+        ) as removal
+    from stretches
+    inner join replica_removals
+        on
+            stretches.cluster_id = replica_removals.cluster_id
+            and stretches.topic_name = replica_removals.topic_name
+            and stretches.partition_id = replica_removals.partition_id
+            and stretches.replica_id = replica_removals.node_id
+            -- The broker may hear of it before the leader logs the new state.
+            and stretches.started_at <= replica_removals.logged_at + interval 2 seconds
+            and coalesce(stretches.ended_at > replica_removals.logged_at, true)
+    group by all
+),
+
 ended as (
     select
         stretches.* except (stretch, ended_at, opening, closing),
@@ -179,22 +214,52 @@ ended as (
                     )
                 ).logged_at
         end as deleted_at,
-        stretches.ended_at as back_at,
+        coalesce(removed.removal.logged_at, stretches.ended_at) as back_at,
+        removed.removal.logged_at as removed_at,
         slice(
-            concat(stretches.opening.evidence, coalesce(stretches.closing.evidence, array())), 1, 10
+            concat(
+                stretches.opening.evidence,
+                if(
+                    removed.removal is null,
+                    coalesce(stretches.closing.evidence, array()),
+                    array(
+                        struct(
+                            removed.removal.node_id,
+                            removed.removal.source_path,
+                            removed.removal.byte_offset
+                        )
+                    )
+                )
+            ),
+            1,
+            10
         ) as evidence,
-        stretches.opening.evidence_count + stretches.closing.evidence_count as evidence_count
+        stretches.opening.evidence_count
+        + if(removed.removal is null, stretches.closing.evidence_count, 1) as evidence_count
     from stretches
     left join deletions using (cluster_id, topic_name)
+    left join removed
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            replica_id,
+            stretch
+        )
 ),
 
--- Replicas that stop because their topic is being deleted are not an outage.
+-- Replicas that stop because their topic is being deleted are not an outage. A replica that is moved away leaves both
+-- sets at once, and its broker hears of it within seconds.
 final as (
     select
-        * except (deleted_at, back_at),
+        * except (deleted_at, back_at, removed_at),
         coalesce(back_at, deleted_at) as ended_at
     from ended
-    where deleted_at is null or deleted_at > started_at + interval 1 minute
+    where
+        (deleted_at is null or deleted_at > started_at + interval 1 minute)
+        and (removed_at is null or removed_at > started_at + interval 10 seconds)
 )
 
 select * from final

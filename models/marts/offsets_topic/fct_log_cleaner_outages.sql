@@ -22,12 +22,12 @@ turned as (
     select
         *,
         count_if(sign = 'restarted') over (
-            partition by cluster_id, cluster_incarnation, node_id
+            partition by cluster_id, cluster_incarnation, node_id, process_name
             order by signed_at, source_path, byte_offset
             rows between unbounded preceding and current row
         ) as turn_number,
         lead(case when sign = 'restarted' then signed_at end) ignore nulls over (
-            partition by cluster_id, cluster_incarnation, node_id
+            partition by cluster_id, cluster_incarnation, node_id, process_name
             order by signed_at, source_path, byte_offset
         ) as restarted_at
     from signs
@@ -38,9 +38,11 @@ given_up as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         min(cleaner_thread) as cleaner_thread,
         topic_name,
         partition_id,
+        false as is_partition_concluded,
         turn_number,
         'partition' as scope,
         min(signed_at) as stopped_at,
@@ -54,7 +56,13 @@ given_up as (
     from turned
     where sign = 'uncleanable'
     group by
-        cluster_id, cluster_incarnation, node_id, topic_name, partition_id, turn_number
+        cluster_id,
+        cluster_incarnation,
+        node_id,
+        process_name,
+        topic_name,
+        partition_id,
+        turn_number
 ),
 
 -- A metric counts the partitions without naming them: where the log names one, the count adds nothing.
@@ -62,7 +70,7 @@ named as (
     select
         *,
         max(partition_id) over (
-            partition by cluster_id, cluster_incarnation, node_id, turn_number
+            partition by cluster_id, cluster_incarnation, node_id, process_name, turn_number
             order by stopped_at
             rows between unbounded preceding and unbounded following
         ) as named_partition_id
@@ -82,9 +90,11 @@ outages as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
         topic_name,
         partition_id,
+        is_partition_concluded,
         scope,
         stopped_at,
         noticed_at,
@@ -99,9 +109,11 @@ outages as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
         topic_name,
         partition_id,
+        is_partition_concluded,
         scope,
         stopped_at,
         noticed_at,
@@ -116,9 +128,11 @@ outages as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
         topic_name,
         partition_id,
+        is_partition_concluded,
         scope,
         stopped_at,
         noticed_at,
@@ -133,9 +147,11 @@ outages as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         cleaner_thread,
         topic_name,
         partition_id,
+        is_partition_concluded,
         scope,
         stopped_at,
         noticed_at,
@@ -153,7 +169,7 @@ final as (
             row_key([
                 'cluster_id',
                 'cluster_incarnation',
-                'node_id',
+                'coalesce(cast(node_id as string), process_name)',
                 'found_by',
                 'cleaner_thread',
                 'topic_name',
@@ -164,6 +180,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        coalesce(process_name, concat('node ', node_id)) as process_name,
         cleaner_thread,
         topic_name,
         partition_id,
@@ -185,7 +202,8 @@ final as (
                 'when it stopped is unknown': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
-                    "scope <> 'partition' and partition_id is not null"
+                    'is_partition_concluded',
+                'no record says which node it is; process_name is its log': 'node_id is null'
             })
         }} as warnings
     from outages

@@ -7,6 +7,8 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
+        -- A cleaner whose node no record names (0.9 prints none, nor does log-cleaner.log) is known by its log.
+        case when node_id is null then {{ process_name() }} end as process_name,
         {{ field('cleaner_thread', 'int') }} as cleaner_thread,
         {{ field('exception') }} as exception,
         {{ field('exception_message') }} as exception_message
@@ -23,7 +25,6 @@ final as (
             'uncleanable_partition',
             'cleaner_thread_failure',
         ]) }}
-        and node_id is not null
 )
 
 select * from final

@@ -44,7 +44,7 @@ final as (
         found.deaths as found_deaths
     from expected
     full outer join found
-        on expected.cluster_id = found.cluster_id and expected.node_id = found.node_id
+        on expected.cluster_id = found.cluster_id and expected.node_id <=> found.node_id
     where
         coalesce(expected.partitions_given_up, 0) <> coalesce(found.partitions_given_up, 0)
         or coalesce(found.deaths, 0) > coalesce(expected.deaths, 0)
