@@ -49,7 +49,7 @@
      'means': 'Milliseconds out of sync, summed over replicas'},
     {'name': 'stale_epoch_ms', 'fact': 'fct_epoch_gaps', 'started_at': 'opened_at', 'ended_at': 'closed_at', 'where': "gap_kind = 'stale_node'",
      'means': 'Milliseconds with an old epoch, summed over nodes and partitions'},
-    {'name': 'without_session_ms', 'fact': 'fct_session_expiries', 'started_at': 'expired_at', 'ended_at': 'reconnected_at', 'where': "session_kind <> 'zookeeper_client'",
+    {'name': 'without_session_ms', 'fact': 'fct_session_expiries', 'started_at': 'expired_at', 'ended_at': 'reconnected_at', 'where': "session_kind not in ('zookeeper_client', 'zookeeper_controller')",
      'means': 'Milliseconds from the expiry of a session to the next one, summed over nodes'},
     {'name': 'stall_ms', 'fact': 'fct_process_stalls', 'day': 'started_date', 'value': 'duration_ms',
      'means': 'Milliseconds in which processes stalled'},

@@ -42,6 +42,7 @@
     'ended_generation': ['group_rebalance_started'],
     'feature_level': ['feature_level_changed'],
     'fencing_claim': ['broker_fenced'],
+    'fencing_grant': ['broker_fencing_granted', 'broker_shutdown_granted'],
     'fencing_record': ['broker_fenced_record'],
     'fetch_failure': ['fetch_request_failed', 'fetch_session_failed'],
     'follower_refusal': ['become_follower_failed'],
@@ -118,6 +119,7 @@
     'partition_creation': ['partition_created'],
     'partition_leader_change': ['partition_leader_changed'],
     'partition_state': ['partition_state_changed'],
+    'partition_succession': ['unclean_partition_changed'],
     'preferred_election_end': ['preferred_election_completed'],
     'preferred_election_start': ['preferred_election_started'],
     'process_start': ['log4j_controller_registered'],
@@ -141,6 +143,7 @@
     'session_expiry': ['session_expired'],
     'session_expiry_notice': ['broker_reregistering', 'session_expired_noticed'],
     'session_loss': ['session_lost'],
+    'session_request': ['zookeeper_session_initialised'],
     'session_start': ['session_established'],
     'session_state': ['zookeeper_state_changed'],
     'session_timeout': ['session_timed_out'],
@@ -159,6 +162,8 @@
     'unfencing_record': ['broker_unfenced_record'],
     'unknown_setting': ['unknown_setting_given'],
     'zookeeper_cluster_sign': ['controller_elected', 'session_established'],
+    'zookeeper_leader_search': ['zookeeper_leader_sought'],
+    'zookeeper_leadership': ['zookeeper_leading_begun', 'zookeeper_led'],
     'zookeeper_pause': ['zookeeper_pause_detected'],
 }) }}
 {%- endmacro %}

@@ -67,7 +67,7 @@ final as (
         {{
             incident_fact(
                 'fct_session_expiries', 'session_expiry_key',
-                "if(session_kind = 'zookeeper_client', 'client_session_expired', 'session_expired')",
+                "if(session_kind in ('zookeeper_client', 'zookeeper_controller'), 'client_session_expired', 'session_expired')",
                 'expired_at', 'if(reconnected_at < expired_at, expired_at, reconnected_at)',
                 nodes='array_compact(array(node_id))', owner='owner',
                 processes=evidence_processes(), caused_by='cause_key', detail=in_words('cause_kind'), duration='unavailable_ms'

@@ -10,6 +10,10 @@ unheard as (
     select * from {{ ref('int_processes__missed_silences') }}
 ),
 
+fencers as (
+    select * from {{ ref('int_processes__fencing_silences') }}
+),
+
 pauses as (
     select * from {{ ref('int_processes__pauses') }}
 ),
@@ -61,6 +65,19 @@ noticed as (
         'hole' as found_by,
         cast(null as bigint) as cpu_ms
     from unheard
+    union all
+    select
+        cluster_id,
+        process_name,
+        node_id,
+        started_at,
+        ended_at,
+        logged_at,
+        source_path,
+        byte_offset,
+        'hole' as found_by,
+        cast(null as bigint) as cpu_ms
+    from fencers
     union all
     select
         cluster_id,

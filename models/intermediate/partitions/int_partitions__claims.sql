@@ -118,7 +118,7 @@ committed as (
     select placed.*
     from placed
     left anti join stale_terms
-        on {{ in_stale_term('placed') }} and placed.claim_kind = 'controller'
+        on {{ in_stale_term('placed') }} and placed.claim_kind in ('controller', 'successor')
 ),
 
 -- A new incarnation of a topic begins with a record of a new id or of its creation; everything before is the first.

@@ -242,6 +242,7 @@ ranked as (
             when claim_kind = 'follower' then 3
             when claim_kind = 'request' then 4
             when claim_kind = 'derived' then 6
+            when claim_kind = 'successor' then 7
             else 5
         end as claim_rank
     from reported_and_derived
@@ -307,7 +308,17 @@ grouped as (
 -- Later controllers send the same state again: the first that names this leader has elected it.
 elected as (
     select
-        * except (orders),
+        * except (orders, elected_at),
+        -- The record of the next epoch may be printed again long after it.
+        if(
+            best_rank = 7,
+            least(elected_at, lead(elected_at) over (
+                partition by
+                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+                order by leader_epoch
+            )),
+            elected_at
+        ) as elected_at,
         array_min(transform(
             filter(orders, named -> named.leader_id = leader_id), named -> named.controller_epoch
         )) as controller_epoch

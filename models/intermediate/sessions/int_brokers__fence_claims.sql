@@ -16,13 +16,14 @@ stale_terms as (
 
 placed as (
     {{ placed('registration_events') }}
-    where {{ has_role('fencing_claim', 'registration_events.event_type') }}
+    where {{ has_role(['fencing_claim', 'fencing_grant'], 'registration_events.event_type') }}
 ),
 
 claims as (
     select
         placed.cluster_id,
         placed.cluster_incarnation,
+        placed.event_type,
         placed.broker_id,
         placed.broker_epoch,
         placed.node_id,
@@ -42,6 +43,7 @@ claims as (
     group by
         placed.cluster_id,
         placed.cluster_incarnation,
+        placed.event_type,
         placed.broker_id,
         placed.broker_epoch,
         placed.node_id,
@@ -63,7 +65,8 @@ final as (
         source_path,
         byte_offset,
         not is_stale and (leader_then_id is null or node_id is null or leader_then_id = node_id)
-            as is_by_leader
+            as is_by_leader,
+        {{ has_role('fencing_grant') }} as is_asked
     from claims
 )
 

@@ -6,6 +6,10 @@ records as (
     select * from {{ ref('int_brokers__registration_records') }}
 ),
 
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
 left_since as (
     select
         *,
@@ -72,6 +76,8 @@ announced as (
         claims.cluster_id,
         claims.cluster_incarnation,
         claims.broker_id,
+        claims.logged_at,
+        claims.is_asked,
         min_by(
             struct(lines.broker_epoch, lines.fencing_number),
             struct(
@@ -95,6 +101,12 @@ announced as (
     where
         claims.is_by_leader
         and (not lines.is_starting or lines.node_id = claims.node_id)
+        -- A broker that is fenced already may stop as well, which is no fencing.
+        and (
+            not claims.is_asked
+            or coalesce(lines.node_id <> claims.node_id, true)
+            or lines.logged_at >= claims.logged_at
+        )
     group by
         claims.cluster_id,
         claims.cluster_incarnation,
@@ -102,7 +114,8 @@ announced as (
         claims.node_id,
         claims.logged_at,
         claims.source_path,
-        claims.byte_offset
+        claims.byte_offset,
+        claims.is_asked
 ),
 
 -- A fencing is real if a controller announced it, or if a controller that had read the log before
@@ -120,7 +133,9 @@ reported as (
             lines.node_id,
             lines.byte_offset,
             lines.source_path
-        )) as line
+        )) as line,
+        coalesce(max(announced.is_asked), false) as is_granted,
+        min(if(announced.is_asked, null, announced.logged_at)) as timed_out_at
     from lines
     left join announced
         on
@@ -138,7 +153,91 @@ reported as (
     having max(lines.is_first_known) or count(announced.broker_id) > 0
 ),
 
+-- A broker that leads nothing may stop at once: its registration is fenced without the record that
+-- its controlled shutdown begins, which releases before 3.3 do not have at all. If no controller
+-- says why it was fenced, the broker's own log tells that it was stopping.
+asked as (
+    select
+        reported.cluster_id,
+        reported.cluster_incarnation,
+        reported.broker_id,
+        reported.broker_epoch,
+        reported.fencing_number,
+        reported.line.logged_at as stopped_at
+    from reported
+    left join runs
+        on
+            reported.cluster_id = runs.cluster_id
+            and reported.broker_id = runs.node_id
+            and reported.line.logged_at >= runs.stopping_at
+            and reported.line.logged_at
+            <= coalesce(runs.stopped_at, runs.last_seen_at) + interval 10 seconds
+            and (
+                runs.next_started_at is null or reported.line.logged_at < runs.next_started_at
+            )
+    where
+        (
+            reported.timed_out_at is null
+            or reported.timed_out_at > reported.line.logged_at + interval 2 seconds
+        )
+        and (reported.is_granted or runs.run_number is not null)
+),
+
+-- From 4.0 on the session of such a broker remains until it times out; its next process cannot
+-- register before that. Nothing is written then: the registration is fenced already.
+left_behind as (
+    select
+        asked.cluster_id,
+        asked.cluster_incarnation,
+        asked.broker_id,
+        asked.broker_epoch,
+        asked.fencing_number,
+        min(struct(claims.logged_at, claims.node_id, claims.byte_offset, claims.source_path))
+            as line
+    from asked
+    inner join claims
+        on
+            asked.cluster_id = claims.cluster_id
+            and asked.cluster_incarnation = claims.cluster_incarnation
+            and asked.broker_id = claims.broker_id
+            and asked.broker_epoch = claims.broker_epoch
+            and asked.stopped_at < claims.logged_at
+    inner join runs
+        on
+            asked.cluster_id = runs.cluster_id
+            and asked.broker_id = runs.node_id
+            and asked.stopped_at < runs.started_at
+            and claims.logged_at > runs.started_at
+    where claims.is_by_leader and not claims.is_asked
+    group by
+        asked.cluster_id,
+        asked.cluster_incarnation,
+        asked.broker_id,
+        asked.broker_epoch,
+        asked.fencing_number
+),
+
 final as (
+    select
+        reported.cluster_id,
+        reported.cluster_incarnation,
+        reported.broker_id,
+        reported.broker_epoch,
+        reported.fencing_number,
+        reported.line.node_id,
+        reported.line.logged_at,
+        reported.line.source_path,
+        reported.line.byte_offset,
+        false as is_left_behind
+    from reported
+    left anti join asked
+        on
+            reported.cluster_id = asked.cluster_id
+            and reported.cluster_incarnation = asked.cluster_incarnation
+            and reported.broker_id = asked.broker_id
+            and reported.broker_epoch <=> asked.broker_epoch
+            and reported.fencing_number = asked.fencing_number
+    union all
     select
         cluster_id,
         cluster_incarnation,
@@ -148,8 +247,9 @@ final as (
         line.node_id,
         line.logged_at,
         line.source_path,
-        line.byte_offset
-    from reported
+        line.byte_offset,
+        true as is_left_behind
+    from left_behind
 )
 
 select * from final

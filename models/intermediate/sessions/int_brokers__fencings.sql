@@ -28,7 +28,7 @@ spaced as (
         ) as previous_at
     from claims
     left anti join telling on claims.cluster_id = telling.cluster_id
-    where claims.is_by_leader
+    where claims.is_by_leader and not claims.is_asked
 ),
 
 fencings as (
@@ -39,7 +39,8 @@ fencings as (
         node_id,
         logged_at,
         source_path,
-        byte_offset
+        byte_offset,
+        is_left_behind
     from records
     union all
     select
@@ -49,7 +50,8 @@ fencings as (
         node_id,
         logged_at,
         source_path,
-        byte_offset
+        byte_offset,
+        false as is_left_behind
     from spaced
     where previous_at is null or logged_at > previous_at + interval 2 seconds
 ),
@@ -63,6 +65,7 @@ final as (
         fencings.logged_at,
         fencings.source_path,
         fencings.byte_offset,
+        fencings.is_left_behind,
         min(case
             when
                 registration_records.is_unfencing
@@ -83,7 +86,8 @@ final as (
         fencings.node_id,
         fencings.logged_at,
         fencings.source_path,
-        fencings.byte_offset
+        fencings.byte_offset,
+        fencings.is_left_behind
 )
 
 select * from final

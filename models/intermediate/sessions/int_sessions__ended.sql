@@ -20,7 +20,11 @@ final as (
     select
         cluster_id,
         cluster_incarnation,
-        case when is_broker then 'zookeeper_broker' else 'zookeeper_client' end as session_kind,
+        case
+            when is_broker then 'zookeeper_broker'
+            when is_controller then 'zookeeper_controller'
+            else 'zookeeper_client'
+        end as session_kind,
         node_id,
         coalesce(cast(node_id as string), client_id, 'session 0x' || session_id) as owner,
         session_id,
@@ -30,6 +34,8 @@ final as (
         lost_at as noticed_at,
         cast(null as timestamp) as unfenced_at,
         is_end_logged,
+        is_end_doubtful,
+        false as is_left_behind,
         evidence,
         evidence_count
     from placed
@@ -47,6 +53,8 @@ final as (
         cast(null as timestamp) as noticed_at,
         unfenced_at,
         true as is_end_logged,
+        false as is_end_doubtful,
+        is_left_behind,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence,

@@ -6,6 +6,10 @@ reported as (
     select * from {{ ref('int_sessions__zookeeper_expiries') }}
 ),
 
+controllers as (
+    select * from {{ ref('int_sessions__controllers') }}
+),
+
 -- Up to 0.10.2 server.log has no records of the ZooKeeper client: the broker's new registration is the only sign.
 noticed as (
     select
@@ -32,8 +36,11 @@ unnamed as (
         noticed.node_id,
         noticed.logged_at,
         noticed.source_path,
-        noticed.byte_offset
+        noticed.byte_offset,
+        controllers.node_id is not null as is_controller
     from noticed
+    left join controllers
+        on noticed.cluster_id = controllers.cluster_id and noticed.node_id = controllers.node_id
     left anti join reported
         on
             noticed.cluster_id = reported.cluster_id
@@ -58,6 +65,8 @@ final as (
         expired_at,
         lost_at,
         is_broker,
+        is_controller,
+        is_end_doubtful,
         evidence,
         evidence_count
     from reported
@@ -71,7 +80,9 @@ final as (
         cast(null as timestamp) as last_contact_at,
         cast(null as timestamp) as expired_at,
         logged_at as lost_at,
-        true as is_broker,
+        not is_controller as is_broker,
+        is_controller,
+        false as is_end_doubtful,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence,

@@ -46,6 +46,8 @@ final as (
         expired.last_contact_at,
         expired.lost_at,
         expired.is_broker,
+        expired.is_controller,
+        expired.is_end_doubtful,
         expired.evidence,
         expired.evidence_count,
         expired.expired_at is not null as is_end_logged,

@@ -26,6 +26,12 @@ runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
+registrations as (
+    select *
+    from {{ ref('stg_logs__registration_events') }}
+    where {{ has_role('registration_grant') }}
+),
+
 -- A process that was stalled when the session expired, and then continued, was not dead.
 waiting as (
     select ended.*
@@ -38,31 +44,83 @@ waiting as (
             and ended.expired_at < stops.ended_at
 ),
 
--- A process that ended without a shutdown before the expiry is its cause.
-deaths as (
+-- A session is that of the process which established it, or registered last with the KRaft controller.
+begun as (
     select
         waiting.cluster_id,
         waiting.owner,
         waiting.session_id,
         waiting.expired_at,
-        max(runs.run_number) as run_number
+        coalesce(max(owners.established_at), max(registrations.logged_at)) as begun_at
     from waiting
+    left join owners
+        on waiting.cluster_id = owners.cluster_id and waiting.session_id = owners.session_id
+    left join registrations
+        on
+            waiting.session_kind = 'kraft_broker'
+            and waiting.cluster_id = registrations.cluster_id
+            and waiting.node_id = registrations.node_id
+            and waiting.expired_at > registrations.logged_at
+    group by waiting.cluster_id, waiting.owner, waiting.session_id, waiting.expired_at
+),
+
+-- If that is not known, it is the last that may have ended before the expiry.
+holders as (
+    select
+        waiting.cluster_id,
+        waiting.node_id,
+        waiting.owner,
+        waiting.session_id,
+        waiting.expired_at,
+        waiting.timeout_ms,
+        if(
+            max(begun.begun_at) is null,
+            max(runs.run_number) filter (
+                where runs.stopped_at is null and waiting.expired_at >= runs.last_seen_at
+            ),
+            min(runs.run_number)
+        ) as run_number
+    from waiting
+    inner join begun
+        on
+            waiting.cluster_id = begun.cluster_id
+            and waiting.owner = begun.owner
+            and waiting.session_id <=> begun.session_id
+            and waiting.expired_at = begun.expired_at
     inner join runs
         on
             waiting.cluster_id = runs.cluster_id
             and waiting.node_id = runs.node_id
+            and waiting.expired_at > coalesce(runs.started_at, runs.first_seen_at)
+            and coalesce(begun.begun_at <= runs.last_seen_at, true)
+    where waiting.noticed_at is null
+    group by
+        waiting.cluster_id,
+        waiting.node_id,
+        waiting.owner,
+        waiting.session_id,
+        waiting.expired_at,
+        waiting.timeout_ms
+),
+
+-- A process that ended without a shutdown before its session expired is the cause.
+deaths as (
+    select holders.*
+    from holders
+    inner join runs
+        on
+            holders.cluster_id = runs.cluster_id
+            and holders.node_id = runs.node_id
+            and holders.run_number = runs.run_number
             and runs.stopped_at is null
-            and waiting.expired_at >= runs.last_seen_at
+            and holders.expired_at >= runs.last_seen_at
             and coalesce(runs.next_started_at, timestamp '9999-01-01 00:00:00') > runs.last_seen_at
-            and coalesce(runs.started_at, runs.first_seen_at) < waiting.expired_at
-            and waiting.noticed_at is null
     where
         runs.next_started_at is null
         -- A session expires at the server's next tick; its timeout is at least two of them.
-        or waiting.expired_at
+        or holders.expired_at
         < runs.next_started_at
-        + make_dt_interval(0, 0, 0, coalesce(waiting.timeout_ms, 60000) * 1.5 / 1000.0)
-    group by waiting.cluster_id, waiting.owner, waiting.session_id, waiting.expired_at
+        + make_dt_interval(0, 0, 0, coalesce(holders.timeout_ms, 60000) * 1.5 / 1000.0)
 ),
 
 led as (
@@ -143,11 +201,12 @@ stopped as (
         min(
             struct(
                 windows.expired_at > stops.ended_at as is_over,
-                if(
-                    windows.owner = stops.owner and windows.node_id <=> stops.node_id,
-                    stops.cause_rank,
-                    3
-                ) as cause_rank,
+                case
+                    when windows.owner = stops.owner and windows.node_id <=> stops.node_id
+                        then stops.cause_rank
+                    when windows.session_id is not null then 3
+                    else 4
+                end as cause_rank,
                 stops.started_at,
                 stops.cause_key
             )
@@ -164,6 +223,13 @@ stopped as (
                 (windows.owner = stops.owner and windows.node_id <=> stops.node_id)
                 -- A stalled server expires sessions of clients that could not reach it.
                 or (windows.session_id is not null and contains(stops.process_name, 'zookeeper'))
+                -- So does a stalled controller as soon as it continues.
+                or (
+                    windows.session_kind = 'kraft_broker'
+                    and windows.evidence[0].node_id = stops.node_id
+                    and windows.expired_at >= stops.ended_at
+                    and windows.expired_at <= stops.ended_at + interval 1 second
+                )
             )
     group by windows.cluster_id, windows.owner, windows.session_id, windows.expired_at
 ),

@@ -8,6 +8,10 @@ writers as (
     select * from {{ ref('int_sessions__owner_records') }}
 ),
 
+controllers as (
+    select * from {{ ref('int_sessions__controllers') }}
+),
+
 -- Of several files of a process, one that says who it belongs to comes first.
 owned as (
     select
@@ -51,6 +55,7 @@ final as (
         followed.timeout_ms,
         followed.established_at,
         followed.node_id is not null
+        and count(controllers.node_id) = 0
         and (
             followed.has_znode
             or followed.established_at is null
@@ -63,8 +68,13 @@ final as (
                 )
             )
             > 0
-        ) as is_broker
+        ) as is_broker,
+        count(controllers.node_id) > 0 as is_controller
     from followed
+    left join controllers
+        on
+            followed.cluster_id = controllers.cluster_id
+            and followed.node_id = controllers.node_id
     left join session_events as registrations
         on
             followed.cluster_id = registrations.cluster_id

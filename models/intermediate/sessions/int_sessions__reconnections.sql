@@ -10,7 +10,7 @@ owners as (
     select * from {{ ref('int_sessions__owned') }}
 ),
 
--- A broker is back with its next session.
+-- A node is back with its next session.
 brokers as (
     select
         ended.cluster_id,
@@ -26,7 +26,7 @@ brokers as (
             and {{ has_role(['session_start', 'broker_znode'], 'session_events.event_type') }}
             and ended.expired_at < session_events.logged_at
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
-    where ended.session_kind = 'zookeeper_broker'
+    where ended.session_kind in ('zookeeper_broker', 'zookeeper_controller')
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 

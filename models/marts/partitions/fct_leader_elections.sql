@@ -97,6 +97,7 @@ final as (
                 'no record names the leader': 'leader_id is null',
                 'records name different leaders': 'leaders_named > 1',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'best_rank = 6',
+                'the next election names it: it was earlier than elected_at': 'best_rank = 7',
                 'derived: without a leader nobody is in sync': 'is_isr_emptied',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1',
                 'first in the logs: the election may be earlier than elected_at': 'is_first_in_logs'

@@ -29,7 +29,8 @@ final as (
             warnings({
                 'no end in the logs': 'ended_at is null',
                 'the previous epoch is missing': 'not coalesce(is_start_known, false)',
-                'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived'
+                'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived',
+                'the next election names it: it began before started_at': 'is_start_late'
             })
         }} as warnings
     from windows

@@ -46,10 +46,16 @@ final as (
         {{
             warnings({
                 'ZooKeeper did not log the expiry: its time is derived': 'not is_end_logged',
+                'the ZooKeeper server that logged the expiry lost its leadership at once':
+                    'is_end_doubtful',
+                'the broker had stopped; the session that it left kept its next process from registering':
+                    'is_left_behind',
                 'owner unknown': "owner like 'session 0x%'",
             'the process prints several client ids': 'has_several_clients',
                 'the process that stalled is ZooKeeper':
-                    'dead_run_number is null and cause_rank = 3'
+                    'dead_run_number is null and cause_rank = 3',
+                'the process that stalled is the controller':
+                    'dead_run_number is null and cause_rank = 4'
             })
         }} as warnings
     from sessions

@@ -7,6 +7,7 @@ final as (
         {{ event_columns() }},
         {{ process_name(of_record=true) }} as process_name,
         lower({{ field('session_id') }}) as session_id,
+        {{ field('target_node', 'int') }} as peer_node_id,
         case
             when {{ has_role('zookeeper_pause') }} then {{ field('duration_ms', 'bigint') }}
             when {{ has_role('controller_event_delay') }} then {{ field('event_ms', 'bigint') }}
@@ -30,6 +31,14 @@ final as (
             'quorum_majority_loss',
             'zookeeper_pause',
         ]) }}
+        -- The durations of requests to a controller include the wait for the quorum to store what they
+        -- write, and they fail when it resigns (QuorumController.ControllerWriteEvent): a
+        -- controller without a majority is not one that stands still. What it does for the
+        -- quorum (handleCommit, handleLoadSnapshot, handleLeaderChange) waits for nobody.
+        and (
+            not {{ has_role(['controller_event_delay', 'controller_event_failure']) }}
+            or coalesce(startswith({{ field('controller_event') }}, 'handle'), false)
+        )
 )
 
 select * from final

@@ -7,20 +7,26 @@ final as (
         {{ event_columns() }},
         topic_name,
         partition_id,
-        -- Records of the controller, the leader and the followers, requests, and metadata that was
-        -- merely cached.
+        -- Records of the controller, the leader and the followers, requests, metadata that was merely
+        -- cached, and records of the next epoch.
         case
             when {{ has_role('controller_decision') }} then 'controller'
             when {{ has_role('leader_start') }} then 'leader'
             when {{ has_role('follower_start') }} then 'follower'
             when {{ has_role(['metadata_receipt', 'metadata_order']) }} then 'metadata'
+            when {{ has_role('partition_succession') }} then 'successor'
             else 'request'
         end as claim_kind,
         -- The controller's records of its own orders, wherever it logs them; until 2.5 a leader
         -- logs in server.log, without the in-sync set that it has listed in state-change.log since.
         case
             when
-                {{ has_role(['controller_decision', 'leader_and_isr_order', 'metadata_order']) }}
+                {{ has_role([
+                    'controller_decision',
+                    'leader_and_isr_order',
+                    'metadata_order',
+                    'partition_succession',
+                ]) }}
                 then 'controller_log'
             when {{ has_role('metadata_receipt') }} then 'metadata_cache'
             when {{ has_role('leader_start') }} and fields['isr'] is null then 'broker_log'
@@ -28,11 +34,19 @@ final as (
         end as reported_by,
         {{ field('topic_id') }} as topic_id,
         {{ field('state_before') }} as state_before,
-        coalesce(
-            {{ field('leader', 'int') }},
-            case when {{ has_role('leader_start') }} then node_id end
-        ) as leader_id,
-        {{ field('leader_epoch', 'int') }} as leader_epoch,
+        case
+            when {{ has_role('partition_succession') }} then {{ field('previous_leader', 'int') }}
+            else
+                coalesce(
+                    {{ field('leader', 'int') }},
+                    case when {{ has_role('leader_start') }} then node_id end
+                )
+        end as leader_id,
+        case
+            when {{ has_role('partition_succession') }}
+                then {{ field('previous_leader_epoch', 'int') }}
+            else {{ field('leader_epoch', 'int') }}
+        end as leader_epoch,
         {{ field('partition_epoch', 'int') }} as partition_epoch,
         {{ field('isr', 'array<int>') }} as isr,
         {{ field('replicas', 'array<int>') }} as replicas,
@@ -59,6 +73,7 @@ final as (
             'metadata_receipt',
             'controller_statement',
             'controller_write',
+            'partition_succession',
         ]) }}
         and topic_name is not null
         and partition_id is not null

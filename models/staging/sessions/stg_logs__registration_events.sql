@@ -19,6 +19,7 @@ final as (
             'registration_grant',
             'fencing_claim',
             'unfencing_grant',
+            'fencing_grant',
         ]) }}
 )
 

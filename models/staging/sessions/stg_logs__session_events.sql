@@ -15,10 +15,12 @@ final as (
         {{ field('elapsed_ms', 'bigint') }} as elapsed_ms,
         {{ field('session_state') }} as session_state,
         {{ field('znode_path') }} as znode_path,
+        {{ field('zookeeper_client') }} as zookeeper_client,
         {{ field('broker', 'int') }} as broker_id
     from events
     where
         {{ has_role([
+            'session_request',
             'session_start',
             'session_expiry',
             'session_expiry_notice',
@@ -27,6 +29,8 @@ final as (
             'session_state',
             'session_znode',
             'broker_znode',
+            'zookeeper_leadership',
+            'zookeeper_leader_search',
         ]) }}
 )
 
