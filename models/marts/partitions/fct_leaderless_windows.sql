@@ -29,6 +29,7 @@ final as (
             warnings({
                 'no end in the logs': 'ended_at is null',
                 'the previous epoch is missing': 'not coalesce(is_start_known, false)',
+                'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived'
             })
         }} as warnings
