@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
+.PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial holes hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. If it is current, no network is needed.
 setup: packages
@@ -102,6 +102,10 @@ CASES ?= 200
 SEED ?= 1
 partial: setup
 	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
+
+# Histories of weeks, whole and with holes: what remains of the facts is of the whole, or has a warning; CASES, SEED and ONLY as above.
+holes: setup
+	$(BIN)/python -m tests.holes --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
 
 # The worst time per MB of every pattern for foreign text; PATTERNS=captures takes those with that in their name.
 PATTERNS ?=

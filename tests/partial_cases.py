@@ -10,7 +10,7 @@ import datetime as dt
 import posixpath
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -107,8 +107,7 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Case:
     """A case by its number.  It is the same whatever other cases there are."""
     name = f"case-{number:03}"
     draw = Random(f"{seed} {name}")
-    # All archives come once before one comes again.
-    archive = Random(f"{seed} {number // len(found)}").sample(found, len(found))[number % len(found)]
+    archive = archive_of(number, seed, found)
     logs, others = some_of(archive.files(), draw)
     is_stretched = bool(logs) and draw.random() < 0.75
     if is_stretched:
@@ -126,6 +125,11 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Case:
     history.arrive(logs)
     history.begin_whole()
     return Case(name, f"{story}, {history.style}", history.files, {path: sorted(set(steps)) for path, steps in history.arrivals.items()})
+
+
+def archive_of(number: int, seed: int, found: list[Archive]) -> Archive:
+    """The archive of a case by its number: all archives come once before one comes again."""
+    return Random(f"{seed} {number // len(found)}").sample(found, len(found))[number % len(found)]
 
 
 def records(content: bytes) -> list[Record]:
@@ -158,10 +162,15 @@ def some_of(files: dict[str, bytes], draw: Random) -> tuple[dict[str, list[Recor
     """The logs of some nodes as records, and their other files."""
     nodes = sorted({path.split("/")[0] for path in files})
     taken = set(draw.sample(nodes, draw.randint(1, len(nodes)))) if draw.random() < 0.5 else set(nodes)
+    return logs_and_others({path: content for path, content in files.items() if path.split("/")[0] in taken})
+
+
+def logs_and_others(files: dict[str, bytes]) -> tuple[dict[str, list[Record]], dict[str, bytes]]:
+    """Files with a stamp at each record as records, and the others; empty and packed ones are left out."""
     logs: dict[str, list[Record]] = {}
     others: dict[str, bytes] = {}
     for path, content in files.items():
-        if path.split("/")[0] in taken and content and not path.endswith(".gz"):
+        if content and not path.endswith(".gz"):
             if found := records(content):
                 logs[path] = found
             else:
@@ -169,12 +178,13 @@ def some_of(files: dict[str, bytes], draw: Random) -> tuple[dict[str, list[Recor
     return logs, others
 
 
-def within(logs: dict[str, list[Record]], most_bytes: int, draw: Random) -> dict[str, list[Record]]:
-    """The records of all files in one span of time that holds this many bytes; half of the spans begin where the logs do."""
+def within(logs: dict[str, list[Record]], most_bytes: int, draw: Random | None) -> dict[str, list[Record]]:
+    """The records of all files in one span of time that holds this many bytes; half of the spans, or all without a `draw`, begin where the logs
+    do."""
     times = sorted((at, len(text)) for lines in logs.values() for at, text in lines)
     if sum(size for _, size in times) <= most_bytes:
         return logs
-    first = 0 if draw.random() < 0.5 else draw.randrange(len(times))
+    first = 0 if draw is None or draw.random() < 0.5 else draw.randrange(len(times))
     held, last = 0, first
     while last < len(times) and held < most_bytes:
         held += times[last][1]
@@ -201,14 +211,19 @@ def stretched(logs: dict[str, list[Record]], most_days: float, draw: Random) -> 
     hours = 2 * (most_days * 12) ** draw.random()
     factor = max(hours * HOUR / span, 1.0)
     begin = FIRST_DAY + draw.randrange(30 * DAY)
+    return moved(logs, lambda at: begin + round((at - first) * factor)), f" over {span * factor / DAY:.1f} days"
 
-    def moved(record: Record) -> Record:
-        at = begin + round((record[0] - first) * factor)
+
+def moved(logs: dict[str, list[Record]], clock: Callable[[int], int]) -> dict[str, list[Record]]:
+    """The logs with the times that a clock shows instead of theirs."""
+
+    def at_its_time(record: Record) -> Record:
+        at = clock(record[0])
         head = STAMP.match(record[1])
         assert head is not None
         return at, record[1][: head.start(1)] + stamp(at).encode() + record[1][head.end(1) :]
 
-    return {path: [moved(record) for record in lines] for path, lines in logs.items()}, f" over {span * factor / DAY:.1f} days"
+    return {path: [at_its_time(record) for record in lines] for path, lines in logs.items()}
 
 
 class History:
@@ -263,11 +278,7 @@ class History:
     def rotated(self, path: str, lines: list[Record], order: str) -> None:
         """Add a file in rotated pieces of equal time; the last has the file's own name, and grows.  `order`: 'in order', 'late' (in order, but
         some come last), or 'shuffled'."""
-        pieces: list[list[Record]] = []
-        for number, record in enumerate(lines):
-            if not number or record[0] // self.grain > lines[number - 1][0] // self.grain:
-                pieces.append([])
-            pieces[-1].append(record)
+        pieces = pieces_of(lines, self.grain)
         by_hour = self.draw.random() < 0.5
         turns = sorted(self.draw.choice(self.turns) for _ in pieces)
         if order == "shuffled":
@@ -324,6 +335,16 @@ class History:
         known.add(content[:BEGINNING])
         self.files[path] = content
         self.arrivals[path] = [(turn, size) for turn, size in zip(turns, [*sizes, len(content)], strict=True) if size]
+
+
+def pieces_of(lines: list[Record], grain_ms: int) -> list[list[Record]]:
+    """The records of a log as it is rotated at the end of each stretch of time of this length."""
+    pieces: list[list[Record]] = []
+    for number, record in enumerate(lines):
+        if not number or record[0] // grain_ms > lines[number - 1][0] // grain_ms:
+            pieces.append([])
+        pieces[-1].append(record)
+    return pieces
 
 
 def joined(lines: list[Record]) -> bytes:

@@ -86,6 +86,7 @@ final as (
             when next_started_at is not null then 'killed'
             else 'open'
         end as end_kind,
+        sign.source_path is not null as is_end_noticed,
         if(
             sign.source_path is null,
             evidence,

@@ -42,6 +42,7 @@ windows as (
         follower,
         max(struct(leader_epoch - known_epoch, leader_epoch, known_epoch)) as worst,
         min(elected_at) as opened_at,
+        bool_or(is_unheard) as is_unheard,
         if(count(behind_until) < count(*), null, max(behind_until)) as closed_at,
         sort_array(array_distinct(array_compact(flatten(
             collect_list(array(known_line, stored_line, caught_up_line))
@@ -65,6 +66,7 @@ final as (
         worst.leader_epoch - worst.known_epoch - 1 as missing_epochs,
         opened_at,
         closed_at,
+        is_unheard,
         transform(
             slice(lines, 1, 10),
             line -> named_struct(

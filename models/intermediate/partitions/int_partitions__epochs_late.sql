@@ -8,6 +8,20 @@ reached as (
     select * from {{ ref('int_partitions__epochs_reached') }}
 ),
 
+-- When a node last logged an epoch of any partition, at least a minute before; and when it ever did last. The epochs that a node
+-- gets with its start, or once its controller is back, are within a minute.
+heard as (
+    select
+        *,
+        max(reached_at) over (
+            partition by cluster_id, node_id
+            order by reached_at
+            range between unbounded preceding and interval 1 minute preceding
+        ) as heard_before,
+        max(reached_at) over (partition by cluster_id, node_id) as last_heard_at
+    from reached
+),
+
 -- A node follows a partition if its log mentions it.
 watchers as (
     select
@@ -20,8 +34,9 @@ watchers as (
         term_epoch,
         min(leader_epoch) as first_epoch,
         max(leader_epoch) as last_epoch,
-        max(is_cached) as is_cached
-    from reached
+        max(is_cached) as is_cached,
+        max(last_heard_at) as last_heard_at
+    from heard
     group by all
 ),
 
@@ -41,9 +56,10 @@ awaited as (
         epochs.evidence[0] as line,
         watchers.first_epoch,
         watchers.is_cached,
+        watchers.last_heard_at,
         array_contains(epochs.known_replicas, watchers.node_id) as is_replica,
-        reached.line as own_line,
-        min(reached.line) over (
+        heard.line as own_line,
+        min(if(heard.line is null, null, struct(heard.line, heard.heard_before))) over (
             partition by
                 epochs.cluster_id,
                 epochs.cluster_incarnation,
@@ -54,7 +70,7 @@ awaited as (
                 watchers.term_epoch
             order by epochs.leader_epoch desc
             rows between unbounded preceding and current row
-        ) as caught_up_line
+        ) as caught_up
     from watchers
     inner join epochs
         on
@@ -65,16 +81,16 @@ awaited as (
             and watchers.topic_incarnation = epochs.topic_incarnation
             and watchers.first_epoch <= epochs.leader_epoch
             and (watchers.term_epoch is null or watchers.last_epoch >= epochs.leader_epoch)
-    left join reached
+    left join heard
         on
-            watchers.cluster_id = reached.cluster_id
-            and watchers.cluster_incarnation = reached.cluster_incarnation
-            and watchers.topic_name = reached.topic_name
-            and watchers.partition_id = reached.partition_id
-            and watchers.topic_incarnation = reached.topic_incarnation
-            and watchers.node_id = reached.node_id
-            and watchers.term_epoch <=> reached.term_epoch
-            and epochs.leader_epoch = reached.leader_epoch
+            watchers.cluster_id = heard.cluster_id
+            and watchers.cluster_incarnation = heard.cluster_incarnation
+            and watchers.topic_name = heard.topic_name
+            and watchers.partition_id = heard.partition_id
+            and watchers.topic_incarnation = heard.topic_incarnation
+            and watchers.node_id = heard.node_id
+            and watchers.term_epoch <=> heard.term_epoch
+            and epochs.leader_epoch = heard.leader_epoch
 ),
 
 -- Slow propagation is not staleness, but the network never delays a control request by five
@@ -83,11 +99,19 @@ awaited as (
 -- got the epoch after all, or logs every partition.
 judged as (
     select
-        *,
+        * except (caught_up, last_heard_at),
+        caught_up.line as caught_up_line,
+        -- A node that logs no epoch of any partition for so long was cut off or stood still, or its log is missing.
+        coalesce(
+            caught_up.line.logged_at > elected_at + interval 10 minutes
+            and coalesce(caught_up.heard_before < elected_at, true),
+            last_heard_at < elected_at,
+            false
+        ) as is_unheard,
         first_epoch < leader_epoch
-        and coalesce(caught_up_line.logged_at > elected_at + interval 5 seconds, true)
+        and coalesce(caught_up.line.logged_at > elected_at + interval 5 seconds, true)
         and coalesce(controller_epoch < term_epoch, term_epoch is null)
-        and (is_cached or (coalesce(is_replica, true) and caught_up_line is not null)) as is_late
+        and (is_cached or (coalesce(is_replica, true) and caught_up.line is not null)) as is_late
     from awaited
 ),
 
@@ -153,6 +177,7 @@ final as (
         elected_at,
         caught_up_line.logged_at as reached_at,
         is_cached,
+        is_unheard,
         struct(elected_at as logged_at, line.node_id, line.source_path, line.byte_offset)
             as stored_line,
         caught_up_line,

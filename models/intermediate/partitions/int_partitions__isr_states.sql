@@ -134,6 +134,13 @@ final as (
             as previous_version_members,
         lag(isr_members) over (life) as previous_members,
         lag(first_told.isr) over (life) as previous_isr,
+        -- A leader that states the set before knows; otherwise versions, or epochs, that are not there were other states.
+        coalesce(
+            if(isr_before is null, null, sort_array(isr_before) <> lag(isr_members) over (life)),
+            partition_epoch > last_value(partition_epoch, true) over (earlier) + 1,
+            leader_epoch > last_value(leader_epoch, true) over (earlier) + 1,
+            false
+        ) as is_one_missing,
         evidence,
         evidence_count
     from timed

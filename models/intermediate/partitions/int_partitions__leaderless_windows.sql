@@ -40,7 +40,10 @@ windows as (
         sum(evidence_count) as evidence_count,
         min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known,
         coalesce(min_by(best_rank, leader_epoch) = 6, false) as is_derived,
-        coalesce(min_by(best_rank, leader_epoch) = 7, false) as is_start_late
+        coalesce(min_by(best_rank, leader_epoch) = 7, false) as is_start_late,
+        -- A leader of a missing epoch would have ended it.
+        coalesce(max_by(next_leader_epoch, leader_epoch) - 1, max(leader_epoch))
+        - min(leader_epoch) + 1 > count(*) as is_epoch_missing
     from marked
     where leader_id = -1
     group by

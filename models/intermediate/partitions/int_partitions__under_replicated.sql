@@ -26,6 +26,7 @@ reported as (
         state_number,
         isr_members,
         stated_before,
+        is_one_missing,
         cast(null as array<int>) as replicas,
         evidence,
         evidence_count
@@ -41,6 +42,7 @@ reported as (
         0 as state_number,
         cast(null as array<int>) as isr_members,
         cast(null as array<int>) as stated_before,
+        false as is_one_missing,
         replicas,
         evidence,
         1 as evidence_count
@@ -68,6 +70,7 @@ carried as (
             )
         ) as members_ever,
         stated_before,
+        is_one_missing,
         evidence,
         evidence_count
     from reported
@@ -99,6 +102,7 @@ replication as (
         lag(reported_at) over (life) is null as is_first,
         array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
         lead(reported_at) over (life) as next_reported_at,
+        lead(is_one_missing, 1, false) over (life) as is_next_missing,
         lead(evidence) over (life) as next_evidence,
         lead(evidence_count) over (life) as next_evidence_count
     from carried
@@ -154,7 +158,8 @@ stretches as (
             state_rank
         ) as closing,
         min_by(struct(evidence, evidence_count), state_rank) as opening,
-        bool_and(are_replicas_known) as are_replicas_known
+        bool_and(are_replicas_known) as are_replicas_known,
+        bool_or(is_one_missing or is_next_missing) as is_change_missing
     from numbered
     group by all
 ),

@@ -20,7 +20,13 @@ final as (
         first_seen_at,
         last_seen_at,
         evidence,
-        evidence_count
+        evidence_count,
+        {{
+            warnings({
+                'concluded from the next start: no other node noticed its end, and its log may be missing':
+                    "end_kind = 'killed' and not is_end_noticed"
+            })
+        }} as warnings
     from runs
 )
 

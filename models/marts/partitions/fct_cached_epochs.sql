@@ -12,15 +12,18 @@ epochs as (
 
 -- Only nodes that were ever behind: for all others both epochs are the same.
 pairs as (
-    select distinct
+    select
         cluster_id,
         cluster_incarnation,
         topic_name,
         partition_id,
         topic_incarnation,
         node_id,
-        term_epoch
+        term_epoch,
+        bool_and(is_unheard) as is_doubtful,
+        collect_list(if(is_unheard, struct(elected_at, behind_until), null)) as unheard
     from missed
+    group by all
 ),
 
 changes as (
@@ -113,6 +116,8 @@ final as (
         {{
             warnings({
                 'the earlier epoch of the node is not in its log': 'cached is null',
+                'the node may have had the epoch: its log has none of any partition at that time':
+                    'is_doubtful or exists(unheard, stretch -> changed_at >= stretch.elected_at and changed_at <= coalesce(stretch.behind_until, changed_at))',
                 'the node has an epoch whose election is not known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
             })
         }} as warnings

@@ -21,15 +21,30 @@ duplicate_owners as (
 ),
 
 gaps as (
-    select * from leader_gaps
+    select
+        *,
+        false as is_unheard
+    from leader_gaps
     union all
-    select * from controller_gaps
+    select
+        *,
+        false as is_unheard
+    from controller_gaps
     union all
-    select * from stale_nodes
+    select
+        *,
+        false as is_unheard
+    from stale_nodes
     union all
-    select * from stale_caches
+    select
+        * except (is_unheard),
+        is_unheard
+    from stale_caches
     union all
-    select * from duplicate_owners
+    select
+        *,
+        false as is_unheard
+    from duplicate_owners
 ),
 
 final as (
@@ -58,7 +73,8 @@ final as (
         evidence_count,
         {{
             warnings({
-                'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'"
+                'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'",
+                'the node logged no epoch of any partition meanwhile: its log may be missing': 'is_unheard'
             })
         }} as warnings
     from gaps

@@ -22,6 +22,8 @@ changes as (
         array_except(coalesce(stated_before, previous_members), isr_members) as removed,
         array_except(isr_members, coalesce(stated_before, previous_members)) as added,
         coalesce(stated_before <> previous_members, false) as is_one_missing,
+        stated_before is null and coalesce(leader_epoch > previous_leader_epoch + 1, false)
+            as is_epoch_missing,
         coalesce(partition_epoch > previous_partition_epoch + 1, false) as is_version_missing,
         is_logged_late,
         is_emptied,
@@ -64,6 +66,7 @@ final as (
             warnings({
                 'the change before it is not in the logs': 'is_one_missing',
                 'an earlier version is missing': 'is_version_missing',
+                'an earlier leader epoch is missing': 'is_epoch_missing',
                 'reported after a later change': 'is_logged_late',
                 'derived: without a leader nobody is in sync': 'is_emptied',
                 'replicas both left and joined': 'size(removed) > 0 and size(added) > 0'

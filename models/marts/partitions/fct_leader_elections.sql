@@ -100,6 +100,7 @@ final as (
                 'the next election names it: it was earlier than elected_at': 'best_rank = 7',
                 'derived: without a leader nobody is in sync': 'is_isr_emptied',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1',
+                'the next epoch is missing: it may have ended before held_until': 'next_leader_epoch > leader_epoch + 1',
                 'first in the logs: the election may be earlier than elected_at': 'is_first_in_logs'
             })
         }} as warnings

@@ -30,7 +30,8 @@ final as (
                 'no end in the logs': 'ended_at is null',
                 'the previous epoch is missing': 'not coalesce(is_start_known, false)',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived',
-                'the next election names it: it began before started_at': 'is_start_late'
+                'the next election names it: it began before started_at': 'is_start_late',
+                'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing'
             })
         }} as warnings
     from windows
