@@ -121,6 +121,7 @@
     'quorum_leader': ['quorum_leader_observed'],
     'quorum_majority_loss': ['quorum_majority_lost'],
     'quorum_state': ['quorum_state_changed'],
+    'quorum_truncation': ['quorum_log_truncated'],
     'reassignment': ['reassignment_advanced', 'reassignment_completed_by_kraft'],
     'rebalance_start': ['group_epoch_bumped', 'group_rebalance_started'],
     'registration_grant': ['broker_registered_with_controller'],
