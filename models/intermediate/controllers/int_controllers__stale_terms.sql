@@ -2,8 +2,8 @@
 
 with terms as (
     select *
-    from {{ ref('int_controllers__terms_led') }}
-    where epoch_kind = 'metadata' and resigned_at is not null
+    from {{ ref('int_controllers__terms_begun') }}
+    where epoch_kind = 'metadata' and given_up_at is not null
 ),
 
 -- A node that logs no resignation was killed, or its log is cut. What it printed last before it is not stored either, and what it
@@ -16,9 +16,9 @@ final as (
         controller_id as node_id,
         case
             when is_written_over then elected_at
-            else least(superseded_at, resigned_at - interval 100 milliseconds)
+            else least(superseded_at, given_up_at - interval 100 milliseconds)
         end as stale_from,
-        resigned_at + interval 1 second as stale_until
+        given_up_at + interval 1 second as stale_until
     from terms
     where is_written_over or superseded_by_id <> controller_id
 )

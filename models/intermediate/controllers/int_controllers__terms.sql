@@ -3,7 +3,7 @@ with terms as (
 ),
 
 final as (
-    select * except (is_written_over)
+    select * except (is_written_over, given_up_at)
     from terms
     where not is_written_over
 )

@@ -112,26 +112,32 @@ grouped as (
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),
 
--- What a member cut off its own log to follow another leader.
-cut as (
+-- A member of the quorum names the epoch that it gives up.
+placed_quorum_events as (
+    {{ placed('quorum_events') }}
+    where
+        quorum_events.resigned_epoch is not null
+        or quorum_events.truncated_to is not null
+),
+
+-- What each leader of the quorum logs after its election: that it gives up, and to where it cuts its own log back to follow another leader.
+afterwards as (
     select
         grouped.cluster_id,
         grouped.cluster_incarnation,
         grouped.epoch_kind,
         grouped.controller_epoch,
-        min(truncations.truncated_to) as truncated_to
+        min(later.truncated_to) as truncated_to,
+        min(if(later.resigned_epoch = grouped.controller_epoch, later.logged_at, null))
+            as given_up_at
     from grouped
-    inner join quorum_events as truncations
+    inner join placed_quorum_events as later
         on
-            grouped.cluster_id = truncations.cluster_id
-            and grouped.controller_id = truncations.node_id
-            and grouped.elected_at < truncations.logged_at
-    inner join incarnations
-        on
-            grouped.cluster_id = incarnations.cluster_id
-            and grouped.cluster_incarnation = incarnations.cluster_incarnation
-            and truncations.logged_at < incarnations.valid_to
-    where grouped.epoch_start_offset is not null and truncations.truncated_to is not null
+            grouped.cluster_id = later.cluster_id
+            and grouped.cluster_incarnation = later.cluster_incarnation
+            and grouped.controller_id = later.node_id
+            and grouped.elected_at < later.logged_at
+    where grouped.epoch_kind = 'metadata'
     group by
         grouped.cluster_id,
         grouped.cluster_incarnation,
@@ -143,10 +149,12 @@ cut as (
 compared as (
     select
         grouped.*,
+        afterwards.given_up_at,
         min(grouped.epoch_start_offset) over (later) as later_start_offset,
-        least(min(grouped.epoch_start_offset) over (later), cut.truncated_to) as kept_until_offset
+        least(min(grouped.epoch_start_offset) over (later), afterwards.truncated_to)
+            as kept_until_offset
     from grouped
-    left join cut using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join afterwards using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     window later as (
         partition by grouped.cluster_id, grouped.cluster_incarnation, grouped.epoch_kind
         order by grouped.controller_epoch
@@ -177,6 +185,7 @@ final as (
             lead(if(is_written_over, null, evidence_rank <= 2)) ignore nulls over (terms), false
         ) as has_evident_successor,
         lead(elected_at) over (own_terms) as reelected_at,
+        given_up_at,
         evidence_rank,
         controllers_named,
         is_written_over,

@@ -10,10 +10,6 @@ controller_events as (
     select * from {{ ref('stg_logs__controller_events') }}
 ),
 
-quorum_events as (
-    select * from {{ ref('stg_logs__quorum_events') }}
-),
-
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
@@ -45,33 +41,13 @@ led as (
         terms.controller_epoch
 ),
 
--- A controller with ZooKeeper does not print which of its terms it gives up.
-given_up as (
-    select
-        cluster_id,
-        node_id,
-        logged_at,
-        'controller' as epoch_kind,
-        cast(null as int) as resigned_epoch
-    from controller_events
-    where {{ has_role('controller_resignation') }}
-    union all
-    select
-        cluster_id,
-        node_id,
-        logged_at,
-        'metadata' as epoch_kind,
-        resigned_epoch
-    from quorum_events
-    where resigned_epoch is not null
-),
-
 resignations as (
-    {{ placed('given_up') }}
+    {{ placed('controller_events') }}
+    where {{ has_role('controller_resignation', 'controller_events.event_type') }}
 ),
 
--- Brokers print a resignation too when they were not controller: it ends a term only in the run that
--- began the term, and of two terms of one node the later one.
+-- A controller with ZooKeeper does not print which term it gives up, and brokers print it too when they were not controller: it ends a term only
+-- in the run that began the term, and of two terms of one node the later one.
 resigned as (
     select
         terms.cluster_id,
@@ -84,19 +60,10 @@ resigned as (
         on
             terms.cluster_id = resignations.cluster_id
             and terms.cluster_incarnation = resignations.cluster_incarnation
-            and terms.epoch_kind = resignations.epoch_kind
             and terms.controller_id = resignations.node_id
-            and terms.controller_epoch
-            = coalesce(resignations.resigned_epoch, terms.controller_epoch)
             and terms.elected_at < resignations.logged_at
             and (terms.reelected_at is null or resignations.logged_at < terms.reelected_at)
-    left join led
-        on
-            terms.cluster_id = led.cluster_id
-            and terms.cluster_incarnation = led.cluster_incarnation
-            and terms.epoch_kind = led.epoch_kind
-            and terms.controller_epoch = led.controller_epoch
-    where led.run.next_started_at is null or resignations.logged_at < led.run.next_started_at
+    where terms.epoch_kind = 'controller'
     group by
         terms.cluster_id,
         terms.cluster_incarnation,
@@ -104,10 +71,10 @@ resigned as (
         terms.controller_epoch
 ),
 
-final as (
+described as (
     select
-        terms.*,
-        resigned.resigned_at,
+        terms.* except (given_up_at),
+        coalesce(terms.given_up_at, resigned.resigned_at) as said_to_resign_at,
         led.run.stopping_at,
         led.run.stopped_at,
         led.run.fell_silent_at,
@@ -115,6 +82,13 @@ final as (
     from terms
     left join resigned using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     left join led using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+),
+
+final as (
+    select
+        * except (said_to_resign_at),
+        if(next_started_at <= said_to_resign_at, null, said_to_resign_at) as resigned_at
+    from described
 )
 
 select * from final
