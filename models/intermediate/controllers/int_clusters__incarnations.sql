@@ -203,7 +203,7 @@ named as (
 names as (
     select
         cluster_id,
-        name.kafka_cluster_id as kafka_cluster_id,
+        name.kafka_cluster_id,
         min_by(node_id, struct(name.named_at, node_id)) as node_id,
         min(name.named_at) as found_at,
         max(name.named_at) as named_until,
@@ -295,7 +295,7 @@ begun as (
         life.last_at,
         life.node_id
     from lives
-    lateral view explode(begun) as life
+        lateral view explode(begun) as life
 ),
 
 -- The state was made anew before the first sign of it: when that node was started, if its log shows that.

@@ -26,8 +26,8 @@ final as (
             and terms.controller_epoch = claims.controller_epoch
             and terms.superseded_at < claims.logged_at
             and terms.superseded_by_id <> terms.controller_id
-            and (terms.reelected_at is null or claims.logged_at < terms.reelected_at)
-            and (terms.next_started_at is null or claims.logged_at < terms.next_started_at)
+            and (terms.reelected_at is null or terms.reelected_at > claims.logged_at)
+            and (terms.next_started_at is null or terms.next_started_at > claims.logged_at)
             and {{ has_role('controller_write', 'claims.event_type') }}
     group by
         terms.cluster_id,

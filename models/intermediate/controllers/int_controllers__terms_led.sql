@@ -62,7 +62,7 @@ resigned as (
             and terms.cluster_incarnation = resignations.cluster_incarnation
             and terms.controller_id = resignations.node_id
             and terms.elected_at < resignations.logged_at
-            and (terms.reelected_at is null or resignations.logged_at < terms.reelected_at)
+            and (terms.reelected_at is null or terms.reelected_at > resignations.logged_at)
     where terms.epoch_kind = 'controller'
     group by
         terms.cluster_id,
