@@ -16,14 +16,32 @@ expiries as (
         tenures.cluster_incarnation,
         tenures.epoch_kind,
         tenures.controller_epoch,
-        min(sessions.expired_at) as expired_at,
+        min(
+            if(
+                sessions.expired_at
+                <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00')
+                + interval 1 second,
+                sessions.expired_at,
+                null
+            )
+        ) as expired_at,
         -- The client learns of the expiry when it reaches ZooKeeper again, and then resigns.
         bool_or(
             coalesce(
-                abs(unix_millis(sessions.noticed_at) - unix_millis(tenures.resigned_at)) <= 60000,
+                sessions.expired_at <= tenures.superseded_at + interval 1 second
+                and abs(unix_millis(sessions.noticed_at) - unix_millis(tenures.resigned_at))
+                <= 60000,
                 false
             )
-        ) as is_resignation_explained
+        ) as is_resignation_explained,
+        bool_or(
+            coalesce(
+                sessions.expired_at > tenures.superseded_at + interval 1 second
+                and abs(unix_millis(sessions.noticed_at) - unix_millis(tenures.resigned_at))
+                <= 5000,
+                false
+            )
+        ) as is_resignation_of_later_session
     from tenures
     inner join sessions
         on
@@ -31,9 +49,8 @@ expiries as (
             and tenures.cluster_incarnation = sessions.cluster_incarnation
             and tenures.controller_id = sessions.node_id
             and sessions.session_kind = 'zookeeper_broker'
+            and tenures.epoch_kind = 'controller'
             and tenures.elected_at < sessions.expired_at
-            and sessions.expired_at
-            <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
     group by
         tenures.cluster_id,
         tenures.cluster_incarnation,
@@ -46,14 +63,14 @@ ends as (
     select
         tenures.*,
         expiries.expired_at,
-        -- A node of the quorum prints which term it gives up. With ZooKeeper, a resignation long after
-        -- the next election may be that of a broker which had noticed before, in a part of its log
-        -- that is missing, unless its session shows that it had not.
-        coalesce(
-            tenures.epoch_kind = 'metadata'
-            or tenures.resigned_at <= tenures.superseded_at + interval 1 minute
-            or expiries.is_resignation_explained,
-            false
+        -- A node of the quorum prints which term it gives up. With ZooKeeper, a resignation after the
+        -- next election may be that of a broker which had noticed before, in a part of its log that
+        -- is missing: its sessions tell, or else that it resigned within a minute.
+        tenures.epoch_kind = 'metadata'
+        or coalesce(expiries.is_resignation_explained, false)
+        or (
+            tenures.resigned_at <= tenures.superseded_at + interval 1 minute
+            and not coalesce(expiries.is_resignation_of_later_session, false)
         ) as is_resignation_certain,
         incarnations.valid_to,
         case
@@ -90,7 +107,8 @@ acted as (
                     greatest(
                         last_write_at,
                         if(
-                            resigned_at > superseded_at and is_resignation_certain,
+                            resigned_at > superseded_at
+                            and coalesce(is_resignation_certain, false),
                             resigned_at,
                             null
                         )
