@@ -1,12 +1,13 @@
 with terms as (
-    select * from {{ ref('int_controllers__terms') }}
+    select * from {{ ref('int_controllers__terms_led') }}
 ),
 
 claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),
 
--- Orders in a controller's own log after the next controller was elected.
+-- Orders in a controller's own log after another controller was elected. A node that was elected
+-- again, or was restarted, does not go back to an old epoch: that would be another life of ZooKeeper.
 final as (
     select
         terms.cluster_id,
@@ -24,6 +25,9 @@ final as (
             and terms.controller_id = claims.node_id
             and terms.controller_epoch = claims.controller_epoch
             and terms.superseded_at < claims.logged_at
+            and terms.superseded_by_id <> terms.controller_id
+            and (terms.reelected_at is null or terms.reelected_at > claims.logged_at)
+            and (terms.next_started_at is null or terms.next_started_at > claims.logged_at)
             and {{ has_role('controller_write', 'claims.event_type') }}
     group by
         terms.cluster_id,

@@ -1,109 +1,20 @@
-with runs as (
-    select * from {{ ref('int_nodes__runs') }}
-),
-
-terms as (
-    select * from {{ ref('int_controllers__terms') }}
-),
-
-controller_events as (
-    select * from {{ ref('stg_logs__controller_events') }}
-),
-
-quorum_events as (
-    select * from {{ ref('stg_logs__quorum_events') }}
+with terms as (
+    select *
+    from {{ ref('int_controllers__terms_led') }}
+    where not is_written_over
 ),
 
 late as (
     select * from {{ ref('int_controllers__late_writes') }}
 ),
 
--- One row per term with the run of the node that was elected.
--- The elected node's latest run that had started by then.
-led as (
-    select
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.epoch_kind,
-        terms.controller_epoch,
-        max(struct(
-            runs.run_number,
-            runs.stopping_at,
-            runs.stopped_at,
-            runs.fell_silent_at,
-            runs.next_started_at
-        )) as run
-    from terms
-    inner join runs
-        on
-            terms.cluster_id = runs.cluster_id
-            and terms.controller_id = runs.node_id
-            and terms.elected_at >= runs.first_seen_at
-    group by
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.epoch_kind,
-        terms.controller_epoch
-),
-
-resignations as (
-    select
-        cluster_id,
-        node_id,
-        logged_at
-    from controller_events
-    where {{ has_role('controller_resignation') }}
-    union all
-    select
-        cluster_id,
-        node_id,
-        logged_at
-    from quorum_events
-    where is_resignation
-),
-
--- Brokers print a resignation too when they were not controller: it ends a term only in the run that began the term.
-resigned as (
-    select
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.epoch_kind,
-        terms.controller_epoch,
-        min(resignations.logged_at) as resigned_at
-    from terms
-    inner join resignations
-        on
-            terms.cluster_id = resignations.cluster_id
-            and terms.controller_id = resignations.node_id
-            and terms.elected_at < resignations.logged_at
-    left join led
-        on
-            terms.cluster_id = led.cluster_id
-            and terms.cluster_incarnation = led.cluster_incarnation
-            and terms.epoch_kind = led.epoch_kind
-            and terms.controller_epoch = led.controller_epoch
-    where led.run.next_started_at is null or resignations.logged_at < led.run.next_started_at
-    group by
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.epoch_kind,
-        terms.controller_epoch
-),
-
 final as (
     select
-        terms.*,
-        resigned.resigned_at,
+        terms.* except (is_written_over),
         coalesce(late.late_writes, 0) as late_writes,
-        late.last_write_at,
-        led.run.stopping_at,
-        led.run.stopped_at,
-        led.run.fell_silent_at,
-        led.run.next_started_at
+        late.last_write_at
     from terms
-    left join resigned using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     left join late using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
-    left join led using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final

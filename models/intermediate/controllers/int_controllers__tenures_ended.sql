@@ -6,22 +6,51 @@ sessions as (
     select * from {{ ref('int_sessions__ended') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 expiries as (
     select
         tenures.cluster_id,
         tenures.cluster_incarnation,
         tenures.epoch_kind,
         tenures.controller_epoch,
-        min(sessions.expired_at) as expired_at
+        min(
+            if(
+                sessions.expired_at
+                <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00')
+                + interval 1 second,
+                sessions.expired_at,
+                null
+            )
+        ) as expired_at,
+        -- The client learns of the expiry when it reaches ZooKeeper again, and then resigns.
+        bool_or(
+            coalesce(
+                sessions.expired_at <= tenures.superseded_at + interval 1 second
+                and abs(unix_millis(sessions.noticed_at) - unix_millis(tenures.resigned_at))
+                <= 60000,
+                false
+            )
+        ) as is_resignation_explained,
+        bool_or(
+            coalesce(
+                sessions.expired_at > tenures.superseded_at + interval 1 second
+                and abs(unix_millis(sessions.noticed_at) - unix_millis(tenures.resigned_at))
+                <= 5000,
+                false
+            )
+        ) as is_resignation_of_later_session
     from tenures
     inner join sessions
         on
             tenures.cluster_id = sessions.cluster_id
+            and tenures.cluster_incarnation = sessions.cluster_incarnation
             and tenures.controller_id = sessions.node_id
             and sessions.session_kind = 'zookeeper_broker'
+            and tenures.epoch_kind = 'controller'
             and tenures.elected_at < sessions.expired_at
-            and sessions.expired_at
-            <= coalesce(tenures.superseded_at, timestamp '9999-01-01 00:00:00') + interval 1 second
     group by
         tenures.cluster_id,
         tenures.cluster_incarnation,
@@ -34,6 +63,16 @@ ends as (
     select
         tenures.*,
         expiries.expired_at,
+        -- A node of the quorum prints which term it gives up. With ZooKeeper, a resignation after the
+        -- next election may be that of a broker which had noticed before, in a part of its log that
+        -- is missing: its sessions tell, or else that it resigned within a minute.
+        tenures.epoch_kind = 'metadata'
+        or coalesce(expiries.is_resignation_explained, false)
+        or (
+            tenures.resigned_at <= tenures.superseded_at + interval 1 minute
+            and not coalesce(expiries.is_resignation_of_later_session, false)
+        ) as is_resignation_certain,
+        incarnations.valid_to,
         case
             when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
                 then tenures.resigned_at
@@ -50,25 +89,71 @@ ends as (
                 then tenures.fell_silent_at
         end as killed_at
     from tenures
+    inner join incarnations using (cluster_id, cluster_incarnation)
     left join expiries using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+),
+
+-- Until when the node acted as controller beside the next one. Both sides have to say so themselves.
+acted as (
+    select
+        *,
+        case
+            when superseded_by_id <> controller_id
+                then greatest(last_write_at, if(resigned_at > superseded_at, resigned_at, null))
+        end as last_acted_at,
+        case
+            when superseded_by_id <> controller_id and has_evident_successor
+                then
+                    greatest(
+                        last_write_at,
+                        if(
+                            resigned_at > superseded_at
+                            and coalesce(is_resignation_certain, false),
+                            resigned_at,
+                            null
+                        )
+                    )
+        end as acted_until,
+        -- ZooKeeper's or the quorum's state was made anew, and with it the election.
+        nullif(valid_to, timestamp '9999-01-01 00:00:00') as state_ended_at
+    from ends
 ),
 
 -- A term ends with the first of them. If the node logs that it continued after
 -- another was elected, or its writes show it, its term ends when it stops acting as controller.
 final as (
     select
-        * except (resigned_in_time_at, shut_down_at, killed_at),
+        * except (
+            resigned_in_time_at,
+            shut_down_at,
+            killed_at,
+            state_ended_at,
+            valid_to,
+            is_resignation_certain,
+            last_acted_at
+        ),
+        last_acted_at is not null and acted_until is null as has_doubtful_overlap,
         greatest(
-            least(superseded_at, resigned_in_time_at, expired_at, shut_down_at, killed_at),
-            case
-                when superseded_by_id <> controller_id and resigned_at > superseded_at
-                    then resigned_at
-            end,
-            case when superseded_by_id <> controller_id then last_write_at end
+            least(
+                superseded_at,
+                resigned_in_time_at,
+                expired_at,
+                shut_down_at,
+                killed_at,
+                state_ended_at
+            ),
+            acted_until
         ) as ended_at,
         case
             when
-                coalesce(superseded_at, resigned_in_time_at, expired_at, shut_down_at, killed_at)
+                coalesce(
+                    superseded_at,
+                    resigned_in_time_at,
+                    expired_at,
+                    shut_down_at,
+                    killed_at,
+                    state_ended_at
+                )
                 is null
                 then 'open'
             -- The process was stopping before anything else happened.
@@ -92,7 +177,7 @@ final as (
             when resigned_in_time_at is not null then 'resigned'
             else 'superseded'
         end as end_kind
-    from ends
+    from acted
 )
 
 select * from final

@@ -7,7 +7,9 @@ back as (
 ),
 
 terms as (
-    select * from {{ ref('int_controllers__terms') }}
+    select *
+    from {{ ref('int_controllers__terms_led') }}
+    where not is_written_over
 ),
 
 owners as (
@@ -123,6 +125,8 @@ deaths as (
         + make_dt_interval(0, 0, 0, coalesce(holders.timeout_ms, 60000) * 1.5 / 1000.0)
 ),
 
+-- Whose term lasted until the session ended: until the next election or its own resignation, and not
+-- beyond its process, whose last session expires after it.
 led as (
     select
         ended.cluster_id,
@@ -136,10 +140,21 @@ led as (
             ended.cluster_id = terms.cluster_id
             and ended.cluster_incarnation = terms.cluster_incarnation
             and ended.node_id = terms.controller_id
+            and if(ended.session_kind = 'kraft_broker', 'metadata', 'controller') = terms.epoch_kind
             and ended.expired_at > terms.elected_at
             and (
                 terms.superseded_at is null
                 or terms.superseded_at >= ended.expired_at - interval 1 second
+            )
+            and (
+                terms.resigned_at is null
+                or terms.resigned_at >= ended.expired_at - interval 1 second
+            )
+            and (
+                terms.next_started_at is null
+                or ended.expired_at
+                < terms.next_started_at
+                + make_dt_interval(0, 0, 0, coalesce(ended.timeout_ms, 60000) * 1.5 / 1000.0)
             )
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),

@@ -20,19 +20,14 @@ ordered as (
     group by cluster_id, cluster_incarnation, controller_epoch
 ),
 
--- Until when the node acted as controller, according to its own log.
+-- How long two nodes were controller: null if only one of them says so.
 measured as (
     select
-        tenures.*,
-        greatest(
-            0,
-            unix_millis(
-                coalesce(
-                    greatest(tenures.resigned_at, tenures.last_write_at), tenures.superseded_at
-                )
-            )
-            - unix_millis(tenures.superseded_at)
-        ) as overlap_ms
+        *,
+        case
+            when has_doubtful_overlap then null
+            else coalesce(unix_millis(acted_until) - unix_millis(superseded_at), 0)
+        end as overlap_ms
     from tenures
 ),
 
@@ -50,20 +45,20 @@ final as (
         superseded_at,
         cast(elected_at as date) as elected_date,
         end_kind,
-        coalesce(overlap_ms, 0) as overlap_ms,
-        case when overlap_ms > 0 and superseded_by_id <> controller_id then superseded_by_id end
-            as overlapping_controller_id,
-        coalesce(overlap_ms > 0 and superseded_by_id <> controller_id, false) as is_split_brain,
+        overlap_ms,
+        case when overlap_ms > 0 then superseded_by_id end as overlapping_controller_id,
+        overlap_ms > 0 as is_split_brain,
         -- Records of KRaft do not name the controller of an election.
         if(epoch_kind = 'controller', coalesce(ordered.leader_changes, 0), null) as leader_changes,
-        late_writes,
+        if(has_doubtful_overlap and late_writes > 0, null, late_writes) as late_writes,
         evidence,
         evidence_count,
         {{
             warnings({
                 'no record from the controller itself': 'evidence_rank > 2',
                 'records name different controllers': 'controllers_named > 1',
-                'a later leader wrote over its records': 'is_written_over'
+                'only one node says that it overlapped the next': 'has_doubtful_overlap',
+                'a later leader may have written over its records': 'may_be_written_over'
             })
         }} as warnings
     from measured

@@ -1,0 +1,214 @@
+{{ config(materialized='table', file_format='parquet') }}
+
+with terms as (
+    select * from {{ ref('stg_logs__terms_started') }}
+),
+
+controller_events as (
+    select * from {{ ref('stg_logs__controller_events') }}
+),
+
+quorum_events as (
+    select * from {{ ref('stg_logs__quorum_events') }}
+),
+
+partition_claims as (
+    select * from {{ ref('stg_logs__partition_claims') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- Every line that names a controller together with its epoch; those of the elected node itself come first.
+statements as (
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        epoch_kind,
+        epoch_start_offset,
+        1 as evidence_rank
+    from terms
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        'controller' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
+        2 as evidence_rank
+    from controller_events
+    where
+        {{ has_role('controller_readiness') }}
+        and controller_epoch is not null
+        and controller_id is not null
+    union all
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        quorum_epoch,
+        quorum_leader_id,
+        'metadata' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
+        3 as evidence_rank
+    from quorum_events
+    where
+        quorum_epoch is not null
+        and quorum_leader_id is not null
+        and {{ has_role(['quorum_state', 'quorum_leader']) }}
+        and coalesce(quorum_state, '') not like 'Leader%'
+    union all
+    -- A request names its sender, but a copy of the state in it may be older than the sender's own term.
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        controller_epoch,
+        controller_id,
+        'controller' as epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
+        4 as evidence_rank
+    from partition_claims
+    where
+        {{ has_role('partition_leader_change') }}
+        and controller_epoch > 0
+        and controller_id is not null
+),
+
+-- One row per record that names a controller together with its epoch.
+claims as (
+    {{ placed('statements') }}
+),
+
+-- One row per epoch: the controller that the most trusted line names, from the first line of that trust on.
+grouped as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        controller_epoch,
+        min_by(controller_id, struct(evidence_rank, logged_at, byte_offset)) as controller_id,
+        epoch_kind,
+        min(logged_at) as elected_at,
+        min(evidence_rank) as evidence_rank,
+        max(epoch_start_offset) as epoch_start_offset,
+        count(distinct case when evidence_rank <= 2 then controller_id end) as controllers_named,
+        {{ evidence() }} as evidence,
+        count(*) as evidence_count
+    from claims
+    group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
+),
+
+-- A member of the quorum names the epoch that it gives up.
+placed_quorum_events as (
+    {{ placed('quorum_events') }}
+    where
+        quorum_events.resigned_epoch is not null
+        or quorum_events.truncated_to is not null
+),
+
+-- What each leader of the quorum logs after its election: that it gives up, and to where it cuts its own log back to follow another leader.
+afterwards as (
+    select
+        grouped.cluster_id,
+        grouped.cluster_incarnation,
+        grouped.epoch_kind,
+        grouped.controller_epoch,
+        min(later.truncated_to) as truncated_to,
+        min(if(later.resigned_epoch = grouped.controller_epoch, later.logged_at, null))
+            as given_up_at
+    from grouped
+    inner join placed_quorum_events as later
+        on
+            grouped.cluster_id = later.cluster_id
+            and grouped.cluster_incarnation = later.cluster_incarnation
+            and grouped.controller_id = later.node_id
+            and grouped.elected_at < later.logged_at
+    where grouped.epoch_kind = 'metadata'
+    group by
+        grouped.cluster_id,
+        grouped.cluster_incarnation,
+        grouped.epoch_kind,
+        grouped.controller_epoch
+),
+
+-- Where a later leader of the quorum begins at the same offset, or this one cut its log back to it, the metadata log has nothing of this term.
+compared as (
+    select
+        grouped.*,
+        afterwards.given_up_at,
+        min(grouped.epoch_start_offset) over (later) as later_start_offset,
+        least(min(grouped.epoch_start_offset) over (later), afterwards.truncated_to)
+            as kept_until_offset
+    from grouped
+    left join afterwards using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    window later as (
+        partition by grouped.cluster_id, grouped.cluster_incarnation, grouped.epoch_kind
+        order by grouped.controller_epoch
+        rows between 1 following and unbounded following
+    )
+),
+
+judged as (
+    select
+        *,
+        coalesce(kept_until_offset <= epoch_start_offset, false) as is_written_over
+    from compared
+),
+
+final as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        controller_epoch,
+        controller_id,
+        epoch_kind,
+        elected_at,
+        lead(if(is_written_over, null, elected_at)) ignore nulls over (terms)
+            as superseded_at,
+        lead(if(is_written_over, null, controller_id)) ignore nulls over (terms)
+            as superseded_by_id,
+        coalesce(
+            lead(if(is_written_over, null, evidence_rank <= 2)) ignore nulls over (terms), false
+        ) as has_evident_successor,
+        lead(elected_at) over (own_terms) as reelected_at,
+        given_up_at,
+        evidence_rank,
+        controllers_named,
+        is_written_over,
+        -- The last term cannot be written over any more; of others only the start of a later one tells.
+        coalesce(
+            epoch_start_offset is not null
+            and later_start_offset is null
+            and lead(if(is_written_over, null, controller_epoch)) ignore nulls over (terms)
+            is not null,
+            false
+        ) as may_be_written_over,
+        evidence,
+        evidence_count
+    from judged
+    window
+        terms as (
+            partition by cluster_id, cluster_incarnation, epoch_kind
+            order by controller_epoch
+        ),
+        own_terms as (
+            partition by cluster_id, cluster_incarnation, epoch_kind, controller_id
+            order by controller_epoch
+        )
+)
+
+select * from final
