@@ -16,6 +16,9 @@ from ingestion.records.kinds import Speaker, is_of_application, speaker_of
 
 # Fields that name the node that writes a record, the surest first.
 NODE_FIELDS = ("node", "node.id", "broker.id")
+# How Scala and Java print a value that there may not be, and one that there is not.
+OPTION = re.compile(rb"(?:Some\(|Optional(?:Int|Long|Double)?\[)(?P<value>.*)[)\]]", re.S)
+NOTHING = frozenset([b"None", b"null", b"Optional.empty", b"OptionalInt.empty", b"OptionalLong.empty", b"OptionalDouble.empty"])
 # The line of an exception or of its cause.
 EXCEPTION = re.compile(rb"\n(?:Caused by: )?[a-z][\w.$]*(?:Exception|Error|Throwable): (?P<message>[^\r\n]+)")
 RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
@@ -68,9 +71,12 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if part is None:
             continue
         for span in part.spans:
-            if span.name not in shape.keys:
+            value = (at + span.start, at + span.end)
+            if not known.vocabulary.fields.get(span.name, {}).get("given"):
+                value = bare(record, *value)
+            if span.name not in shape.keys and value is not None:
                 shape.keys.append(span.name)
-                shape.spans.append((at + span.start, at + span.end))
+                shape.spans.append(value)
                 shape.picked.append(part.form if span.name in part.form.picks else None)
     if context is not None:
         shape.context = (start, start + context.end)
@@ -85,6 +91,14 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
     shape.speaker = _speaker(logger, found)
     return shape
+
+
+def bare(record: bytes, start: int, end: int) -> tuple[int, int] | None:
+    """The span of a value out of the Some(…) or Optional[…] around it; None if the value says that there is none."""
+    if record[start:end] in NOTHING:
+        return None
+    option = OPTION.fullmatch(record, start, end)
+    return option.span("value") if option else (start, end)
 
 
 def _node_in(shape: Shape, record: bytes, start: int) -> tuple[int, int] | None:

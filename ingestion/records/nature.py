@@ -25,7 +25,7 @@ GC_JDK8 = re.compile(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}([+-]\d{4}): \d+
 CLOCKS = (
     re.compile(rb"Kafka startTimeMs: (\d{13})\b"),
     re.compile(rb"Stat of the created znode at \S+ is: \d+,\d+,(\d{13}),"),
-    re.compile(rb'conflict in /(?:controller|brokers/ids/\d+) data: \{[^\n}]*?"timestamp":"(\d{13})"'),
+    re.compile(rb'conflict in /(?:controller|brokers/ids/\d+) data: \{[^\n}]{0,200}?"timestamp":"(\d{13})"'),
 )
 
 

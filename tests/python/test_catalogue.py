@@ -230,7 +230,7 @@ def test_a_line_that_two_events_claim_is_a_problem(broken) -> None:
             "member_left",
             {
                 "member_id": "a, b-1",
-                "instance_id": "Some(pod 1)",
+                "instance_id": "pod 1",
                 "client_id": "a, b",
                 "group_id": "g (x)",
                 "reason": "the consumer is being closed",

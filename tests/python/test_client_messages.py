@@ -50,7 +50,7 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "Group coordinator kafka1:9092 (id: 2147483646 rack: null isFenced: false) is unavailable or invalid due to cause: session timed out without receiving a heartbeat response. isDisconnected: false. Rediscovery will be attempted.",
             f"{CCI}.ConsumerCoordinator",
             "group_coordinator_lost",
-            {"group_id": "null", "coordinator_node": "2147483646", "reason": "session timed out without receiving a heartbeat response"},
+            {"group_id": None, "coordinator_node": "2147483646", "reason": "session timed out without receiving a heartbeat response"},
         ),
         # Until 2.8 an exceeded poll interval is the reason of an INFO line about leaving.
         (
