@@ -31,7 +31,7 @@ named as (
             ),
             ','
         ) as labels_text,
-        metric_samples.unit,
+        nullif(metric_samples.unit, '') as unit,
         metric_samples.kind,
         metric_samples.source_kind,
         metric_samples.source_id,

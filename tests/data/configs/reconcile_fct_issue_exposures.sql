@@ -16,8 +16,8 @@ mart_rows as (
     select * from {{ ref('fct_issue_exposures') }}
 ),
 
--- Ranges are contiguous only if one line was fixed; otherwise the lines before the highest have
--- fixed releases inside.
+-- Ranges are contiguous only if the fault came and went in one line; otherwise the lines before
+-- the highest have other releases inside.
 ranges as (
     select
         issues.issue_id,
@@ -27,7 +27,9 @@ ranges as (
     from issues
     left join releases as first_release on issues.first_affected = first_release.kafka_version
     inner join releases as last_release on issues.last_affected = last_release.kafka_version
-    where issues.component <> 'client' and locate(',', coalesce(issues.fixed_in, '')) = 0
+    where
+        issues.component <> 'client'
+        and locate(',', concat_ws(' ', issues.first_affected, issues.fixed_in)) = 0
 ),
 
 expected as (
