@@ -67,6 +67,58 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "member_leave_sent",
             {"member_id": "c-1", "reason": "the consumer is being closed"},
         ),
+        # From 4.4 the connection to a group's coordinator is a plus sign and the broker's id, in all of a client's lines.
+        (
+            "[Consumer clientId=c1, groupId=classic] ",
+            "Discovered group coordinator 127.0.0.1:27102 (id: +2 rack: null isFenced: false)",
+            f"{CCI}.ConsumerCoordinator",
+            "group_coordinator_found",
+            {"group_id": "classic", "coordinator_address": "127.0.0.1:27102", "coordinator_node": "2"},
+        ),
+        (
+            "[Consumer clientId=n2, groupId=newcons] ",
+            "Group coordinator 127.0.0.1:27101 (id: +1 rack: null isFenced: false) is unavailable or invalid due to cause: null. Rediscovery will be attempted.",
+            f"{CCI}.CoordinatorRequestManager",
+            "group_coordinator_lost",
+            {"group_id": "newcons", "coordinator_node": "1", "reason": "null"},
+        ),
+        (
+            "[Consumer clientId=c1, groupId=classic] ",
+            "Requesting disconnect from last known coordinator 127.0.0.1:27103 (id: +3 rack: null isFenced: false)",
+            f"{CCI}.ConsumerCoordinator",
+            "group_coordinator_lost",
+            {"coordinator_node": "3"},
+        ),
+        (
+            "[Consumer clientId=c1, groupId=classic] ",
+            "Connection to node +3 (/127.0.0.1:27103) could not be established. Node may not be available.",
+            "org.apache.kafka.clients.NetworkClient",
+            "client_connection_failed",
+            {"target_node": "+3", "server_address": "/127.0.0.1:27103"},
+        ),
+        (
+            "[Consumer clientId=c1, groupId=classic] ",
+            "Cancelled in-flight HEARTBEAT request with correlation id 812 due to node +1 being disconnected (elapsed time since creation: 5ms, elapsed time since send: 4ms, throttle time: 0ms, request timeout: 30000ms)",
+            "org.apache.kafka.clients.NetworkClient",
+            "client_request_cancelled",
+            {"target_node": "+1", "api": "HEARTBEAT", "elapsed_ms": "4"},
+        ),
+        # A bootstrap server has a negative id, in 4.4 as before.
+        (
+            "[Consumer clientId=c1, groupId=classic] ",
+            "Node -1 disconnected.",
+            "org.apache.kafka.clients.NetworkClient",
+            "client_disconnected",
+            {"target_node": "-1"},
+        ),
+        # A consumer of KIP-848 prints the answer of the broker, with the broker's own id.
+        (
+            "[Consumer clientId=n2, groupId=newcons] ",
+            "Discovered group coordinator Coordinator(key='newcons', nodeId=2, host='127.0.0.1', port=27102, errorCode=0, errorMessage='')",
+            f"{CCI}.CoordinatorRequestManager",
+            "group_coordinator_found",
+            {"group_id": "newcons", "coordinator_node": "2"},
+        ),
         # A worker of Connect: connector and task, then the client's own prefix.
         (
             "[my sink|task-3] [Consumer clientId=connector-consumer-my sink-3, groupId=connect-my sink] ",

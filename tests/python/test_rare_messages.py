@@ -199,6 +199,153 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "file_flush_failed",
             {},
         ),
+        # 4.3: the prefix of the metadata log, of which one part does not name the node.
+        (
+            "INFO",
+            "[RaftLog partition=__cluster_metadata-0] Initialized snapshots with IDs [OffsetAndEpoch[offset=0, epoch=0]] from /data/meta/__cluster_metadata-0",
+            "org.apache.kafka.raft.internals.KafkaRaftLog",
+            "metadata_snapshot_kept",
+            {"topic": "__cluster_metadata", "partition": "0", "node": None},
+        ),
+        (
+            "INFO",
+            "[RaftLog partition=__cluster_metadata-0, nodeId=3] Cannot create a snapshot with an id (OffsetAndEpoch[offset=1, epoch=1]) less than the log start offset (LogOffsetMetadata(offset=2))",
+            "org.apache.kafka.raft.internals.KafkaRaftLog",
+            "metadata_snapshot_kept",
+            {"node": "3"},
+        ),
+        # 4.1: settings of a controller in the file of a broker.
+        (
+            "WARN",
+            "num.partitions is defined in broker. It should be defined in the controller role. This configuration will be ignored in the broker role in 5.0.",
+            "kafka.server.KafkaConfig",
+            "setting_doubtful",
+            {"setting": "num.partitions"},
+        ),
+        (
+            "WARN",
+            "create.topic.policy.class.name is defined in broker. It should be defined in the controller role. ",
+            "kafka.server.KafkaConfig",
+            "setting_doubtful",
+            {"setting": "create.topic.policy.class.name"},
+        ),
+        # 4.3: an exception that the node ignored, under the name of the class that ignored it.
+        ("WARN", "Exception while execution the action", "kafka.server.BrokerServer", "exception_swallowed", {}),
+        # 4.4: automatic topics, whose manager moved and prints a Java set.
+        (
+            "INFO",
+            "Sent auto-creation request for [auto-made-2, auto.made_2] to the active controller.",
+            "org.apache.kafka.server.DefaultAutoTopicCreationManager",
+            "topic_creation_asked",
+            {"topics": "auto-made-2, auto.made_2"},
+        ),
+        (
+            "WARN",
+            "Auto topic creation failed for auto.made_2 with error 'INVALID_TOPIC_EXCEPTION': Topic 'auto.made_2' collides with existing topic: auto_made.2.",
+            "org.apache.kafka.server.DefaultAutoTopicCreationManager",
+            "topic_creation_failed",
+            {
+                "topic": "auto.made_2",
+                "error": "INVALID_TOPIC_EXCEPTION",
+                "reason": "Topic 'auto.made_2' collides with existing topic: auto_made.2.",
+            },
+        ),
+        (
+            "WARN",
+            "Auto topic creation failed for [orders, payments] with invalid version exception.",
+            "org.apache.kafka.server.DefaultAutoTopicCreationManager",
+            "topic_creation_failed",
+            {"topics": "orders, payments", "error": "invalid version exception"},
+        ),
+        # 4.4 prints no blank between a broker and its log directory, 3.7 did.
+        (
+            "INFO",
+            "[QuorumController id=1] handleDirectoriesOffline[2:hxn1DhGuL2rRPa-MDCHpnQ]: changing 27 partition(s)",
+            "org.apache.kafka.controller.ReplicationControlManager",
+            "partition_change_counted",
+            {"node": "1", "broker": "2", "partitions_changed": "27"},
+        ),
+        (
+            "INFO",
+            "[QuorumController id=1] handleDirectoriesOffline[2: hxn1DhGuL2rRPa-MDCHpnQ]: changing 27 partition(s)",
+            "org.apache.kafka.controller.ReplicationControlManager",
+            "partition_change_counted",
+            {"node": "1", "broker": "2", "partitions_changed": "27"},
+        ),
+        # Dead letter queues of share groups (4.4): an object over three lines, and a prefix with no blank after it.
+        (
+            "ERROR",
+            "Unable to create DLQ topic for ProduceRequestHandler using DLQ topic dlq.billing: Replication factor: 3 larger than available brokers: 2.",
+            "org.apache.kafka.server.share.dlq.ShareGroupDLQStateManager$ProduceRequestHandler",
+            "share_dlq_topic_failed",
+            {"topic": "dlq.billing", "error": "Replication factor: 3 larger than available brokers: 2"},
+        ),
+        (
+            "WARN",
+            "Unable to read records at offset 12 for ShareGroupDLQRecordParameter[groupId=sh, topicIdPartition=JAbkxmriT6y0mTUBqBT_Gw:shared-1, firstOffset=10, lastOffset=12, deliveryCount=Optional[5], cause=Optional.empty] due to error NOT_LEADER_OR_FOLLOWER. Skipping it.",
+            "org.apache.kafka.server.share.dlq.ShareGroupDLQRecordFetcher",
+            "share_dlq_content_missing",
+            {"group_id": "sh", "topic": "shared", "partition": "1", "error": "NOT_LEADER_OR_FOLLOWER"},
+        ),
+        (
+            "INFO",
+            "[ShareGroupDLQManager broker=1]Node 2 disconnected.",
+            "org.apache.kafka.clients.NetworkClient",
+            "client_disconnected",
+            {"node": "1", "target_node": "2"},
+        ),
+        (
+            "INFO",
+            "[ShareGroupDLQSendThread]: Shutdown completed",
+            "org.apache.kafka.server.share.dlq.ShareGroupDLQStateManager$SendThread",
+            "thread_stopping",
+            {},
+        ),
+        # A share group's name may have hyphens, as the id of a topic may.
+        (
+            "WARN",
+            "The offset 408 is on last delivery attempt in share partition: sh-missing-EVU4lYYOQIus1pADcpXS-Q:shared-orders-1, should be delivered alone in this fetch",
+            "kafka.server.share.SharePartition",
+            "share_last_delivery_begun",
+            {"group_id": "sh-missing", "topic": "shared-orders", "partition": "1", "offset_given_up": "408"},
+        ),
+        (
+            "ERROR",
+            "Failed to write the share group state for share partition: billing-eu-west-5nR1Zk3mQ2mC1l0W7y5k9A:orders-3 due to exception",
+            "kafka.server.share.SharePartition",
+            "share_partition_failed",
+            {"group_id": "billing-eu-west", "topic": "orders", "partition": "3"},
+        ),
+        # A connection with TLS puts itself before its messages (2.0 and later).
+        (
+            "INFO",
+            "[SslTransportLayer channelId=10.0.0.1:9093-10.0.0.9:5555-0 key=channel=java.nio.channels.SocketChannel[closed], selector=sun.nio.ch.EPollSelectorImpl@5, interestOps=1, readyOps=0] Failed to send SSL Close message ",
+            "org.apache.kafka.common.network.SslTransportLayer",
+            "ssl_close_failed",
+            {"connection_id": "10.0.0.1:9093-10.0.0.9:5555-0"},
+        ),
+        # Streams, 1.0 to 3.9 and 4.0.
+        (
+            "WARN",
+            "Unexpected user-specified producer config: enable.idempotence found. processing.guarantee is set to exactly_once. Hence, User setting (false) will be ignored and the Streams default setting (true) will be used ",
+            "org.apache.kafka.streams.StreamsConfig",
+            "setting_doubtful",
+            {"setting": "enable.idempotence", "setting_value": "false"},
+        ),
+        (
+            "ERROR",
+            "Unexpected user-specified consumer config 'enable.auto.commit' found. User setting (true) will be ignored and the Streams default setting (false) will be used.",
+            "org.apache.kafka.streams.StreamsConfig",
+            "setting_doubtful",
+            {"setting": "enable.auto.commit", "setting_value": "true"},
+        ),
+        (
+            "INFO",
+            "stream-thread [st-new-71edf8b6-9378-402f-9da4-f309cb62e51c-StreamThread-1] Revoking active tasks [0_2, 0_3, 1_2, 1_3].",
+            "org.apache.kafka.streams.processor.internals.StreamThread",
+            "streams_progressed",
+            {},
+        ),
     ],
 )
 def test_a_line_is_recognised(level: str, message: str, logger: str, event: str, fields: dict[str, str]) -> None:
@@ -206,3 +353,16 @@ def test_a_line_is_recognised(level: str, message: str, logger: str, event: str,
     found, values = read(f"[2026-11-22 08:00:00,001] {level} {head} ({logger}){newline}{trace}")
     assert found == event
     assert {name: values.get(name) for name in fields} == fields
+
+
+def test_an_object_in_a_message_may_span_lines() -> None:
+    """4.4 prints what it wanted to write to a dead letter queue; the logger is at the end of the last line."""
+    event, values = (
+        read("""[2026-11-29 07:41:04,882] ERROR Unable to produce ProduceRequestHandler(param: ShareGroupDLQRecordParameter[groupId=sh-copy, topicIdPartition=JAbkxmriT6y0mTUBqBT_Gw:shared-0, firstOffset=287, lastOffset=287, deliveryCount=Optional[3], cause=Optional[org.apache.kafka.server.share.dlq.ShareGroupDLQManager$ShareGroupDLQThrowable: Offset rejected by client.]]
+dlqTopicData: TopicPartitionData[topicName=dlq.ok, numPartitions=Optional[1], topicId=Optional[N1lvxzvdQdiBAUFbTKc8_w], partitionLeaderNodes=[127.0.0.1:27101 (id: 1 rack: null isFenced: false)]]
+) to DLQ topic node 127.0.0.1:27101 (id: 1 rack: null isFenced: false) - The request timed out.. (org.apache.kafka.server.share.dlq.ShareGroupDLQStateManager$ProduceRequestHandler)""")
+    )
+    assert event == "share_dlq_failed"
+    assert (values["group_id"], values["topic"], values["partition"]) == ("sh-copy", "shared", "0")
+    assert values["target_address"] == "127.0.0.1:27101 (id: 1 rack: null isFenced: false)"
+    assert values["error"] == "The request timed out."
