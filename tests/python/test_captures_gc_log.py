@@ -352,3 +352,64 @@ def test_pauses_on_one_line_and_a_stamp_that_was_parted_from_its_pause() -> None
         ("2000", "2", "20"),
         ("3000", "3", "30"),
     ]
+
+
+STATISTICS = """GC STATISTICS:
+  "(G)" (gross) pauses include VM time: time to notify and block threads, do the pre-
+        and post-safepoint housekeeping. Use -XX:+PrintSafepointStatistics to dissect.
+
+Total Pauses (G)            =     0.00 s (a =      995 us) (n =     2) (lvls, us =       43,      117,      445,      676,     1882)
+Pause Init Mark (N)         =     0.00 s (a =      373 us) (n =     1) (lvls, us =      223,      320,      357,      402,     5994)
+  Scan Roots                =     0.00 s (a =      338 us) (n =     1) (lvls, us =      223,      320,      357,      402,     5994)
+
+Under allocation pressure, concurrent cycles may cancel, and either continue cycle
+under stop-the-world pause or result in stop-the-world Full GC.
+
+    1 successful concurrent GCs
+    0 Degenerated GCs
+
+ALLOCATION PACING:
+
+Max pacing delay is set for 10 ms.
+       1 ms -        2 ms:          12
+"""
+
+
+def test_shenandoah_of_jdk_8_with_its_statistics_and_the_next_jvm_behind_them() -> None:
+    begin = "Trigger: Learning 1 of 5. Free (66M) is below initial threshold (67M)\nFree: 60M (60 regions), Max regular: 1024K\n"
+    log = (FIXTURES / "jdk8-shenandoah.log").read_text()
+    text = begin + log + STATISTICS * 3 + log.replace("07:00", "09:00")
+    assert gc_log.kind_of(text) == "gc_log"
+    found = list(gc_log.read("gc_log", lines_of(text), About("gc.log")))
+    assert [(row.at and row.at.hour, *said(row, "pause_kind", "duration_ms")) for row in of_kind(found, "gc_pause")] == [
+        (11, "initial_mark", "1.983"),
+        (11, "final_mark", "2.288"),
+        (13, "initial_mark", "1.983"),
+        (13, "final_mark", "2.288"),
+    ]
+    assert of_kind(found, "unread") == []
+
+
+def test_two_jvms_that_write_one_file_keep_their_pauses_apart() -> None:
+    """A full collection of the other JVM within a pause is not a part of it, and CPU times of equal numbers are of neither."""
+    said_by_two = [
+        "GC(7) Pause Young (Allocation Failure)",
+        "GC(40) Pause Full (Ergonomics)",
+        "GC(40) Pause Full (Ergonomics) 30M->20M(64M) 80.000ms",
+        "GC(7) Pause Young (Allocation Failure) 10M->5M(64M) 90.000ms",
+        "GC(7) User=0.01s Sys=0.00s Real=0.09s",
+        "GC(8) Pause Young (Allocation Failure) 10M->5M(64M) 2.000ms",
+        "GC(8) Pause Young (Allocation Failure) 11M->6M(64M) 3.000ms",
+        "GC(8) User=0.01s Sys=0.00s Real=0.00s",
+        "GC(8) User=0.02s Sys=0.00s Real=0.00s",
+    ]
+    text = "".join(f"[2026-07-01T10:00:0{n}.000+0000][info][gc] {message}\n" for n, message in enumerate(said_by_two))
+    found = of_kind(list(gc_log.read("gc_log", lines_of(text), About("gc.log"))), "gc_pause")
+    pauses = sorted(found, key=lambda row: row.offset)
+    assert [said(row, "gc_id", "duration_ms", "inside_gc_id", "real_ms") for row in pauses] == [
+        ("40", "80", None, None),
+        ("7", "90", None, "90"),
+        ("8", "2", None, None),
+        ("8", "3", None, None),
+    ]
+    assert [bool(row.warnings) for row in pauses] == [False, False, True, True]

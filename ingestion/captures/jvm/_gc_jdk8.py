@@ -77,10 +77,20 @@ COLLECTORS = (
 )
 DECORATION = re.compile(
     r"\s|\{?Heap\b|\}|- age|Desired survivor size|[A-Za-z]*AdaptiveSize|CMS: |/proc/meminfo|\(?GC log file|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GC log file"
+    # What Shenandoah prints of its heuristics.
+    r"|(?:Free|Evacuation Reserve|Trigger|(?:Immediate|Collectable|Total) Garbage|Cancelling GC|Uncommitted)\b|(?:Pacer for|Adaptive CSet Selection)\b"
     r"|Mem[A-Z]|Before GC|After GC|Statistics for|Total Free Space|Max Chunk|Max\s+Chunk|Number of Blocks|Av\.\s+Block|Tree\s+Height|-+$|: \d|PS[A-Z]"
 )
+# Shenandoah's summary at the JVM's end, up to the first line of another JVM.
+STATISTICS = "GC STATISTICS:"
+STATISTICS_END = re.compile(rf"(?:{DATE}|{NUMBER}): |.*\bVM \(|Memory: |CommandLine flags: ")
 NOT_A_PIECE = re.compile(r"\[Times: [^\[\]]*\]|CMS: abort preclean due to time|\{Heap before GC.*")
 MOST_LINES = 2000
+
+
+def is_statistics(text: str, are_before: bool) -> bool:
+    """Whether a line belongs to the summary at a JVM's end.  `are_before`: whether the line before does."""
+    return text.strip() == STATISTICS or (are_before and not STATISTICS_END.match(text))
 
 
 def metaspace_fields(match: re.Match[str]) -> dict[str, str]:
@@ -100,12 +110,15 @@ class Jdk8:
         self.body = ""
         self.depth = 0
         self.last: Event | None = None
-        self.start_seen = False
+        self.start_seen = self.in_statistics = False
         self.lone_stamp = ""
 
     def feed(self, line: Line) -> Iterator[Event]:
         """The events that are complete with this line."""
         text = line.text
+        self.in_statistics = is_statistics(text, self.in_statistics)
+        if self.in_statistics:
+            return
         if self.open is None and (header := self.header_of(text)):
             yield from self.headed(line, header)
             return

@@ -82,6 +82,7 @@ QUIET = re.compile(
 
 GENERATIONS = {"Y": "young", "y": "young", "O": "old"}
 YOUNG_GENERATIONS = {"PSYoungGen": "Parallel", "DefNew": "Serial", "ParNew": "CMS"}
+TWO_JVMS = "two JVMs write this file: which of them used how much CPU is not known"
 WAITS_FOR_CPU = 16  # lines; the line with the CPU times follows the pause's own, with at most a few of other threads between
 OPEN_COLLECTIONS = 64
 
@@ -239,13 +240,20 @@ class Unified:
         elif concurrent and (concurrent["duration"] or concurrent["before"]):
             yield self.concurrent(line, decorations, gc_id, concurrent)
         elif "=" in message and (times := TIMES.search(message)):
-            for number_of, (_, waiting_id, _, event) in enumerate(self.waiting):
-                if waiting_id == gc_id and "real_ms" not in event.fields and event.kind == "gc_pause":
-                    event.fields |= times_fields(times)
-                    event.raw.append(line.text)
-                    if not self.started:
-                        yield self.waiting.pop(number_of)[-1]
-                    break
+            of_id = [
+                (place, event)
+                for place, (_, waiting_id, _, event) in enumerate(self.waiting)
+                if waiting_id == gc_id and "real_ms" not in event.fields and event.kind == "gc_pause"
+            ]
+            if len(of_id) > 1:
+                for _, event in of_id:
+                    event.warnings += [] if TWO_JVMS in event.warnings else [TWO_JVMS]
+            elif of_id:
+                place, event = of_id[0]
+                event.fields |= times_fields(times)
+                event.raw.append(line.text)
+                if not self.started:
+                    yield self.waiting.pop(place)[-1]
         elif metaspace := METASPACE.match(message):
             self.note(gc_id, heap_fields(metaspace, "metaspace"))
         elif FAILURE.match(message):
@@ -277,9 +285,11 @@ class Unified:
         self.infer(event.fields, decorations, match["generation"])
         event.fields |= self.open.pop(gc_id, {})
         start = self.started.pop(gc_id, None)
-        for *_, inner_start, inner in self.waiting:
-            # Serial's full collection is printed within the young one that failed: its time is part of the outer's
-            if start is not None and inner_start is not None and inner_start > start and inner.kind == "gc_pause":
+        for _, inner_id, inner_start, inner in self.waiting:
+            # Serial's full collection is printed within the young one that failed: its time is part of the outer's.  It is the next one; others
+            # are of another JVM that writes this file
+            is_next = int(inner_id) == int(gc_id) + 1
+            if is_next and start is not None and inner_start is not None and inner_start > start and inner.kind == "gc_pause":
                 inner.fields["inside_gc_id"] = gc_id
         self.waiting.append((self.count, gc_id, start, event))
         return iter(())

@@ -27,7 +27,7 @@ from decimal import Decimal
 
 from ingestion.captures import UNREAD, About, Line, Row, time_of
 from ingestion.captures.jvm._gc import DATE, NUMBER, Event
-from ingestion.captures.jvm._gc_jdk8 import CONCURRENT, DECORATION, FLAGS, HEAD, STOPPED, VM, Jdk8
+from ingestion.captures.jvm._gc_jdk8 import CONCURRENT, DECORATION, FLAGS, HEAD, STOPPED, VM, Jdk8, is_statistics
 from ingestion.captures.jvm._gc_unified import QUIET, Unified, split
 
 KINDS = {"gc_log": "Garbage collections and safepoints of a JVM, as JDK 8 or unified logging prints them."}
@@ -49,9 +49,11 @@ UNKNOWN_START = "the log has uptimes alone, and nothing says when its JVM starte
 def kind_of(sample: str, name: str = "") -> str | None:
     """`gc_log` where lines of a GC log are there and at least half of all."""
     strong = weak = other = 0
+    in_statistics = False
     for text in sample.split("\n")[:2000]:
         text = text[:2000].rstrip("\r")
-        if not text.strip():
+        in_statistics = is_statistics(text, in_statistics)
+        if in_statistics or not text.strip():
             continue
         if STRONG.search(text) or is_unified(text) or STOPPED.search(text) or FLAGS.match(text):
             strong += 1
