@@ -73,7 +73,9 @@ counted as (
                 then struct(
                     committed_at,
                     coalesce(
-                        lag(committed_at, {{ var('burrow_window_samples') - 1 }}) ignore nulls over (
+                        lag(
+                            committed_at, {{ var('burrow_window_samples') }} - 1
+                        ) ignore nulls over (
                             partition by
                                 cluster_id, cluster_incarnation, source_kind, group_id, topic_name,
                                 partition_id

@@ -21,8 +21,9 @@ steps as (
         members,
         reason,
         generation_id as generation_printed,
-        {{ has_role(['group_join_start', 'group_join', 'group_sync', 'group_join_failure', 'group_leave']) }}
-            as is_client,
+        {{ has_role([
+            'group_join_start', 'group_join', 'group_sync', 'group_join_failure', 'group_leave'
+        ]) }} as is_client,
         {{ has_role(['group_unload', 'group_removal']) }} as is_closing
     from group_events
     where
@@ -118,7 +119,11 @@ compared as (
             case
                 when is_closing
                     then struct(
-                        logged_at as closed_at, event_type, generation_printed, source_path, byte_offset
+                        logged_at as closed_at,
+                        event_type,
+                        generation_printed,
+                        source_path,
+                        byte_offset
                     )
             end
         ) ignore nulls over (

@@ -58,10 +58,18 @@ grouped as (
         min(logged_at) filter (where {{ has_role('group_join_start') }}) as asked_at,
         max(logged_at) filter (where {{ has_role('rebalance_start') }}) as last_started_at,
         max(logged_at) filter (where not is_client) as last_step_at,
-        max_by(struct(node_id, closing), struct(logged_at, source_path, byte_offset))
-            filter (where not is_client) as last_step,
-        min_by(closing, struct(logged_at, source_path, byte_offset))
-            filter (where {{ has_role('rebalance_start') }}) as first_closing,
+        max_by(
+            struct(node_id, closing),
+            if(not is_client, struct(logged_at, source_path, byte_offset), null)
+        ) as last_step,
+        min_by(
+            closing,
+            if(
+                {{ has_role('rebalance_start') }},
+                struct(logged_at, source_path, byte_offset),
+                null
+            )
+        ) as first_closing,
         cast(size(
             collect_set(struct(node_id, logged_at))
             filter (where {{ has_role('rebalance_start') }} and node_id is not null)
@@ -73,9 +81,13 @@ grouped as (
         max(logged_at) filter (where {{ has_role('group_join_failure') }}) as refused_at,
         min(logged_at) filter (where is_client) as reported_by_members_at,
         -- Until 2.6.0 a client logs that it has joined, without its member id, when it has its assignment.
-        max(logged_at) filter (
-            where
-                {{ has_role('group_sync') }} or ({{ has_role('group_join') }} and member_id is null)
+        max(
+            if(
+                {{ has_role('group_sync') }}
+                or ({{ has_role('group_join') }} and member_id is null),
+                logged_at,
+                null
+            )
         ) as synced_at,
         max_by(
             node_id, struct(not {{ has_role('ended_generation') }}, logged_at, node_id)
