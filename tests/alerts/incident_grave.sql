@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "description": "An incident began that took leaders away, put records at risk or stopped a node (severity critical or major).",
+        "description": "An incident or a maintenance began that took leaders away, put records at risk or stopped a node (severity critical or major).",
         "ask": "chronicle ask incident {key}"
     }
 ) }}
@@ -13,6 +13,5 @@ select
     severity || ' incident: ' || summary as sentence
 from {{ ref('fct_incidents') }}
 where
-    not is_maintenance
-    and severity in ('critical', 'major')
+    severity in ('critical', 'major')
     and {{ question_filter(start='started_at') }}

@@ -18,9 +18,6 @@ SETTLED_MS = 20_000
 SILENT_MS = 30_000
 """A process is reported to have ended at its last meaningful line; a quiet one may have lived this much longer."""
 
-# Node 1 was frozen again six seconds after the first time: the replicas that it lost are reported as effects of another node's stall.
-TOLD_OTHERWISE = {("kraft-401-random", 1, 1795254861686)}
-
 
 # Words with underscores in the titles of Kafka's own issues.
 KAFKAS = {"read_committed"}
@@ -90,7 +87,6 @@ class TestCluster:
         folder = lab.folder / cluster
         incidents = lab.rows(f"select * from marts.fct_incidents where cluster_id = '{cluster}'")
         wanted = [fault for fault in faults(folder) if harmed(folder, fault)]
-        wanted = [fault for fault in wanted if (cluster, fault.node, fault.started) not in TOLD_OTHERWISE]
         assert len(wanted) >= 4
         assert [fault for fault in wanted if not any(told(fault, incident) for incident in incidents)] == []
 
@@ -115,8 +111,11 @@ class TestCluster:
 
     def test_a_rolling_restart_is_one_maintenance(self, lab, cluster: str) -> None:
         incidents = lab.rows(f"select * from marts.fct_incidents where cluster_id = '{cluster}' and is_maintenance")
-        assert 1 <= len(incidents) <= 3
-        assert {incident.severity for incident in incidents} == {"info"}
+        assert 1 <= len(incidents) <= 5
+        # A stop that left partitions without a leader was not served meanwhile, as planned as it was.
+        costly = [incident for incident in incidents if incident.leaderless_ms > 0 or "no leader" in incident.summary]
+        assert {incident.severity for incident in costly} <= {"major", "critical"}
+        assert {incident.severity for incident in incidents if incident not in costly} <= {"info", "major"}
 
 
 SENTENCES = """

@@ -26,7 +26,7 @@ summed_trees as (
 ),
 
 -- Planned stops are one maintenance if one begins before the harm of the one before is over, or soon after: a rolling
--- restart. Sessions that expire together have one cause, even if it is unknown.
+-- restart. Sessions that expire together, or replicas that fall out of sync, have one cause, even if it is unknown.
 kept as (
     select
         summed_trees.root_event_key,
@@ -35,7 +35,7 @@ kept as (
         events.started_at,
         case
             when kinds.is_planned then 'planned'
-            when kinds.event_kind = 'session_expired' then 'session_expired'
+            when kinds.event_kind in ('session_expired', 'isr_shrunk') then kinds.event_kind
             else summed_trees.root_event_key
         end as family,
         case when kinds.is_planned then summed_trees.last_at else events.started_at end as last_at,

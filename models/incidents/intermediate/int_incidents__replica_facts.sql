@@ -18,16 +18,8 @@ elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),
 
-node_runs as (
-    select * from {{ ref('dim_node_runs') }}
-),
-
-process_stalls as (
-    select * from {{ ref('fct_process_stalls') }}
-),
-
-session_expiries as (
-    select * from {{ ref('fct_session_expiries') }}
+process_facts as (
+    select * from {{ ref('int_incidents__process_facts') }}
 ),
 
 shrinks as (
@@ -118,26 +110,11 @@ drops as (
 away as (
     select
         cluster_id,
-        node_id,
-        coalesce(stopping_at, stopped_at) as left_at,
-        lead(coalesce(ready_at, started_at)) over (
-            partition by cluster_id, node_id order by run_number
-        ) as returned_at
-    from node_runs
-    union all
-    select
-        cluster_id,
-        node_id,
+        explode(node_ids) as node_id,
         started_at as left_at,
         ended_at as returned_at
-    from process_stalls
-    union all
-    select
-        cluster_id,
-        node_id,
-        expired_at as left_at,
-        reconnected_at as returned_at
-    from session_expiries
+    from process_facts
+    where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
 ),
 
 -- Two leaders that drop each other's replicas, and go on without each other for more than the moment in which a process that

@@ -51,8 +51,8 @@ heard as (
     left anti join terms
         on
             dated.cluster_id = terms.cluster_id
-            and terms.elected_at > dated.waited_since
-            and terms.elected_at <= dated.fenced_at
+            and dated.waited_since < terms.elected_at
+            and dated.fenced_at >= terms.elected_at
 ),
 
 final as (

@@ -103,6 +103,7 @@ replication as (
         array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
         lead(reported_at) over (life) as next_reported_at,
         lead(is_one_missing, 1, false) over (life) as is_next_missing,
+        lead(replicas) over (life) as next_replicas,
         lead(evidence) over (life) as next_evidence,
         lead(evidence_count) over (life) as next_evidence_count
     from carried
@@ -153,6 +154,8 @@ stretches as (
         )
             as is_start_unknown,
         max_by(next_reported_at, state_rank) as ended_at,
+        not coalesce(array_contains(max_by(next_replicas, state_rank), replica_id), true)
+            as is_unlisted,
         max_by(
             struct(next_evidence as evidence, coalesce(next_evidence_count, 0) as evidence_count),
             state_rank
@@ -208,7 +211,7 @@ removed as (
 
 ended as (
     select
-        stretches.* except (stretch, ended_at, opening, closing),
+        stretches.* except (stretch, ended_at, is_unlisted, opening, closing),
         case
             when stretches.ended_at is null
                 then array_min(
@@ -220,7 +223,9 @@ ended as (
                 ).logged_at
         end as deleted_at,
         coalesce(removed.removal.logged_at, stretches.ended_at) as back_at,
-        removed.removal.logged_at as removed_at,
+        coalesce(
+            removed.removal.logged_at, if(stretches.is_unlisted, stretches.ended_at, null)
+        ) as removed_at,
         slice(
             concat(
                 stretches.opening.evidence,
@@ -256,7 +261,7 @@ ended as (
 ),
 
 -- Replicas that stop because their topic is being deleted are not an outage. A replica that is moved away leaves both
--- sets at once, and its broker hears of it within seconds.
+-- sets at once, which the records say one after the other.
 final as (
     select
         * except (deleted_at, back_at, removed_at),
