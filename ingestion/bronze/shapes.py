@@ -71,8 +71,8 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if part is None:
             continue
         for span in part.spans:
-            value = (at + span.start, at + span.end)
-            if not known.vocabulary.fields.get(span.name, {}).get("given"):
+            value: tuple[int, int] | None = (at + span.start, at + span.end)
+            if value and not known.vocabulary.fields.get(span.name, {}).get("given"):
                 value = bare(record, *value)
             if span.name not in shape.keys and value is not None:
                 shape.keys.append(span.name)
