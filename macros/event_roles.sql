@@ -115,6 +115,7 @@
     'old_consumer_wait': ['old_consumer_owner_awaited'],
     'old_controller_rejection': ['leader_and_isr_rejected_old_controller', 'stop_replica_rejected_old_controller', 'update_metadata_rejected_old_controller'],
     'old_leader_epoch_rejection': ['fetch_epoch_older', 'leader_and_isr_rejected_old_epoch'],
+    'own_leaders_handover': ['broker_controlled_shutdown_started', 'controlled_shutdown_started'],
     'own_shutdown_grant': ['broker_controlled_shutdown_granted'],
     'own_shutdown_request': ['broker_controlled_shutdown_started'],
     'partition_creation': ['partition_created'],

@@ -12,10 +12,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
 
+from ingestion.bronze.shapes import shape_of
 from ingestion.reading.names import ROTATED
+from ingestion.recognition.recognise import catalogue
+from ingestion.records.envelope import DIGITS, envelope_named
 from tests.partial_cases import (
     DAY,
     FIRST_DAY,
@@ -49,8 +53,11 @@ UUID = re.compile(rb"(?<![\w./+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-
 LATER_SESSION = 1 << 44
 # Of lines of one file that are alike but for their numbers, the first so many are kept, fewer if a case were too large: 0.8's fetchers print
 # 100,000 in five minutes.
-MOST_ALIKE = (150, 50, 20, 10)
-FEWEST_PARTITIONS = 4
+MOST_ALIKE = (150, 50, 20, 10, 5)
+LONG = 500
+# A number, or a name with one in it.
+NUMBERED = re.compile(rb"[\w-]*\d[\w-]*")
+FEWEST_PARTITIONS = 6
 # A pause is a time in which no node logs for so long.
 PAUSE_MS = 1000
 
@@ -165,41 +172,76 @@ def case(name: str, story: str, history: History) -> Case:
 
 
 def thinned(logs: Logs, most_bytes: int, draw: Random, *, from_the_start: bool) -> Logs:
-    """Fewer repetitions, then fewer partitions; if that is still too much, one span of time of the logs."""
+    """Fewer repetitions and fewer partitions; if that is still too much, one span of time of the logs."""
+    logs = without_copies(logs)
+    topics = {topic for lines in logs.values() for _, text in lines for topic, _ in PARTITION.findall(text)}
+    names = b"|".join(re.escape(topic) for topic in sorted(topics, key=len, reverse=True))
+    partition = re.compile(rb"(?<![\w.-])(" + names + rb")(?:-|, ?)(\d+)(?!\w)" if topics else rb"(?!)()()")
     for most_alike in MOST_ALIKE:
         fewer = {path: without_floods(lines, most_alike) for path, lines in logs.items()}
-        of_partition: Counter[tuple[bytes, bytes]] = Counter()
+        about = {path: [set(partition.findall(text)) for _, text in lines] for path, lines in fewer.items()}
+        sizes: Counter[tuple[bytes, bytes]] = Counter()
         of_none = 0
-        for lines in fewer.values():
-            for _, text in lines:
-                if named := PARTITION.search(text):
-                    of_partition[named.group(1, 2)] += len(text)
-                else:
-                    of_none += len(text)
+        for path, lines in fewer.items():
+            for (_, text), named in zip(lines, about[path], strict=True):
+                of_none += 0 if named else len(text)
+                for one in named:
+                    sizes[one] += len(text)
         if of_none <= most_bytes * 2 // 3:
             break
     kept: set[tuple[bytes, bytes]] = set()
     held = of_none
-    for partition in draw.sample(sorted(of_partition), len(of_partition)):
-        if len(kept) < FEWEST_PARTITIONS or held + of_partition[partition] <= most_bytes:
-            kept.add(partition)
-            held += of_partition[partition]
+    for one in draw.sample(sorted(sizes), len(sizes)):
+        if len(kept) < FEWEST_PARTITIONS or held + sizes[one] <= most_bytes:
+            kept.add(one)
+            held += sizes[one]
     for path, lines in fewer.items():
-        named_in = [(record, set(PARTITION.findall(record[1]))) for record in lines]
-        fewer[path] = [record for record, named in named_in if not named or named & kept]
+        fewer[path] = [record for record, named in zip(lines, about[path], strict=True) if not named or named & kept]
     return within({path: lines for path, lines in fewer.items() if lines}, most_bytes, None if from_the_start else draw)
 
 
+def without_copies(logs: Logs) -> Logs:
+    """The logs without those of which most is in another one of the node, as that of the standard output."""
+    texts = {path: {text for _, text in lines} for path, lines in logs.items()}
+    copies = {
+        path
+        for path in logs
+        for other in logs
+        if path != other
+        and posixpath.dirname(path) == posixpath.dirname(other)
+        and path.endswith(".out")
+        and len(texts[path] & texts[other]) > len(texts[path]) / 2
+    }
+    return {path: lines for path, lines in logs.items() if path not in copies}
+
+
 def without_floods(lines: list[Record], most_alike: int) -> list[Record]:
-    """The records of a file, but of those that are alike except for numbers only the first so many."""
+    """The records of a file, but of those that are alike except for numbers only the first so many, fewer of long ones, and of those of which no
+    fact is made only the first."""
     alike: Counter[bytes] = Counter()
     found = []
     for at, text in lines:
-        shape = re.sub(rb"\d+", b"0", text.split(b"\n", 1)[0])
-        alike[shape] += 1
-        if alike[shape] <= most_alike:
+        head = text.split(b"\n", 1)[0]
+        shape = NUMBERED.sub(b"0", head[:LONG])
+        if alike[shape] < (most_alike if tells_something(head.translate(DIGITS)) else 1):
             found.append((at, text))
+        alike[shape] += 1 + len(text) // LONG
     return found
+
+
+@lru_cache(maxsize=100_000)
+def tells_something(head: bytes) -> bool:
+    """Whether a fact may be made of a record, by its first line: its event has a role."""
+    for envelope in map(envelope_named, ("kafka", "zookeeper")):
+        shape = shape_of(head, True, envelope, catalogue())
+        if shape.event_type:
+            return shape.event_type in _with_roles()
+    return False
+
+
+@lru_cache(maxsize=1)
+def _with_roles() -> set[str]:
+    return {form.event for form in catalogue().forms if form.roles}
 
 
 def stretched(history: History, scale: Scale, draw: Random) -> History:

@@ -127,13 +127,14 @@ preferred as (
         or ({{ has_role('election_start') }} and coalesce(election_type, 'PREFERRED') = 'PREFERRED')
 ),
 
+-- The controller's record of a request, and the broker's own, of which either may be missing.
 shutdowns as (
     select
         cluster_id,
         broker_id,
         logged_at
     from causes
-    where {{ has_role('shutdown_request') }}
+    where {{ has_role(['shutdown_request', 'own_leaders_handover']) }}
 ),
 
 final as (

@@ -13,7 +13,7 @@ final as (
         coalesce(
             {{ field('leader_epoch', 'int') }}, {{ field('previous_leader_epoch', 'int') }} + 1
         ) as leader_epoch,
-        {{ field('broker', 'int') }} as broker_id
+        if({{ has_role('own_leaders_handover') }}, node_id, {{ field('broker', 'int') }}) as broker_id
     from events
     where
         {{ has_role([
@@ -24,6 +24,7 @@ final as (
             'eligible_election',
             'reassignment',
             'shutdown_request',
+            'own_leaders_handover',
             'log_creation',
         ]) }}
 )
