@@ -190,3 +190,15 @@ def test_every_prefix_with_a_node_tells_the_file_its_node_and_no_other_does() ->
         assert (found and str(found[1])) == node, form.example
         span = node_at(line, line.index(b"INFO ") + 5)
         assert (span and line[slice(*span)].decode()) == node, form.example
+
+
+def test_an_old_consumer_beside_a_broker_is_a_client(tmp_path: Path) -> None:
+    said = [
+        "Verifying properties (kafka.utils.VerifiableProperties)",
+        "Starting ZkClient event thread. (org.I0Itec.zkclient.ZkEventThread)",
+        "[etl_host-1-1a2b3c4d], begin registering consumer etl_host-1-1a2b3c4d in ZK (kafka.consumer.ZookeeperConsumerConnector)",
+    ]
+    (tmp_path / "server.log").write_text(lines(STARTED))
+    (tmp_path / "etl.log").write_text(lines(*said))
+    sources, nodes = read(tmp_path)
+    assert (sources["etl.log"].kind, nodes["etl.log"]) == ("kafka_client_log", [(None, None)] * 3)
