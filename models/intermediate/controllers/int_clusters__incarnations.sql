@@ -295,7 +295,7 @@ begun as (
         life.last_at,
         life.node_id
     from lives
-        lateral view explode(begun) as life
+        lateral view explode(lives.begun) in_order as life
 ),
 
 -- The state was made anew before the first sign of it: when that node was started, if its log shows that.
