@@ -103,7 +103,7 @@ timed as (
             when outcome in ('failed', 'superseded') then next_at
         end as ended_at,
         if(
-            outcome = 'moved' and closing is not null,
+            outcome = 'moved' and given_up_at = closing.closed_at,
             slice(
                 concat(
                     evidence,
@@ -120,7 +120,8 @@ timed as (
             ),
             evidence
         ) as evidence,
-        evidence_count + if(outcome = 'moved' and closing is not null, 1, 0) as evidence_count
+        evidence_count + if(outcome = 'moved' and given_up_at = closing.closed_at, 1, 0)
+            as evidence_count
     from judged
 ),
 
