@@ -97,9 +97,15 @@ def test_a_history_in_its_pauses_keeps_what_happened_within_a_second() -> None:
 
 
 def test_a_thin_history_has_whole_partitions_and_all_of_its_time() -> None:
-    lines = [(at, f"Partition [orders,{at % 20}] at {at} broker (kafka.P)") for at in range(2000)]
+    lines = [
+        (
+            at,
+            f"Partition [orders,{at % 20}] on broker 1: Shrinking ISR for partition [orders,{at % 20}] from 1,2 to 1 (kafka.cluster.Partition)",
+        )
+        for at in range(2000)
+    ]
     logs = {"broker-1/state-change.log": logged(*lines), "broker-1/server.log": logged((0, "first (kafka.A)"), (1999, "last (kafka.A)"))}
-    thin = thinned(logs, 9_000, Random(1), from_the_start=True)
+    thin = thinned(logs, 15_000, Random(1), from_the_start=True)
     assert left(History(thin, {}))["broker-1/server.log"] == [0, 1999]
     partitions = {text.split(b"[orders,")[1].split(b"]")[0] for _, text in thin["broker-1/state-change.log"]}
     assert 4 <= len(partitions) < 20
