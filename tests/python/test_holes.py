@@ -235,7 +235,8 @@ def test_an_incident_needs_a_root_that_is_sound() -> None:
 def test_an_archive_without_a_controllers_log_has_other_holes(tmp_path: Path) -> None:
     log = tmp_path / "plain/broker-1/server.log"
     log.parent.mkdir(parents=True)
-    log.write_bytes(b"".join(b"[2026-11-21 10:%02d:00,000] INFO line %d (kafka.A)\n" % (n, n) for n in range(60)))
+    line = b"[2026-11-21 10:%02d:00,000] INFO [Partition orders-1 broker=1] Shrinking ISR from 1,2 to 1 (kafka.cluster.Partition)\n"
+    log.write_bytes(b"".join(line % minute for minute in range(60)))
     found = [Archive("plain", tmp_path / "plain")]
     kinds = {kind for pair in made_pairs(range(30), 1, found, Scale()) for kind in pair.kinds}
     assert kinds == {"hours of one node", "before a date"} | ({"every third file"} & kinds)
