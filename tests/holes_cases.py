@@ -139,9 +139,10 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Pair:
     draw = Random(f"{seed} {name}")
     archive = archive_of(number, seed, found)
     logs, others = logs_and_others(archive.files())
-    # Kinds that not every archive can have come more often where they are possible.
-    wanted = draw.sample(["two lives"] * 3 + ["controller's log"] * 2 + [*HOLES], 5 + len(HOLES))
-    lives_twice = is_zookeepers(logs) and (wanted[0] == "two lives" or draw.random() < 0.15)
+    # Each kind comes first in one case of six; one that the archive cannot have gives way to the others.
+    first = list(HOLES)[number % len(HOLES)]
+    wanted = [first, *draw.sample(list(HOLES), len(HOLES))]
+    lives_twice = is_zookeepers(logs) and (first == "two lives" or draw.random() < 0.5)
     logs = thinned(logs, scale.most_bytes // (2 if lives_twice else 1), draw, from_the_start=lives_twice)
     whole = stretched(History(logs, others), scale, draw)
     if lives_twice:
@@ -157,7 +158,8 @@ def made(number: int, seed: int, found: list[Archive], scale: Scale) -> Pair:
     for kind in dict.fromkeys(wanted):
         if (len(kinds) == 1 and draw.random() < 0.65) or len(kinds) == 2:
             break
-        if (hole := HOLES[kind](left, draw)) is not None and hole[1].logs:
+        # In quiet hours nothing is lost.
+        if (hole := HOLES[kind](left, draw)) is not None and hole[1].logs and hole[1] != left:
             kinds.append(kind)
             told.append(f"{kind}: {hole[0]}")
             left = hole[1]

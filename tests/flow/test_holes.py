@@ -29,4 +29,11 @@ def test_the_cases_have_every_kind_of_hole_and_enough_facts(holes: Tried) -> Non
         for table in tables:
             remaining[table.table] += table.same
     filled = {name for name, rows in remaining.items() if rows}
-    assert filled >= {"fct_leader_elections", "fct_isr_changes", "fct_controller_tenures", "fct_group_rebalances", "fct_incidents", "dim_node_runs"}
+    assert filled >= {
+        "fct_leader_elections",
+        "fct_isr_changes",
+        "fct_controller_tenures",
+        "fct_group_rebalances",
+        "fct_incidents",
+        "dim_node_runs",
+    }

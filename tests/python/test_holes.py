@@ -97,9 +97,15 @@ def test_a_history_in_its_pauses_keeps_what_happened_within_a_second() -> None:
 
 
 def test_a_thin_history_has_whole_partitions_and_all_of_its_time() -> None:
-    lines = [(at, f"Partition [orders,{at % 20}] at {at} broker (kafka.P)") for at in range(2000)]
+    lines = [
+        (
+            at,
+            f"Partition [orders,{at % 20}] on broker 1: Shrinking ISR for partition [orders,{at % 20}] from 1,2 to 1 (kafka.cluster.Partition)",
+        )
+        for at in range(2000)
+    ]
     logs = {"broker-1/state-change.log": logged(*lines), "broker-1/server.log": logged((0, "first (kafka.A)"), (1999, "last (kafka.A)"))}
-    thin = thinned(logs, 9_000, Random(1), from_the_start=True)
+    thin = thinned(logs, 15_000, Random(1), from_the_start=True)
     assert left(History(thin, {}))["broker-1/server.log"] == [0, 1999]
     partitions = {text.split(b"[orders,")[1].split(b"]")[0] for _, text in thin["broker-1/state-change.log"]}
     assert 4 <= len(partitions) < 20
@@ -229,7 +235,8 @@ def test_an_incident_needs_a_root_that_is_sound() -> None:
 def test_an_archive_without_a_controllers_log_has_other_holes(tmp_path: Path) -> None:
     log = tmp_path / "plain/broker-1/server.log"
     log.parent.mkdir(parents=True)
-    log.write_bytes(b"".join(b"[2026-11-21 10:%02d:00,000] INFO line %d (kafka.A)\n" % (n, n) for n in range(60)))
+    line = b"[2026-11-21 10:%02d:00,000] INFO [Partition orders-1 broker=1] Shrinking ISR from 1,2 to 1 (kafka.cluster.Partition)\n"
+    log.write_bytes(b"".join(line % minute for minute in range(60)))
     found = [Archive("plain", tmp_path / "plain")]
     kinds = {kind for pair in made_pairs(range(30), 1, found, Scale()) for kind in pair.kinds}
     assert kinds == {"hours of one node", "before a date"} | ({"every third file"} & kinds)

@@ -13,7 +13,8 @@ final as (
         coalesce(
             {{ field('leader_epoch', 'int') }}, {{ field('previous_leader_epoch', 'int') }} + 1
         ) as leader_epoch,
-        if({{ has_role('own_leaders_handover') }}, node_id, {{ field('broker', 'int') }}) as broker_id
+        if({{ has_role('own_leaders_handover') }}, node_id, {{ field('broker', 'int') }})
+            as broker_id
     from events
     where
         {{ has_role([
