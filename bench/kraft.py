@@ -80,6 +80,7 @@ class KraftCluster(Cluster):
                 fetch_timeout_ms=2000,
                 quorum_epoch=self.term,
                 quorum_leader=node,
+                state_left=f"voters=[], highWatermark=Optional.empty) from UnattachedState(epoch={self.term}, voters=[])",
             )
             if other in CONTROLLERS:
                 self.say(other, at + 40, "quorum_leader_observed", quorum_epoch=self.term, quorum_leader=node)

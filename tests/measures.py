@@ -18,7 +18,7 @@ PLACES = {
     "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
 }
 # SQL keywords that measures use.
-WORDS = {"and", "as", "cast", "date", "is", "not", "null", "or"}
+WORDS = {"and", "as", "cast", "date", "in", "is", "not", "null", "or"}
 
 
 def daily_measures() -> list[dict[str, Any]]:

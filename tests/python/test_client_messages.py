@@ -80,7 +80,7 @@ def read(line: str) -> tuple[str | None, dict[str, str]]:
             "Group coordinator 127.0.0.1:27101 (id: +1 rack: null isFenced: false) is unavailable or invalid due to cause: null. Rediscovery will be attempted.",
             f"{CCI}.CoordinatorRequestManager",
             "group_coordinator_lost",
-            {"group_id": "newcons", "coordinator_node": "1", "reason": "null"},
+            {"group_id": "newcons", "coordinator_node": "1"},
         ),
         (
             "[Consumer clientId=c1, groupId=classic] ",

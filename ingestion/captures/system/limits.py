@@ -145,26 +145,29 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
                 yield from ends(page, status, 0, 0, process)
                 status = []
             status.append(line)
-        elif kind == "process_maps" and (number := WC.fullmatch(text)):
-            command = page.command.text if page.command else None
-            yield page.row("memory_map_count", line, {**number.groupdict(), "command": command})
-            yield page.sample("process_memory_maps", line.offset, float(number["count"]), {"process_id": number["process_id"]}, "maps")
-        elif kind == "process_maps" and WC_TOTAL.fullmatch(text):
-            continue
-        elif (
-            kind == "process_maps"
-            and page.command is not None
-            and page.command.program in PROGRAMS
-            and page.command.counts
-            and number_of(text)
-        ):
-            labels = {"process_id": process} if process else {}
-            yield from page.count("memory_map_count", line, None if page.command.filters else "process_memory_maps", labels, "maps")
+        elif kind == "process_maps" and (counted := maps_counted(page, line, process)) is not None:
+            yield from counted
         elif kind == "process_limits" and re.fullmatch(rf"\s*(?:{VALUE})\s*", text):
             yield page.row("limit", line, {"name": "open_files", "soft": text.strip(), "process_id": process})
         elif not PROC_HEADING.fullmatch(text) and not COMMENT.fullmatch(text):
             yield from unread([line], "no line of limits, maps, status or sysctl")
     yield from ends(page, status, maps, first, process)
+
+
+def maps_counted(page: Page, line: Line, process: str | None) -> Iterable[Row | Sample] | None:
+    """What a line says of the number of memory maps that `wc` or a tool like it counted; None if it says nothing of it."""
+    command = page.command
+    if number := WC.fullmatch(line.text):
+        return (
+            page.row("memory_map_count", line, {**number.groupdict(), "command": command.text if command else None}),
+            page.sample("process_memory_maps", line.offset, float(number["count"]), {"process_id": number["process_id"]}, "maps"),
+        )
+    if WC_TOTAL.fullmatch(line.text):
+        return ()
+    if command is not None and command.program in PROGRAMS and command.counts and number_of(line.text):
+        labels = {"process_id": process} if process else {}
+        return page.count("memory_map_count", line, None if command.filters else "process_memory_maps", labels, "maps")
+    return None
 
 
 def process_of(text: str) -> str | None:
