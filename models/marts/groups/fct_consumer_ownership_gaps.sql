@@ -119,6 +119,8 @@ final as (
         {{
             warnings({
                 'no later owner in the logs': 'ended_at is null',
+                'the same consumer owned it before and after: one whose log is missing may have meanwhile':
+                    'last_owner = next_owner',
                 'group derived from the consumer id': 'true'
             })
         }} as warnings
