@@ -18,7 +18,7 @@ def _message(begin: bytes, rest: bytes) -> re.Pattern[bytes]:
 NODE = (
     _message(
         b"[",
-        rb"(?:(?:[A-Za-z]+ )?(?:[A-Za-z]+ |(?:SocketServer listener|DynamicConfigPublisher node)Type=\w+,? |(?:Partition |MetadataLog partition=)[\w.-]+,? )?"
+        rb"(?:(?:[A-Za-z]+ )?(?:[A-Za-z]+ |(?:SocketServer listener|DynamicConfigPublisher node)Type=\w+,? |(?:Partition |(?:Metadata|Raft)Log partition=)[\w.-]+,? )?"
         rb"(?:id|broker|brokerId|nodeId|replicaId|controllerId)=(\d{1,9})[\], ]"
         rb"|(?:Controller|Kafka Server|GroupCoordinator|MetadataLoader|SnapshotGenerator|StandardAuthorizer|Topic Deletion Manager|(?:\w+ )?ProducerId Manager"
         rb"|Transaction (?:Coordinator|State Manager|Marker Channel Manager|Marker Request Completion Handler)"
