@@ -117,10 +117,16 @@ def hide_secrets(text: bytes) -> bytes:
                 start, end = bare(text, *match.span("secret"))
                 if secret.never and text[start:end].strip(b"\\\"'").upper() in secret.never:
                     continue
-                out = out if out is not None else bytearray(text)
-                out[start:end] = HIDDEN * (end - start)
+                out = without(text, out, start, end)
     out = hide_options(text, out)
     return text if out is None else bytes(out)
+
+
+def without(text: bytes, out: bytearray | None, start: int, end: int) -> bytearray:
+    """The text as far as it is hidden already, or a copy of it if nothing is, with one more span hidden."""
+    out = bytearray(text) if out is None else out
+    out[start:end] = HIDDEN * (end - start)
+    return out
 
 
 def bare(text: bytes, start: int, end: int) -> tuple[int, int]:
@@ -145,8 +151,7 @@ def hide_options(text: bytes, out: bytearray | None) -> bytearray | None:
             for pattern in known.options[name]:
                 for match in pattern.finditer(text, command.end(), following):
                     start, end = match.span("secret")
-                    out = out if out is not None else bytearray(text)
-                    out[start:end] = HIDDEN * (end - start)
+                    out = without(text, out, start, end)
     return out
 
 
@@ -156,8 +161,7 @@ def hide_keys(text: bytes, small: bytes, secret: Secret, out: bytearray | None) 
         return out
     for match in secret.pattern.finditer(text if out is None else bytes(out)):
         start, end = match.span("secret")
-        out = out if out is not None else bytearray(text)
-        out[start:end] = HIDDEN * (end - start)
+        out = without(text, out, start, end)
     return out
 
 
