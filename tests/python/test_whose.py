@@ -298,7 +298,7 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
     paths = [source.shown for source in found(folder, tmp_path) if said.is_nodeless(source)]
     assert [Path(path).name for path in paths] == ["20261121T103000Z-jstack-7.txt", "ss.txt"]
     text = nodeless_said(paths)
-    assert text.startswith("2 captures have no node, for example ")
+    assert text.startswith("2 files are of an unknown node, for example ")
     assert "--layout '**/{time}-jstack-{node}.txt'" in text
     assert of(folder, tmp_path, layout="**/{time}-jstack-{node}.txt")["20261121T103000Z-jstack-7.txt"] == (7, "path")
     assert "'**/{kind}-broker-{node}.txt'" in nodeless_said(["/x/ss.txt"])
