@@ -349,11 +349,15 @@ class Batch:
         for reader, last in zip(readers, self.last, strict=True):
             if has[last]:
                 reader.node, reader.node_known_by = int(node[last]), "neighbour"
-        is_others = (np.array([plan.speaker is Speaker.OTHER for plan in self.plans])[self.shape]) & (said < 0)
+        speaker = np.array([plan.speaker for plan in self.plans], np.int64)[self.shape]
+        is_others = (speaker == Speaker.OTHER) & (said < 0)
         node = np.where(is_others, -1, node)
         by = np.where(said >= 0, 1, np.where(is_others, 2, np.where(has, 0, 3 + self.piece)))
         known_by = words(["neighbour", "content", None, *known], by)
-        writers = words([None, *(reader.task.writer for reader in readers)], np.where((node < 0) & ~is_others, 1 + self.piece, 0))
+        # Of a file that other programs write, only what a node's own logger printed is a node's.
+        takes_nodes = np.array([reader.task.takes_nodes for reader in readers])[self.piece]
+        is_unnumbered = (node < 0) & ((speaker == Speaker.NODE) | (takes_nodes & ~is_others))
+        writers = words([None, *(reader.task.writer for reader in readers)], np.where(is_unnumbered, 1 + self.piece, 0))
         return pa.array(node.astype(np.int32), mask=node < 0), known_by, writers
 
     def _said(self) -> np.ndarray:

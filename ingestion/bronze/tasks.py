@@ -21,7 +21,7 @@ class Task:
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
     '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was inspected; `writer`: the
-    process that wrote a log whose node is not known.
+    process that wrote a log, by its file and stream.
     """
 
     cluster_id: str
@@ -45,7 +45,7 @@ class Task:
     modified_at: dt.datetime | None = None
     expected: Expected | None = None
     compressed: bool = False
-    writer: str | None = None
+    writer: str = ""
 
 
 @dataclass(slots=True)
@@ -111,5 +111,5 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
         shown=source.shown,
         expected=source.expected,
         compressed=source.compressed,
-        writer=writer_of(source.shown) if source.takes_nodes and not source.capture else None,
+        writer=writer_of(source.shown),
     )
