@@ -62,6 +62,9 @@ limit 8""",
 
 def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
     """Lines about the clusters of a run: what they are, how much of each fact was found, and three questions with their answers."""
+    if not clusters:
+        yield "There are no files below the given paths, so nothing is new; `chronicle ask incidents` says what the warehouse holds."
+        return
     tables = Tables(place)
     those = f"cluster_id in ({', '.join(map(literal, sorted(clusters)))})"
     for life in tables.rows(
