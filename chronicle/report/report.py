@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
+from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
-from chronicle.output.sql_text import literal
 from chronicle.output.units import count_text, duration_text, size_text, time_text
 from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
+from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Section:
     maintenance: Table | None = None
     incidents_total: int = 0
     incidents_said: str = ""
+    unused: list[str] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
 
@@ -242,12 +244,13 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     """Everything about one cluster; `spare`: how much raw text the page can still hold."""
     from chronicle.report.plots import known_days, plots_of
 
-    known = known_days(tables, period)
+    known, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
     incidents, maintenance, total, said = incidents_of(tables, period, spare)
     if not total and not said:
-        said = "No incident was found in the evidence."
+        said = f"{NOTHING_FOUND} {looked.said}"
         said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
     made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
+    made.unused = list(looked.unused)
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
     made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix))
     for part in made.parts:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
 
-from backports.zstd import ZstdError
+from backports.zstd import ZstdError, ZstdFile
 
 from ingestion import captures
 from ingestion.reading import objects
-from ingestion.reading.files import COMPRESSED, FINGERPRINT, fault_of, open_bytes
+from ingestion.reading.files import DECODED, FINGERPRINT, fault_of, is_compressed, open_bytes
 from ingestion.reading.objects import is_uri
 from ingestion.records.envelope import find_envelope
 from ingestion.records.kinds import kinds_of_others
@@ -28,8 +28,8 @@ DOCUMENT = "document"
 
 @dataclass(frozen=True)
 class Ends:
-    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty and `size` None for a
-    compressed one; where there is nothing to look at, `outcome` and `reason` say so."""
+    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty and `size` None for one that is
+    compressed or UTF-16; where there is nothing to look at, `outcome` and `reason` say so."""
 
     text: bytes = b""
     end: bytes = b""
@@ -112,7 +112,7 @@ def ends_of(path: str) -> Ends:
             size, modified = status.st_size, status.st_mtime
         ends = Ends(size=size, disk_size=size, modified=modified)
         text = bytearray()
-        if not isinstance(file, COMPRESSED):
+        if not isinstance(file, DECODED):
             while len(text) < SAMPLE and (piece := file.read(SAMPLE)):
                 text += piece
             file.seek(max(0, size - SAMPLE))
@@ -122,9 +122,9 @@ def ends_of(path: str) -> Ends:
                 text += piece
         except (EOFError, zlib.error, gzip.BadGzipFile, ZstdError) as error:
             if not text:
-                kind = "gzip" if isinstance(file, gzip.GzipFile) else "zstd"
+                kind = "zstd" if isinstance(file, ZstdFile) else "gzip"
                 return replace(ends, compressed=True, outcome=UNREADABLE, reason=f"the {kind} cannot be read: {error}")
-        return replace(ends, text=bytes(text), size=None, compressed=True)
+        return replace(ends, text=bytes(text), size=None, compressed=is_compressed(file))
 
 
 def size_and_time(path: str) -> tuple[int, float]:
@@ -149,7 +149,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         )
     if encoding := foreign_encoding(text):
         return Nature("binary", BINARY, encoding)
-    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if not ends.compressed else None)
+    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if ends.end else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return Nature("binary", BINARY, "the file is binary")
@@ -170,10 +170,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
 
 
 def foreign_encoding(sample: bytes) -> str | None:
-    """A message for a text in UTF-16 or with the line ends of old Macs, and how to convert it; None for other texts."""
-    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
-    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
-        return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
+    """A message for a text with the line ends of old Macs, and how to convert it; None for other texts."""
     if sample.count(b"\r") > 1 and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
         return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
     return None
