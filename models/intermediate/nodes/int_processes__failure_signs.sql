@@ -18,6 +18,17 @@ kinds as (
     select * from {{ ref('failure_kinds') }}
 ),
 
+-- A report beside the log of a single process is of that process.
+folders as (
+    select
+        cluster_id,
+        left(source_path, length(source_path) - instr(reverse(source_path), '/')) as folder,
+        max(node_id) as node_id
+    from {{ ref('int_nodes__starts') }}
+    group by cluster_id, left(source_path, length(source_path) - instr(reverse(source_path), '/'))
+    having max(node_id) = min(node_id)
+),
+
 -- What a record says: the exception, the last cause of its trace.
 texts as (
     select
@@ -124,14 +135,14 @@ unioned as (
     from exhaustions
     union all
     select
-        cluster_id,
-        node_id,
-        process_name,
-        ended_at as signed_at,
-        source_id,
-        source_path,
-        byte_offset,
-        failure_kind,
+        process_ends.cluster_id,
+        coalesce(process_ends.node_id, folders.node_id) as node_id,
+        process_ends.process_name,
+        process_ends.ended_at as signed_at,
+        process_ends.source_id,
+        process_ends.source_path,
+        process_ends.byte_offset,
+        process_ends.failure_kind,
         0 as priority,
         case
             when failure_kind like '%memory%' or failure_kind = 'oom_killer' then 'out_of_memory'
@@ -146,6 +157,15 @@ unioned as (
         false as is_retry,
         true as is_capture
     from process_ends
+    left join folders
+        on
+            process_ends.cluster_id = folders.cluster_id
+            and folders.folder
+            = left(
+                process_ends.source_path,
+                length(process_ends.source_path) - instr(reverse(process_ends.source_path), '/')
+            )
+            and not contains(process_ends.process_name, 'zookeeper')
 ),
 
 -- One row per record: that a resource ran out is often the reason in a record that says more.

@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         {{ process_name(of_record=true) }} as process_name,
         {{ field('exception') }} as exception,
         coalesce({{ field('exception_message') }}, {{ field('error') }}) as exception_message,
