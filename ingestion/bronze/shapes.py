@@ -21,6 +21,7 @@ OPTION = re.compile(rb"(?:Some\(|Optional(?:Int|Long|Double)?\[)(?P<value>.*)[)\
 NOTHING = frozenset([b"None", b"null", b"Optional.empty", b"OptionalInt.empty", b"OptionalLong.empty", b"OptionalDouble.empty"])
 # The line of an exception or of its cause.
 EXCEPTION = re.compile(rb"\n(?:Caused by: )?[a-z][\w.$]*(?:Exception|Error|Throwable): (?P<message>[^\r\n]+)")
+PLACE = ("topic", "partition", "segment_name")
 CAUSED_BY = b"\nCaused by: "
 RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 
@@ -87,8 +88,7 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if found.form.continues == "settings":
             _add_settings(shape, record, body + found.end, end)
     _add_exception(shape, record, end)
-    if "topic" not in shape.keys:
-        _add_told(shape, record, end, known)
+    _add_told(shape, record, end, known)
     shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
     shape.speaker = _speaker(logger, found)
     return shape
@@ -119,13 +119,14 @@ def _speaker(logger: bytes | None, found: Recognised | None) -> Speaker:
 
 
 def _add_told(shape: Shape, record: bytes, end: int, known: Catalogue) -> None:
-    """What the exception whose trace follows the message, or one of its causes, tells about the record."""
+    """What the exception whose trace follows the message, or one of its causes, tells about the record; a partition only if its own text names none."""
+    own = {*shape.keys, *(PLACE if "topic" in shape.keys else ())}
     for line in EXCEPTION.finditer(record, end):
         told = known.told_by(line["message"])
         if told is None:
             continue
         for span in told.spans:
-            if span.name not in shape.keys:
+            if span.name not in own:
                 shape.keys.append(span.name)
                 shape.spans.append((line.start("message") + span.start, line.start("message") + span.end))
                 shape.picked.append(None)
