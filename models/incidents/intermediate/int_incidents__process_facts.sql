@@ -28,11 +28,13 @@ begun as (
             when ready_at is not null
                 then struct(run_number, ready_at as at, 'was restarted and is ready' as said)
             -- It ran, whether or not its log says that it was ready.
-            when last_seen_at >= started_at + interval 5 minutes and not coalesce(failure_kind = 'start_failed', false)
+            when
+                last_seen_at >= started_at + interval 5 minutes
+                and coalesce(failure_kind <> 'start_failed', true)
                 then struct(run_number, started_at as at, 'was restarted' as said)
         end as back,
         case
-            when started_at is not null and not coalesce(failure_kind = 'start_failed', false)
+            when started_at is not null and coalesce(failure_kind <> 'start_failed', true)
                 then
                     struct(
                         run_number,

@@ -7,9 +7,8 @@ ends as (
     select
         cluster_id,
         -- A report of ZooKeeper beside a broker is not of the node of its folder.
-        case
-            when not contains(lower(substring_index(source_path, '/', -1)), 'zookeeper') then node_id
-        end as node_id,
+        if(contains(lower(substring_index(source_path, '/', -1)), 'zookeeper'), null, node_id)
+            as node_id,
         {{ process_name() }} as process_name,
         case when captured_known_by = 'content' then captured_at end as ended_at,
         event_date,
