@@ -64,18 +64,10 @@ class Reader:
         readers: dict[str, Reader] = {}
         read = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
-            texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
             reader = readers.get(stream.name)
             if reader is None:
                 reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
-            lengths = np.array([len(text) for text in texts], np.int64)
-            physical = Lines(
-                np.cumsum(lengths) - lengths,
-                np.array([line.start for line in lines], np.int64),
-                np.array([line.end - line.start for line in lines], np.int64),
-                [valid_text(line.raw) for line in lines],
-            )
-            yield Piece(reader, b"".join(texts), 0, physical)
+            yield piece_of(reader, lines)
         self.end, self.failed = streams.end, streams.failed
 
     @property
@@ -135,6 +127,19 @@ class Lines:
     starts: np.ndarray
     lengths: np.ndarray
     raw: list[bytes]
+
+
+def piece_of(reader: Reader, lines: list[Line]) -> Piece:
+    """Lines of complete records, out of their wrappers, as a piece."""
+    texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
+    lengths = np.array([len(text) for text in texts], np.int64)
+    physical = Lines(
+        np.cumsum(lengths) - lengths,
+        np.array([line.start for line in lines], np.int64),
+        np.array([line.end - line.start for line in lines], np.int64),
+        [valid_text(line.raw) for line in lines],
+    )
+    return Piece(reader, b"".join(texts), 0, physical)
 
 
 def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
@@ -11,10 +12,11 @@ from dataclasses import dataclass, replace
 from backports.zstd import ZstdError, ZstdFile
 
 from ingestion import captures
+from ingestion.captures import document
 from ingestion.reading import objects
 from ingestion.reading.files import DECODED, FINGERPRINT, fault_of, is_compressed, open_bytes
 from ingestion.reading.objects import is_uri
-from ingestion.records.envelope import find_envelope
+from ingestion.records.envelope import DIGITS, Envelope, find_envelope
 from ingestion.records.kinds import kinds_of_others
 from ingestion.records.nature import LOOK, Nature, framed, rewritten, zone_evidence
 from ingestion.records.unwrap import find_pattern
@@ -24,6 +26,9 @@ from ingestion.sources.stages import BINARY, EMPTY, FAILED, GROWING, MISSING, RE
 SAMPLE = 64 << 10
 # The kind of prose into which captures are pasted, if no other module knows it.
 DOCUMENT = "document"
+# What people paste is smaller; and what most such texts have and few logs: an empty line between paragraphs, fences, quotes, cells.
+MOST_PASTED = 1 << 20
+PASTED = re.compile(rb"\n[ \t\r]{0,40}\n|\n[ ]{0,20}(?:```|~~~|\{code|\{noformat|\{quote|<pre|<br|>|\||\*)")
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return Nature("binary", BINARY, "the file is binary")
         found = captured(shown, text)
-        if found is None or found.kind == DOCUMENT:
+        if found is None or (found.kind == DOCUMENT and not is_document(text)):
             found = rewritten(shown, text, pattern) or found
         return found or Nature(outcome=UNKNOWN, reason="no known layout matches any of its lines, and it is not a known capture")
     # The output of a tool, with warnings of its own log above it.
@@ -166,7 +171,27 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         found = captured(shown, text)
         if found is not None and found.kind == DOCUMENT:
             return found
+    if ends.size is not None and ends.size <= MOST_PASTED and may_be_pasted(text, envelope) and is_document(text):
+        return capture_of(DOCUMENT, text)
     return framed(shown, text, ends.end, envelope)
+
+
+def is_document(text: bytes) -> bool:
+    """Whether records of a log in a text are as people paste them."""
+    return document.is_pasted(text.removeprefix(BOM_UTF8).decode("utf-8", "replace"))
+
+
+def may_be_pasted(text: bytes, envelope: Envelope) -> bool:
+    """Whether a text that a layout frames may not be as its program wrote it: a quick look, which nearly all logs pass."""
+    if PASTED.search(text):
+        return True
+    masked = text.translate(DIGITS)
+    starts = masked.count(b"\n" + envelope.template) + masked.startswith(envelope.template)
+    if masked.count(envelope.template) > starts:
+        return True
+    # Lines that belong to no record as programs print them: the rest of lines that were broken.
+    rest = sum(not line.startswith((envelope.template, b"\t", b" ", b"at ", b"Caused by")) for line in masked.split(b"\n") if line.strip())
+    return 3 * rest >= starts
 
 
 def foreign_encoding(sample: bytes) -> str | None:
@@ -179,9 +204,11 @@ def foreign_encoding(sample: bytes) -> str | None:
 def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | None:
     """A capture of a kind that some module knows, or a document with captures in it; `is_log`: together with lines of a log."""
     found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(shown), is_log=is_log)
-    if found is None:
-        return None
-    kind = found[1]
+    return capture_of(found[1], sample) if found else None
+
+
+def capture_of(kind: str, sample: bytes) -> Nature:
+    """A capture of a known kind."""
     evidence = zone_evidence(sample[:LOOK], None)
     return Nature(
         kind=kind,
