@@ -6,8 +6,7 @@ select
     ended_at,
     failure_kind,
     reason_kind,
-    exception,
-    exception_message,
+    detail,
     has_ended_process,
     process_failure_key
 from {{ ref('fct_process_failures') }}

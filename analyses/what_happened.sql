@@ -17,7 +17,7 @@
     'fct_log_cleaner_outages': ['stopped_at', 'node_id', 'topic_name', 'log_cleaner_outage_key', ["'log cleaner stopped: '", "coalesce(cause, " ~ in_words('found_by') ~ ")"]],
     'fct_log_dir_failures': ['failed_at', 'node_id', none, 'log_dir_failure_key', ["'log directory '", 'log_dir', "' failed'"]],
     'fct_process_failures': ['failed_at', 'node_id', none, 'process_failure_key', [
-        'process_name', "': '", in_words('failure_kind'), "' '", "coalesce(exception_message, exception, '')"]],
+        'process_name', "': '", in_words('failure_kind'), "' '", "coalesce(detail, '')"]],
     'fct_hanging_transactions': ['started_at', 'coordinator_id', 'topic_name', 'hanging_transaction_key', [
         "'transaction of '", "coalesce(transactional_id, cast(producer_id as string), '?')", "' could not be ended in '", 'topic_name', "'-'", 'partition_id']],
     'fct_remote_copy_stalls': ['started_at', 'node_id', 'topic_name', 'remote_copy_stall_key', [

@@ -184,7 +184,7 @@ FACTS = {
     ),
     "fct_process_failures": Meaning(
         of=("node_id", "process_name"),
-        says=("failure_kind", "reason_kind", "exception", "exception_message"),
+        says=("failure_kind", "reason_kind", "exception", "exception_message", "detail"),
         is_so=("has_ended_process",),
         begins="failed_at",
         ends="last_sign_at",

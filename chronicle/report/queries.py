@@ -213,7 +213,7 @@ where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_se
         NODES,
         "Processes that failed",
         f"""
-select process_name, failed_at, failure_kind, reason_kind, exception, exception_message as message, has_ended_process as ended
+select process_name, failed_at, failure_kind, reason_kind, detail, has_ended_process as ended
 from marts.fct_process_failures
 where {here("failed_at")}""",
         "failed_at desc, process_name",

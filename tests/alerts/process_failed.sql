@@ -11,6 +11,6 @@ select
     failed_at as at,
     process_failure_key as key,
     process_name || ': ' || {{ in_words('failure_kind') }}
-    || coalesce(' (' || coalesce(exception_message, exception) || ')', '') as sentence
+    || coalesce(' (' || detail || ')', '') as sentence
 from {{ ref('fct_process_failures') }}
 where has_ended_process and {{ question_filter(start='failed_at') }}

@@ -34,16 +34,15 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
         "fct_process_failures",
         [
             FAILURE
-            | {"process_failure_key": "a", "failure_kind": "out_of_memory_heap", "exception": None, "exception_message": "Java heap space"},
+            | {"process_failure_key": "a", "failure_kind": "out_of_memory_heap", "detail": "Java heap space"},
             FAILURE
-            | {"process_failure_key": "b", "failure_kind": "start_failed", "exception": "java.lang.Error", "exception_message": None},
-            FAILURE | {"process_failure_key": "c", "failure_kind": "fatal_error", "exception": None, "exception_message": None},
+            | {"process_failure_key": "b", "failure_kind": "start_failed", "detail": "java.lang.Error"},
+            FAILURE | {"process_failure_key": "c", "failure_kind": "fatal_error", "detail": None},
             FAILURE
             | {
                 "process_failure_key": "d",
                 "failure_kind": "too_many_open_files",
-                "exception": None,
-                "exception_message": None,
+                "detail": None,
                 "has_ended_process": False,
             },
         ],

@@ -93,7 +93,7 @@ final as (
                 "if(failure_kind = 'start_failed', 'start_failed', 'process_failed')",
                 'failed_at', "if(failure_kind = 'start_failed', returned.at, last_sign_at)",
                 nodes='array_compact(array(node_id))', owner='process_name', processes=evidence_processes(),
-                detail="concat(if(failure_kind = 'start_failed', coalesce(" ~ in_words('failure_reason', 'reason_kind') ~ ", 'reason unknown'), " ~ in_words('failure_kind') ~ "), coalesce(concat(': ', left(exception_message, 300)), ''))",
+                detail="concat(if(failure_kind = 'start_failed', coalesce(" ~ in_words('failure_reason', 'reason_kind') ~ ", 'reason unknown'), " ~ in_words('failure_kind') ~ "), coalesce(concat(': ', left(detail, 300)), ''))",
                 returned='returned.said',
                 burst="if(failure_kind = 'start_failed', concat_ws(':', process_name, reason_kind), process_failure_key)"
             )

@@ -89,7 +89,7 @@ unioned as (
         if(explained.reason.priority is null, failures.exception_message, explained.reason.message)
             as exception_message,
         failures.is_end,
-        failures.is_retry,
+        failures.is_context,
         false as is_capture
     from failures
     left join explained
@@ -110,6 +110,7 @@ unioned as (
             when 'heap_bytes' then 'out_of_memory_heap'
             when 'open_files' then 'too_many_open_files'
             when 'jvm' then 'jvm_crash'
+            when 'oom_killer' then 'oom_killer'
             else 'out_of_memory_native'
         end as failure_kind,
         -- Below the wordings of exceptions, which say the same of the same record.
@@ -130,7 +131,7 @@ unioned as (
             when 'open_files' then 'Too many open files'
         end as exception_message,
         is_end,
-        false as is_retry,
+        false as is_context,
         false as is_capture
     from exhaustions
     union all
@@ -154,7 +155,7 @@ unioned as (
             else concat_ws(' ', unit, exit_code, exit_status, exit_result)
         end as exception_message,
         true as is_end,
-        false as is_retry,
+        false as is_context,
         true as is_capture
     from process_ends
     left join folders
@@ -188,7 +189,7 @@ final as (
             )
         ) as reason,
         max(unioned.is_end) as is_end,
-        min(unioned.is_retry) as is_retry,
+        min(unioned.is_context) as is_context,
         max(unioned.is_capture) as is_capture
     from unioned
     inner join kinds on unioned.failure_kind = kinds.failure_kind

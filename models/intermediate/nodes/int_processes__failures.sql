@@ -106,8 +106,8 @@ failures as (
         count(*) as evidence_count
     from signs_numbered
     group by cluster_id, process, undated_kind, failure_number
-    -- A step of a start that is tried again is no failure of the process.
-    having not min(is_retry)
+    -- A step of a start that is tried again, and an error of a disk, are no failures of the process.
+    having not min(is_context)
 ),
 
 keyed as (

@@ -33,6 +33,7 @@ final as (
         failures.reason_kind,
         failures.exception,
         failures.exception_message,
+        nullif(concat_ws(': ', failures.exception, failures.exception_message), '') as detail,
         runs.run_number is not null or failures.is_end as has_ended_process,
         failures.evidence,
         failures.evidence_count,

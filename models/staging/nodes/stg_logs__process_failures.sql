@@ -14,8 +14,9 @@ final as (
         {{ has_role(['node_start_failure', 'start_step_failure', 'start_step_retry']) }}
             as is_of_start,
         {{ has_role('node_stop_failure') }} as is_of_stop,
-        {{ has_role('disk_stop') }} as is_of_disk,
-        {{ has_role('start_step_retry') }} as is_retry
+        {{ has_role(['disk_stop', 'disk_error']) }} as is_of_disk,
+        {{ has_role(['start_step_retry', 'disk_error']) }}
+        and not {{ has_role('node_failure') }} as is_context
     from events
     where
         {{ has_role([
@@ -23,6 +24,7 @@ final as (
             'node_start_failure',
             'start_step_failure',
             'start_step_retry',
+            'disk_error',
         ]) }}
 )
 
