@@ -49,6 +49,7 @@ COLUMNS: Columns = [
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
     ("logged_at", TIME, "when it was logged, UTC"),
+    ("time_resolution_ms", pa.int32(), "milliseconds between one time and the next that the layout can tell: 1, or 1000 for whole seconds"),
     ("zone", WORD, "time zone by which it was reckoned"),
     ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
     ("level", WORD, "log level"),
@@ -157,6 +158,7 @@ class Batch:
             "ingested_at": repeated(tasks[0].ingested_at, pa.timestamp("us", tz="UTC")),
             "event_date": pa.array(self._days(utc // 86_400_000, timed).astype(np.int32)).cast(pa.date32()),
             "logged_at": pa.array(utc * 1000, mask=~timed).cast(pa.timestamp("us", tz="UTC")),
+            "time_resolution_ms": self._resolutions(timed),
             "zone": zones,
             "zone_known_by": of_task([task.zone_known_by for task in tasks]),
             "level": words([plan.level for plan in self.plans], self.shape),
@@ -320,6 +322,11 @@ class Batch:
                     f"times that the clock skips {shown_day(local[here[differ[here] < 0][0]])}: another zone, or a wrong clock"
                 )
         return added
+
+    def _resolutions(self, timed: np.ndarray) -> pa.Array:
+        """Of the time of each record; null where it has none."""
+        of_piece = np.array([piece.reader.resolution_ms for piece in self.pieces], np.int32)
+        return pa.array(of_piece[self.piece], mask=~timed)
 
     def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
         """The day of every record; one without a time takes that of its neighbour."""
