@@ -11,7 +11,7 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -428,8 +428,14 @@ def failed_row(piece: Piece, known: Catalogue, fault: str) -> pa.RecordBatch:
     return raw_row(piece.reader, known, FAILED, fault, int(piece.lines.starts[0]), b"\n".join(piece.lines.raw), lengths)
 
 
-def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None, cache: Cache | None = None) -> Iterator[pa.RecordBatch]:
-    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.
+def read_tasks(
+    tasks: Iterable[Task],
+    counted: dict[str, Counted] | None = None,
+    cache: Cache | None = None,
+    beside: Callable[[Batch, pa.RecordBatch], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.  `beside` takes from each batch
+    what else is in its text.
 
     A fault in one source ends, or marks, that source alone.
     """
@@ -461,6 +467,8 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
             count.recognised += recognised
             count.last_node, count.last_known_by = reader.node, reader.node_known_by
             count.doubts |= reader.doubts
+        if beside is not None:
+            beside(made, table)
         yield table
 
     cut: list[Reader] = []
