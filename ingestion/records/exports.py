@@ -16,7 +16,7 @@ from typing import Any
 
 from ingestion.records.clues import clock_millis
 from ingestion.records.framing import is_framed
-from ingestion.records.unwrap import Inner, json_paths, millis_of_json, unwrap_json, unwrap_object
+from ingestion.records.unwrap import HOLDERS, Inner, json_paths, millis_of_json, unwrap_json, unwrap_object
 
 CSV, DOCUMENT, LINES = "csv", "json_document", "lines"
 DELIMITERS = ",;\t"
@@ -24,8 +24,8 @@ DELIMITERS = ",;\t"
 LONGEST_ROW = 1 << 20
 # Arrays and objects within each other in which entries are looked for.
 DEEPEST = 8
-# Objects that hold the fields of an entry, and fields of objects that hold those of all entries below.
-HOLDERS = ("result", "_source", "jsonPayload", "attributes", "fields", "content", "event")
+# More objects that hold the fields of an entry, and fields of objects that hold those of all entries below.
+MORE_HOLDERS = ("attributes", "fields", "content", "event")
 LABELS = ("stream", "labels", "metric", "resource")
 # Numbers below are no times: 1973.
 FIRST_YEARS = 100_000_000_000
@@ -287,7 +287,7 @@ def entry_of(value: Any, labels: dict[str, Any]) -> dict[str, Any] | None:
 def flat(value: dict[str, Any]) -> dict[str, Any]:
     """An object with the fields of the objects that hold an entry's: Splunk's `result`, Elasticsearch's `_source`; a list of one value is the value."""
     out = dict(value)
-    for name in HOLDERS:
+    for name in (*HOLDERS, *MORE_HOLDERS):
         if isinstance(held := out.get(name), dict):
             out = held | {key: part for key, part in out.items() if key != name}
     return {name: part[0] if isinstance(part, list) and len(part) == 1 else part for name, part in out.items()}

@@ -44,6 +44,8 @@ PARTS = {
     "structured": r"-|(?:\[(?:[^\]\\]|\\.)*\])+",
     "message": r".*",
 }
+# Objects that hold the fields of an event: Splunk's, Elasticsearch's, Google Cloud's.
+HOLDERS = ("result", "_source", "jsonPayload")
 TIME = re.compile(PARTS["time"] + r"\Z")
 # Kibana's form of a time.
 NAMED_MONTH = re.compile(r"([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) @ (\d\d:\d\d:\d\d)(?:\.(\d{3}))?")
@@ -136,9 +138,9 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
         return None
     if not isinstance(content, dict):
         return None
-    # Splunk's export has the event in an object of its own.
-    held = content.get("result")
-    return unwrap_object(held if isinstance(held, dict) else content, paths)
+    # Exports have the event in an object of its own.
+    held = next((held for name in HOLDERS if isinstance(held := content.get(name), dict)), None)
+    return unwrap_object(content if held is None else held | {name: part for name, part in content.items() if part is not held}, paths)
 
 
 def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) -> Inner | None:
