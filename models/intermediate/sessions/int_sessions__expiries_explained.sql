@@ -141,7 +141,7 @@ led as (
             and ended.cluster_incarnation = terms.cluster_incarnation
             and ended.node_id = terms.controller_id
             and if(ended.session_kind = 'kraft_broker', 'metadata', 'controller') = terms.epoch_kind
-            and ended.expired_at > terms.elected_at
+            and ended.expired_at > terms.known_since_at
             and (
                 terms.superseded_at is null
                 or terms.superseded_at >= ended.expired_at - interval 1 second
