@@ -45,7 +45,7 @@ COLUMNS: Columns = [
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
     ("logged_at", TIME, "when it was logged, UTC"),
     ("zone", WORD, "time zone by which it was reckoned"),
-    ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
+    ("zone_known_by", WORD, "given, content (the records state it), evidence (in its folder), cluster or default"),
     ("level", WORD, "log level"),
     ("thread", pa.string(), "thread; null if the layout does not print it"),
     ("logger", pa.string(), "logger, as printed"),

@@ -126,7 +126,7 @@ later_words as (
         min(struct(logged_at, source_path, byte_offset)) as line
     from controller_events
     where
-        {{ has_role('controller_state_failure') }}
+        {{ has_role('leader_election_failure') }}
         and controller_epoch > 0
         and controller_id is not null
     group by cluster_id, node_id, controller_epoch, controller_id
@@ -191,7 +191,11 @@ all_claims as (
     select later_claims.*
     from later_claims
     left anti join claims
-        using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+        on
+            later_claims.cluster_id = claims.cluster_id
+            and later_claims.cluster_incarnation = claims.cluster_incarnation
+            and later_claims.epoch_kind = claims.epoch_kind
+            and later_claims.controller_epoch = claims.controller_epoch
 ),
 
 -- One row per epoch: the controller that the most trusted line names, from the first line of that trust on. Orders, resignations and

@@ -414,7 +414,11 @@ bounded as (
         gaps.controller_id as last_controller_id,
         gaps.left_at is not null and gaps.left_at = stretches.started_at as is_start_known,
         coalesce(gaps.evidence_rank in (3, 4, 6), true) as is_last_controller_silent,
-        gaps.next_known_at <= stretches.last_sign_at + interval 30 seconds as is_ended_by_next,
+        coalesce(
+            gaps.next_known_at <= stretches.last_sign_at + interval 30 seconds
+            or (stretches.is_described and gaps.next_known_at is not null),
+            false
+        ) as is_ended_by_next,
         gaps.next_epoch,
         gaps.next_controller_id,
         gaps.next_known_at,
@@ -442,8 +446,8 @@ ended as (
         *,
         case
             when is_ended_by_next then next_known_at
-            when next_known_at is not null or looked_until_at is not null
-                then greatest(last_sign_at, least(looked_until_at, next_known_at))
+            when next_known_at is not null then last_sign_at
+            when looked_until_at is not null then greatest(last_sign_at, looked_until_at)
         end as ended_at
     from bounded
 ),
@@ -464,20 +468,20 @@ final as (
         is_start_known,
         is_described,
         is_dated_by_file,
-        coalesce(is_ended_by_next, false) as is_ended_by_next,
+        is_ended_by_next,
         is_last_controller_silent and size(node_ids) <= 1 as is_told_by_one,
         slice(
             concat(
                 evidence,
                 if(is_start_known, coalesce(last_evidence, array()), array()),
-                if(coalesce(is_ended_by_next, false), next_evidence, array())
+                if(is_ended_by_next, next_evidence, array())
             ),
             1,
             10
         ) as evidence,
         evidence_count
         + if(is_start_known, coalesce(size(last_evidence), 0), 0)
-        + if(coalesce(is_ended_by_next, false), size(next_evidence), 0) as evidence_count
+        + if(is_ended_by_next, size(next_evidence), 0) as evidence_count
     from ended
     where
         ended_at >= started_at + interval 1 second

@@ -28,7 +28,7 @@ final as (
                 'the last controller may have ended before: this is when another node first says that it knows none': 'not is_start_known',
                 'only one node says so: it may have been cut off from the others': 'is_told_by_one',
                 'a time is the last change of the file: the describe names none': 'is_dated_by_file',
-                'no next controller is known: the processes that looked for one ended': 'ended_at is not null and not is_ended_by_next'
+                'no record tells how it ended: ended_at is when a node last says so, or when the last that said so ended': 'ended_at is not null and not is_ended_by_next'
             })
         }} as warnings
     from vacancies
