@@ -315,10 +315,12 @@ told_windows as (
         topic_incarnation,
         min(happened_at) as started_at,
         max_by(following, struct(happened_at, source_path, byte_offset)) as closing,
-        min_by(isr, happened_at) filter (where is_described) as isr,
-        min_by(held.leader_id, happened_at) as last_leader_id,
-        not min_by(is_described, struct(happened_at, is_described)) as is_logged,
-        min_by(is_dated_by_file, struct(happened_at, is_described)) as is_dated_by_file,
+        min_by(isr, struct(happened_at, source_path, byte_offset)) filter (
+            where is_described
+        ) as isr,
+        min_by(held.leader_id, struct(happened_at, source_path, byte_offset)) as last_leader_id,
+        not min_by(is_described, struct(happened_at, source_path, byte_offset)) as is_logged,
+        min_by(is_dated_by_file, struct(happened_at, source_path, byte_offset)) as is_dated_by_file,
         {{ evidence(at='happened_at') }} as evidence,
         count(*) as evidence_count
     from stretched
