@@ -23,10 +23,11 @@ import pyarrow as pa
 from ingestion.bronze import write
 from ingestion.bronze.capture_rows import ROW_COLUMNS, SAMPLE_COLUMNS
 from ingestion.bronze.log_records import COLUMNS
+from ingestion.bronze.named import Named, name_writers
 from ingestion.bronze.pieces import whole_end
 from ingestion.bronze.shares import Progress, inspect_all, portions, read_portion
 from ingestion.bronze.source_rows import SOURCE_COLUMNS, in_batches, source_row, write_sources
-from ingestion.bronze.tasks import Counted, Read, task_of
+from ingestion.bronze.tasks import Counted, Read, task_of, writer_of
 from ingestion.bronze.write import Columns
 from ingestion.delta_files import Added
 from ingestion.freed import give_back
@@ -233,7 +234,7 @@ class Loading:
 @dataclass
 class Due:
     """What is to be done about the clusters that were looked at so far.  `sources`: files with something to read; `held`: paths of files that may
-    still grow; `rows`: of `bronze.sources`, about files that are not read; `reported`: what is said of all files, before any is read."""
+    still grow; `rows`: of `bronze.sources`, about files that are not read; `named`: processes whose node is known now; `reported`: what is said of all files, before any is read."""
 
     loading: Loading
     batch_id: int
@@ -241,12 +242,13 @@ class Due:
     sources: list[Identified] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
     rows: list[pa.RecordBatch] = field(default_factory=list)
+    named: list[Named] = field(default_factory=list)
     reported: Reported = field(default_factory=Reported)
 
     def add(self, found: list[Placed], past: earlier.OfCluster, seen: Seen, outcome: Outcome) -> None:
         """Look at the files of one cluster.  `outcome` counts those that are not read."""
         cluster, settled_after = found[0].cluster_id, self.loading.options.settled_after
-        owned = earlier.second_look(found, past)
+        owned, named = earlier.second_look(found, past), earlier.named_now(found, past)
         in_the_making = {source.path for source in found if is_in_the_making(source, time.time(), settled_after)}
         sources = identify(past.kept(found), past.known(owned), in_the_making)
         held = {source.path for source in sources if may_grow(source, time.time(), settled_after)}
@@ -260,9 +262,16 @@ class Due:
             outcome.add(others[-1], source.path in held)
         self.held |= held
         rows = (source_row(read, past, self.batch_id, self.now) for read in others)
-        self.rows += in_batches(chain(filter(None, rows), earlier.rows_of(owned, past, self.batch_id, self.now)))
+        self.rows += in_batches(
+            chain(
+                filter(None, rows),
+                earlier.rows_of(owned, past.captures, self.batch_id, self.now),
+                earlier.rows_of(named, past.nodeless_logs, self.batch_id, self.now),
+            )
+        )
+        self.named += [Named(cluster, writer_of(path), owner) for path, owner in named.items()]
         outcome.clusters.add(cluster)
-        outcome.owned_now += len(owned)
+        outcome.owned_now += len(owned) + len(named)
         outcome.waiting += len(found) - len(sources)
         seen.settle(cluster, self.loading.options.paths, sources, held)
 
@@ -278,6 +287,9 @@ def take_in(loading: Loading, clusters: Iterator[list[Placed]], past: earlier.Pa
         with loading.seconds.of("identify"):
             due.add(found, past.of(found[0].cluster_id), seen, outcome)
     report(outcome, due.reported, past, seen)
+    if due.named:
+        loading.must_hold()
+        name_writers(f"{loading.at.root}/bronze/log_records", due.named)
     rows, cut = due.rows, list[Identified]()
     for portion in portions(due.sources) if due.sources else [[]]:
         added, reads = loading.read(portion, due.held, batch_id, now)

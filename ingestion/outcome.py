@@ -36,7 +36,7 @@ class Outcome:
     """What an ingestion did: what became of each file, new bytes and records, and what went wrong where.
 
     `states`: by path; `seconds`: time that each part took; `changed`: files that became others (rotation) while they were read; `failed`: files on
-    which our own code failed; `nodeless`: captures whose node is unknown; `owned_now`: earlier captures that have another node now; `passed_by`:
+    which our own code failed; `nodeless`: files of a node that is unknown; `owned_now`: files of earlier runs that have another node now; `passed_by`:
     number of skipped, unchanged files by outcome, which have no state.
     """
 
@@ -122,10 +122,10 @@ def faults(reported: Reported) -> list[str]:
 
 
 def nodeless_said(paths: list[str]) -> str:
-    """A message: how many captures have no node, an example, and the option that gives them one."""
+    """A message: how many files are of an unknown node, an example, and the option that gives them one."""
     example = next((path for path in paths if layout_for(os.path.basename(path))), paths[0])
     layout = layout_for(os.path.basename(example))
-    count = f"{len(paths):,} capture{'s have' if len(paths) > 1 else ' has'} no node, for example {example}"
+    count = f"{len(paths):,} file{'s are' if len(paths) > 1 else ' is'} of an unknown node, for example {example}"
     if layout is None:
         return f"{count}; use --node for a folder of one node, or a layout like '**/{{kind}}-broker-{{node}}.txt'"
     return f"{count}; if its number is the node's, use --layout '{layout}' (or --node for a folder of one node)"

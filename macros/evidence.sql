@@ -34,10 +34,13 @@ which `condition` is true.
 {%- endmacro %}
 
 
-{#- The columns that every staged event has: position, time, writer. -#}
-{% macro event_columns() -%}
+{#-
+The columns that every staged event has: position, time, writer. What is said of a process, and not of the cluster, has `writer_id` as its
+node: a process without a number is one, too.
+-#}
+{% macro event_columns(node='node_id') -%}
     cluster_id,
-    node_id,
+    {{ node ~ ' as node_id' if node != 'node_id' else node }},
     logged_at,
     event_date,
     event_type,

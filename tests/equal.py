@@ -19,7 +19,7 @@ from typing import Any
 
 import duckdb
 
-from chronicle.output.sql_text import literal
+from ingestion.sql_text import literal
 from tests import duck
 
 BRONZE = "bronze"

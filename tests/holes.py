@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chronicle.output.sql_text import literal
+from ingestion.sql_text import literal
 from tests import duck
 from tests.holes_cases import Pair, Scale, made_pairs
 from tests.holes_facts import FACTS, Compared, New, compared, incidents_compared

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
+from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
 from chronicle.ask.tables import Tables
 from chronicle.output.console import visible
-from chronicle.output.sql_text import literal
 from chronicle.output.table import BETWEEN, SCROLLED, placed
 from chronicle.output.values import shown
+from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
 FACTS = (
+    ("fct_incidents", "incidents", "count(*) filter (where severity = 'critical')", "critical"),
     ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
     ("fct_leaderless_windows", "windows without a leader", "count(*) filter (where ended_at is null)", "still open"),
     ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
@@ -22,6 +24,11 @@ FACTS = (
     ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
     ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "abnormal"),
 )
+
+WORST = """select started_at, severity, summary from marts.fct_incidents
+where {clusters} and not is_maintenance
+order by array_position(make_array('critical', 'major', 'minor', 'info'), severity), leaderless_ms desc nulls last, started_at, incident_key
+limit 5"""
 
 QUESTIONS = (
     (
@@ -56,24 +63,36 @@ limit 8""",
 
 def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
     """Lines about the clusters of a run: what they are, how much of each fact was found, and three questions with their answers."""
+    if not clusters:
+        yield "There are no files below the given paths, so nothing is new; `chronicle ask incidents` says what the warehouse holds."
+        return
     tables = Tables(place)
     those = f"cluster_id in ({', '.join(map(literal, sorted(clusters)))})"
     for life in tables.rows(
-        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, '?') as mode, coalesce(kafka_version, '?') as version,"
+        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, 'mode not known') as mode, coalesce(kafka_version, 'of unknown release') as version,"
         f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
     ):
-        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "?"
+        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "not known"
         span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
         yield f"{life['cluster_id']}, life {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
     for table, name, special, kind in FACTS:
         count = tables.rows(f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[0]
         of_kind = f", {count['special']:,} {kind}" if count["special"] else ""
         yield f"  {count['all_rows']:>7,} {name}{of_kind}  (marts.{table})"
+    looked = looked_at(tables, those)
+    worst = tables.rows(WORST.format(clusters=those))
+    if worst:
+        yield from ("", "The worst of them:", *(f"  {shown(row['started_at'])}  {row['severity']}: {row['summary']}" for row in worst))
+    else:
+        yield from ("", f"{NOTHING_FOUND} {looked.said}")
+    if looked.unused:
+        yield from ("", "Not used, or in doubt:", *(f"  {line}" for line in looked.unused))
     for question, text in QUESTIONS:
         query = text.format(clusters=those)
         rows = tables.rows(query)
-        yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
-        yield from table_text(list(rows[0]), [[shown(value, null="") for value in row.values()] for row in rows]) if rows else ["(no rows)"]
+        if rows:
+            yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
+            yield from table_text(list(rows[0]), [[shown(value, null="") for value in row.values()] for row in rows])
 
 
 def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:

@@ -13,7 +13,8 @@ from deltalake import QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from chronicle.build.versions import Record
-from chronicle.output.sql_text import literal, moment
+from chronicle.output.sql_text import moment
+from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse, is_written_to
 
 Row = dict[str, Any]

@@ -25,10 +25,10 @@ from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from chronicle.build import versions
 from chronicle.build.dbt_runs import ROW_GROUP, THREADS
-from chronicle.output.sql_text import literal
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.delta_files import CONFIGURATION, Added, add
 from ingestion.freed import give_back
+from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -16,15 +16,16 @@ import pyarrow as pa
 
 from chronicle.catalogue.check import reach
 from chronicle.project import PROJECT
-from ingestion.bronze.capture_rows import Text, read_guarded
+from ingestion.bronze.capture_rows import Text, read_capture, read_guarded
 from ingestion.bronze.log_records import read_tasks
-from ingestion.bronze.tasks import task_of
-from ingestion.captures import Row
+from ingestion.bronze.logged import records_of
+from ingestion.bronze.tasks import Counted, task_of
+from ingestion.captures import Logged, Row
 from ingestion.recognition.forms import Form, release_order, short_name
 from ingestion.recognition.recognise import Catalogue
 from ingestion.sources.discover import find_files
 from ingestion.sources.identify import identify
-from ingestion.sources.inspect import inspect
+from ingestion.sources.inspect import DOCUMENT, inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.stages import Found, Identified
 
@@ -117,17 +118,24 @@ def source_at(path: str, cluster: str = "match") -> Identified:
 
 
 def read_records(source: Identified) -> Iterator[pa.RecordBatch]:
-    """All records of a log, recognised as by ingestion.  Raises ValueError if the file is not a log."""
+    """All records of a log, or of those in a document, recognised as by ingestion.  Raises ValueError if the file is neither."""
+    task = task_of(source, False, 0, dt.datetime.now(dt.UTC))
+    if source.capture == DOCUMENT:
+        return (batch for table, batch in read_capture(task, Counted()) if table == "log_records")
     if source.envelope is None:
         raise ValueError(f"{source.path}: {source.reason or 'nothing to read'}; give a log of Kafka or ZooKeeper, or a capture")
-    return read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))])
+    return read_tasks([task])
 
 
-def captured_lines(source: Identified) -> Iterator[str]:
-    """What each item of a capture becomes: offset, kind of row or metric, fields or value with labels, and warnings."""
+def captured_lines(source: Identified, catalogue: Catalogue) -> Iterator[str]:
+    """What each item of a capture becomes: offset, kind of row or metric, fields or value with labels, and warnings; a record of a log as in a log."""
     yield f"{source.capture}:"
-    text = Text(task_of(source, False, 0, dt.datetime.now(dt.UTC)))
+    task = task_of(source, False, 0, dt.datetime.now(dt.UTC))
+    text = Text(task)
     for found in read_guarded(text):
+        if isinstance(found, Logged):
+            yield from record_lines(records_of(found, task, Counted(), {}), catalogue)
+            continue
         if isinstance(found, Row):
             name = found.kind
             values: dict[str, object] = dict(found.fields) or {"raw_text": found.raw_text[:160]}
@@ -151,9 +159,14 @@ def match_lines(path: str, catalogue: Catalogue) -> Iterator[str]:
     """What each record of a log becomes: offset, event and fields, or the nearest form and where it stopped; of a capture, its rows."""
     source = source_at(path)
     if source.capture is not None:
-        yield from captured_lines(source)
-        return
-    for batch in read_records(source):
+        yield from captured_lines(source, catalogue)
+    else:
+        yield from record_lines(read_records(source), catalogue)
+
+
+def record_lines(batches: Iterable[pa.RecordBatch], catalogue: Catalogue) -> Iterator[str]:
+    """What each record becomes: offset, event and fields, or the nearest form and where it stopped."""
+    for batch in batches:
         for row in batch.select(["byte_offset", "event_type", "fields", "logger", "body", "outcome"]).to_pylist():
             if row["event_type"]:
                 fields = ", ".join(f"{key}={value!r}" for key, value in row["fields"][:12])

@@ -55,7 +55,7 @@ def follow(
     from ingestion.sources.discover import Options
 
     interrupts.keeps("ingested data is kept, tables are those of the last complete build; `chronicle follow` continues from there")
-    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
+    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern, is_followed=True)
     served = Served(port=port) if serve else None
     following.follow(warehouse, options, every, memory=memory, served=served, work=work_of(warehouse), tell=tell)
 

@@ -29,6 +29,7 @@ from chronicle.cli.options import (
     WarehouseOption,
 )
 from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
+from chronicle.cli.standard_input import with_input
 from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
 from chronicle.output.console import NEW_LINE, in_one_line, show_step, tell, visible
 
@@ -76,6 +77,7 @@ def run(
     from ingestion.warehouse import Warehouse
 
     began = time.monotonic()
+    paths = with_input(paths)
     must_exist(paths)
     options, place = Options(paths, cluster, node, layout, timezone, settled_after, pattern), Warehouse.at(warehouse)
     if there := staying(place, "run"):
@@ -135,7 +137,7 @@ def ingest(
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
 
-    options = Options(paths, cluster, node, layout, timezone, settled_after, pattern)
+    options = Options(with_input(paths), cluster, node, layout, timezone, settled_after, pattern)
     place = Warehouse.at(warehouse)
     if there := staying(place, "ingest"):
         must_be_whole(there.ask("ingest", **following.asked(options))["failed"])

@@ -37,7 +37,9 @@ MasterOption = Annotated[
 
 DEFAULT_WAREHOUSE, DEFAULT_MEMORY = "./warehouse", "2g"
 
-PathsArgument = Annotated[list[str], typer.Argument(help="Folders, files or archives; gzip is fine.", metavar="PATH…")]
+PathsArgument = Annotated[
+    list[str], typer.Argument(help="Folders, files or archives, - for standard input; gzip is fine.", metavar="PATH…")
+]
 ClusterOption = Annotated[str | None, typer.Option(help="Name of the cluster; default: from --layout, else the folder's name.")]
 NodeOption = Annotated[int | None, typer.Option(help="Id of the node that wrote the files, if their content does not say.")]
 LayoutOption = Annotated[
@@ -50,5 +52,6 @@ PatternOption = Annotated[
     str | None, typer.Option(help="log4j pattern of the logs, if their layout is not recognised: '[%d{ISO8601}] %p %m (%c)%n'.")
 ]
 SettledOption = Annotated[
-    float, typer.Option("--settled-after", help="Seconds without change after which a file counts as complete.", metavar="SECONDS")
+    float,
+    typer.Option("--settled-after", help="Seconds without change after which a file of a folder counts as complete.", metavar="SECONDS"),
 ]

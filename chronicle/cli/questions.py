@@ -14,6 +14,8 @@ from chronicle.output.console import as_json, tell, visible
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ingestion.warehouse import Warehouse
+
 questions_app = typer.Typer(rich_markup_mode=None)
 
 FormatOption = Annotated[str, typer.Option("--format", "-f", help="table, csv, json or parquet.", metavar="FORMAT")]
@@ -90,7 +92,22 @@ def ask(
     place = Warehouse.at(warehouse)
     place.must_exist()
     began = time.monotonic()
-    show(asking.answer(place, one, given), form, began, not no_pager, wide)
+    answer = asking.answer(place, one, given)
+    show(answer, form, began, not no_pager, wide)
+    if one.name == "incidents" and not answer.num_rows:
+        tell_what_was_looked_at(place, cluster)
+
+
+def tell_what_was_looked_at(place: Warehouse, cluster: str | None) -> None:
+    """Say what an answer without incidents is true of."""
+    from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
+    from chronicle.ask.tables import Tables
+    from ingestion.sql_text import literal
+
+    looked = looked_at(Tables(place), f"cluster_id = {literal(cluster)}" if cluster else "true")
+    tell(f"{NOTHING_FOUND} {looked.said}")
+    for line in looked.unused:
+        tell(f"  {line}")
 
 
 @questions_app.command("check")

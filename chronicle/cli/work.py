@@ -35,7 +35,7 @@ def read_in(
         f"{outcome.records:,} new records, {recognised}{outcome.bytes_read / 1e6:,.1f} MB in {outcome.read_seconds:.1f} s, {rate:,.0f} records/s"
     )
     if outcome.owned_now:
-        tell(f"{outcome.owned_now} captures of earlier runs were assigned to another or a newly known node")
+        tell(f"{outcome.owned_now} files of earlier runs were assigned to another or a newly known node")
     if outcome.nodeless:
         tell(nodeless_said(outcome.nodeless))
     if outcome.waiting:

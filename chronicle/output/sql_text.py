@@ -5,11 +5,6 @@ from __future__ import annotations
 import datetime as dt
 
 
-def literal(text: str) -> str:
-    """A text in SQL for delta-rs, to which a backslash is an ordinary character."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def moment(at: dt.datetime) -> str:
     """A time in SQL."""
     return f"timestamp '{at.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%S.%f}Z'"

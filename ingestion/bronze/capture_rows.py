@@ -13,9 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from ingestion.bronze.log_records import Cache
+from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
-from ingestion.captures import UNREAD, About, Line, Row, Sample, module_of, unread
+from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
@@ -65,37 +67,46 @@ SAMPLE_COLUMNS: Columns = [
 SCHEMAS = {"capture_rows": schema_of(ROW_COLUMNS), "metric_samples": schema_of(SAMPLE_COLUMNS)}
 
 
-def read_capture(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
+def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iterator[tuple[str, pa.RecordBatch]]:
     """(table, batch) of all that a file states, from the task's start; `count` is filled.  A fault of the file ends it, and is reported in `count`;
-    after a fault of our own code the rest of the lines are kept as `unread`.
+    after a fault of our own code the rest of the lines are kept as `unread`.  What somebody wrote between the captures of a document does not count.
     """
     text = Text(task)
     waiting: dict[str, list[dict[str, Any]]] = {"capture_rows": [], "metric_samples": []}
     held_from: int | None = None
+    may_grow_from = task.end - HELD_BYTES if task.holds_last else None
     for number, found in enumerate(read_guarded(text), 1):
+        if isinstance(found, Logged):
+            late = [line.offset for line in found.lines if line.is_head and may_grow_from is not None and line.offset >= may_grow_from]
+            held_from = min([*late, *([] if held_from is None else [held_from])], default=None)
+            for batch in records_of(found, task, count, {} if cache is None else cache, task.start, may_grow_from):
+                yield "log_records", batch
+            continue
         if found.offset < task.start:
             continue
-        if task.holds_last and found.offset >= task.end - HELD_BYTES:
+        if may_grow_from is not None and found.offset >= may_grow_from:
             held_from = found.offset if held_from is None else min(held_from, found.offset)
             continue
         table = "capture_rows" if isinstance(found, Row) else "metric_samples"
         waiting[table].append(row_of(found, number, task))
-        count.records += 1
-        count.recognised += not isinstance(found, Row) or found.kind != UNREAD
+        if not isinstance(found, Row) or found.kind != PROSE:
+            count.records += 1
+            count.recognised += not isinstance(found, Row) or found.kind != UNREAD
         if len(waiting[table]) >= BATCH_ROWS:
             yield from batches_of(table, waiting[table], text)
             waiting[table] = []
     for table, rows in waiting.items():
         if rows:
             yield from batches_of(table, rows, text)
-    count.fault, count.failed, count.changed = text.fault or text.failed, text.failed, text.changed
+    count.failed = count.failed or text.failed
+    count.fault, count.changed = text.fault or count.failed, text.changed
     count.end = text.end if held_from is None else held_from
     count.tail_hash = tail_hash(task.path, count.end, task.expected)
     count.last_node = task.node_id
 
 
-def read_guarded(text: Text) -> Iterator[Row | Sample]:
-    """The rows and samples that the module of its kind makes of a text; if the module fails, the lines after its last row as `unread`."""
+def read_guarded(text: Text) -> Iterator[Row | Sample | Logged]:
+    """The rows, samples and records that the module of its kind makes of a text; if the module fails, the lines after its last row as `unread`."""
     last, task = -1, text.task
     kind = task.capture or ""
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))

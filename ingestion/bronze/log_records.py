@@ -40,6 +40,11 @@ COLUMNS: Columns = [
     ("source_path", WORD, "path of the file when it was read"),
     ("node_id", pa.int32(), "node that wrote the record"),
     ("node_known_by", WORD, "content, neighbour (an earlier record of the file), folder or path; null: no node wrote it"),
+    (
+        "writer",
+        WORD,
+        "process that wrote the record, where no node is known: its file and stream; null: the node is known, or another program wrote it",
+    ),
     ("batch_id", pa.int64(), "ingestion that added the record"),
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
@@ -110,7 +115,7 @@ class Batch:
         local, timed = local_millis(self.raw, np.where(self.heads, self.starts, 0) + self.envelope.time_at, self.envelope.has_millis)
         timed &= self.heads
         utc, zones = self._utc(local, timed)
-        nodes, known_by = self._nodes()
+        nodes, known_by, writers = self._nodes()
         raw_ends = self.ends - (self.raw[self.ends - 1] == 10)
         raw_ends -= (self.raw[raw_ends - 1] == 13) & (raw_ends > self.starts)
         body = np.array([plan.body for plan in self.plans], np.int64)[self.shape]
@@ -147,6 +152,7 @@ class Batch:
             "source_path": of_task([task.shown for task in tasks]),
             "node_id": nodes,
             "node_known_by": known_by,
+            "writer": writers,
             "batch_id": repeated(tasks[0].batch_id, pa.int64()),
             "ingested_at": repeated(tasks[0].ingested_at, pa.timestamp("us", tz="UTC")),
             "event_date": pa.array(self._days(utc // 86_400_000, timed).astype(np.int32)).cast(pa.date32()),
@@ -330,8 +336,9 @@ class Batch:
                 reader.day = int(out[last])
         return out
 
-    def _nodes(self) -> tuple[pa.Array, pa.Array]:
-        """The node that wrote each record: the one that the record names, else the last one that was named, unless another program's logger printed it."""
+    def _nodes(self) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """The node that wrote each record: the one that the record names, else the last one that was named, unless another program's logger printed it;
+        how it is known, and the process that wrote it where it is not known."""
         readers = [piece.reader for piece in self.pieces]
         known = [reader.node_known_by for reader in readers]
         said = self._said()
@@ -342,11 +349,16 @@ class Batch:
         for reader, last in zip(readers, self.last, strict=True):
             if has[last]:
                 reader.node, reader.node_known_by = int(node[last]), "neighbour"
-        is_others = (np.array([plan.speaker is Speaker.OTHER for plan in self.plans])[self.shape]) & (said < 0)
+        speaker = np.array([plan.speaker for plan in self.plans], np.int64)[self.shape]
+        is_others = (speaker == Speaker.OTHER) & (said < 0)
         node = np.where(is_others, -1, node)
         by = np.where(said >= 0, 1, np.where(is_others, 2, np.where(has, 0, 3 + self.piece)))
         known_by = words(["neighbour", "content", None, *known], by)
-        return pa.array(node.astype(np.int32), mask=node < 0), known_by
+        # Of a file that other programs write, only what a node's own logger printed is a node's.
+        takes_nodes = np.array([reader.task.takes_nodes for reader in readers])[self.piece]
+        is_unnumbered = (node < 0) & ((speaker == Speaker.NODE) | (takes_nodes & ~is_others))
+        writers = words([None, *(reader.task.writer for reader in readers)], np.where(is_unnumbered, 1 + self.piece, 0))
+        return pa.array(node.astype(np.int32), mask=node < 0), known_by, writers
 
     def _said(self) -> np.ndarray:
         """The node that each record names as its writer; -1 if it names none."""

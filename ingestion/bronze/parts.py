@@ -13,7 +13,7 @@ import numpy as np
 
 from ingestion.bronze.pieces import PADDING
 from ingestion.bronze.tasks import Counted, Task
-from ingestion.reading.files import BROKEN, COMPRESSED, hash_before, open_bytes
+from ingestion.reading.files import BROKEN, DECODED, hash_before, open_bytes
 from ingestion.reading.zones import zone_offsets
 from ingestion.records.envelope import REWRITTEN, envelope_named
 from ingestion.records.split import local_millis, mask, record_starts
@@ -52,7 +52,7 @@ def cuts_of(task: Task) -> list[tuple[int, str | None]]:
     """Where the parts after the first begin, each with the hash of the bytes before."""
     cuts: list[tuple[int, str | None]] = []
     with open_bytes(task.path, WINDOW) as file:
-        if isinstance(file, COMPRESSED):
+        if isinstance(file, DECODED):
             return []
         at = task.start + PART_BYTES
         while at < task.end - PART_BYTES // 2:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ingestion.bronze.tasks import Task
+from ingestion.bronze.tasks import Task, writer_of
 from ingestion.reading import linear
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of
 from ingestion.reading.zones import ALWAYS, Clock, fixed_offset, is_mirrored, zone_offsets
@@ -64,18 +64,10 @@ class Reader:
         readers: dict[str, Reader] = {}
         read = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
-            texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
             reader = readers.get(stream.name)
             if reader is None:
                 reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
-            lengths = np.array([len(text) for text in texts], np.int64)
-            physical = Lines(
-                np.cumsum(lengths) - lengths,
-                np.array([line.start for line in lines], np.int64),
-                np.array([line.end - line.start for line in lines], np.int64),
-                [valid_text(line.raw) for line in lines],
-            )
-            yield Piece(reader, b"".join(texts), 0, physical)
+            yield piece_of(reader, lines)
         self.end, self.failed = streams.end, streams.failed
 
     @property
@@ -137,16 +129,29 @@ class Lines:
     raw: list[bytes]
 
 
+def piece_of(reader: Reader, lines: list[Line]) -> Piece:
+    """Lines of complete records, out of their wrappers, as a piece."""
+    texts = [valid_text(line.text.encode("utf-8", "replace")) + b"\n" for line in lines]
+    lengths = np.array([len(text) for text in texts], np.int64)
+    physical = Lines(
+        np.cumsum(lengths) - lengths,
+        np.array([line.start for line in lines], np.int64),
+        np.array([line.end - line.start for line in lines], np.int64),
+        [valid_text(line.raw) for line in lines],
+    )
+    return Piece(reader, b"".join(texts), 0, physical)
+
+
 def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     """The task for one stream of a file: its layout, its node and its zone by what it says itself."""
     assert stream.envelope is not None
     text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
-    node, known_by = task.node_id, task.node_known_by
+    node, known_by, takes_nodes = task.node_id, task.node_known_by, task.takes_nodes
     named, number = naming(stream.envelope, text, 0), NODE_IN_NAME.search(stream.name)
     if named:
         node, known_by = named[1], "content"
     elif stream.name and (owners.is_others(stream.name) or is_of_other_program(stream, text)):
-        node, known_by = None, None
+        node, known_by, takes_nodes = None, None, False
     elif number and task.takes_nodes:
         node, known_by = int(number[1]), "stream"
     zones, zone_known_by = task.zones, task.zone_known_by
@@ -163,7 +168,15 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
                     zones, zone_known_by = ((ALWAYS, zone),), "evidence"
                 break
     return replace(
-        task, envelope=stream.envelope.name, node_id=node, node_known_by=known_by, zones=zones, zone_known_by=zone_known_by, wrappers=()
+        task,
+        envelope=stream.envelope.name,
+        node_id=node,
+        node_known_by=known_by,
+        zones=zones,
+        zone_known_by=zone_known_by,
+        wrappers=(),
+        takes_nodes=takes_nodes,
+        writer=writer_of(task.shown, stream.name),
     )
 
 

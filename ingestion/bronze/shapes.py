@@ -59,12 +59,7 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     start, end = cut["message"]
     logger = record[slice(*shape.logger)] if shape.logger else None
     message = record[start:end]
-    context = known.context(logger, message)
-    found = known.recognise(logger, message[context.end :] if context else message, context is not None)
-    if found is None and context is not None:
-        # The text begins like a prefix but is not one.
-        found = known.recognise(logger, message)
-        context = None if found else context
+    context, found = known.understood(logger, message)
     body = start + (context.end if context else 0)
     shape.body = (body, end)
     for part, at in ((context, start), (found, body)):

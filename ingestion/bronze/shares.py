@@ -204,4 +204,4 @@ def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[s
     for task in tasks:
         if task.capture is not None:
             counted[task.source_id] = Counted(end=task.start)
-            yield from read_capture(task, counted[task.source_id])
+            yield from read_capture(task, counted[task.source_id], _shapes)

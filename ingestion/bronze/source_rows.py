@@ -73,8 +73,8 @@ def source_row(read: Read, past: earlier.OfCluster, batch_id: int, now: dt.datet
     fault = count.fault or count.failed or (TORN if is_read and source.ends_torn and count.end == source.size else None)
     outcome = CUT if fault else source.outcome
     # Without a size, the next run reads on in it, whether it has grown by then or not.
-    size = None if source.compressed and count.lacks_end else source.disk_size
-    unread = source.compressed and is_read and not past.has_more_of(source)
+    size = None if source.size is None and count.lacks_end else source.disk_size
+    unread = source.size is None and is_read and not past.has_more_of(source)
     # Not known if the file was rotated before its last bytes were hashed; if nothing was read, they are those before its start.
     before_end = count.tail_hash or (source.tail_hash if count.end == source.start else None)
     is_as_it_was = unread or (not count.records and past.written.get(source.shown) == (outcome, size))

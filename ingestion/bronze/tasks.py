@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from dataclasses import dataclass, field
 
 from ingestion.reading.files import Expected, real
+from ingestion.reading.names import stem
+from ingestion.records.kinds import kinds_by_name, kinds_of_others
 from ingestion.sources.stages import Identified
+
+# The file that stands for all logs of a broker.
+BROKERS_LOG = "server.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +20,8 @@ class Task:
     """What a worker needs to know to read one source.
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
-    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was inspected.
+    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was inspected; `writer`: the
+    process that wrote a log, by its file and stream.
     """
 
     cluster_id: str
@@ -38,6 +45,7 @@ class Task:
     modified_at: dt.datetime | None = None
     expected: Expected | None = None
     compressed: bool = False
+    writer: str = ""
 
 
 @dataclass(slots=True)
@@ -68,6 +76,17 @@ class Read:
     count: Counted
 
 
+def writer_of(path: str, stream: str = "") -> str:
+    """The process that wrote a log, where no node is known: '/pasted/broker.log', with the stream where a file has several.  Rotated files are of one
+    process, and so are the files that one broker writes into a folder (server.log, controller.log …)."""
+    name = stem(path)
+    kind = kinds_by_name().get(name)
+    if kind is not None and kind not in kinds_of_others():
+        name = BROKERS_LOG
+    process = os.path.join(os.path.dirname(path), name)
+    return f"{process} {stream}" if stream else process
+
+
 def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetime) -> Task:
     """What a worker needs to read one source."""
     return Task(
@@ -92,4 +111,5 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
         shown=source.shown,
         expected=source.expected,
         compressed=source.compressed,
+        writer=writer_of(source.shown),
     )

@@ -9,7 +9,7 @@ No Spark here.  Every module below this package (none that begins with an unders
   still be its capture;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
-  value of one metric at one time), in the order of the text.
+  value of one metric at one time), in the order of the text; of a document also `Logged`: the records of a log in it.
 
 `read` gets lines one by one and keeps no more of them than one piece needs, because a GC log may have gigabytes.  It never
 raises because of a text's content: a torn or foreign line is a `Row` of kind `unread` with its raw text and a warning, or
@@ -27,7 +27,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
 
+from ingestion.records.pasted import Printed
+
 UNREAD = "unread"
+# What somebody wrote, in a document.
+PROSE = "prose"
 # A text of nothing but log lines and what belongs to them (frames of traces, settings, what the cleaner has done) is not the output of a tool.
 LOG_ALONE = re.compile(
     r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
@@ -87,6 +91,14 @@ class Sample:
     at_known_by: str | None = None
     node_id: int | None = None
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Records of a log within another text, as if they were in a file of their own: those of one piece, which may name its node."""
+
+    offset: int
+    lines: tuple[Printed, ...]
 
 
 @lru_cache(maxsize=1)

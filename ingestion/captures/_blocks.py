@@ -15,10 +15,11 @@ NUMBER = re.compile(r"\s*(\d{1,5})\s*")
 
 @dataclass
 class Block:
-    """Lines that are together.  `is_code`: their author marked them as pasted."""
+    """Lines that are together.  `is_code`: their author marked them as pasted, `is_fenced`: with a line before and after them."""
 
     lines: list[Line]
     is_code: bool = False
+    is_fenced: bool = False
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[Block]:
@@ -42,7 +43,7 @@ def blocks(lines: Iterable[Line]) -> Iterator[Block]:
             fence = FENCE.fullmatch(text) if left == 0 else None
             if fence:
                 yield from [block] if block.lines else []
-                block, closing = Block([], True), closing_of(fence["mark"])
+                block, closing = Block([], True, True), closing_of(fence["mark"])
                 rest = fence["rest"].strip()
                 if rest and closing.startswith(("{", "<")):
                     block.lines.append(Line(line.offset + len(text[: fence.start("rest")].encode()), fence["rest"]))
@@ -74,7 +75,7 @@ def blocks(lines: Iterable[Line]) -> Iterator[Block]:
         block.lines.append(line)
         if len(block.lines) >= PIECE_LINES:
             yield block
-            block = Block([], block.is_code)
+            block = Block([], block.is_code, block.is_fenced)
     if numbers and not left:
         block.lines.extend(numbers)
     yield from [block] if block.lines else []

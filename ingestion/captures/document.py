@@ -1,11 +1,11 @@
 """Documents: an issue, a post-mortem or a mail with captures and log lines pasted between the prose.
 
 The text is cut where its author cut it (fences, `{code}`, `<pre>`, quotes, indented blocks, line numbers that a web page put before a
-block, prompts, blank lines), and every piece is read by the module that knows it.
+block, prompts, blank lines), and every piece is read by the module that knows it.  Records of logs are `Logged`: those of a fence, or of
+paragraphs without a word between them, are of one piece, and nothing that a piece says of its node holds for another.
 
 Rows: those of the modules, with `piece` (the kind of capture) and `host` (from the prompt above it) added, and
 - `command`: command, host (a line with a prompt);
-- `log_excerpt`: one record of a log with the lines of its stack trace, as it is in the text;
 - `prose`: a paragraph of everything else.
 """
 
@@ -14,71 +14,161 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ingestion import captures
-from ingestion.captures import UNREAD, About, Line, Row, Sample, time_of
+from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
 from ingestion.captures._blocks import Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
-from ingestion.reading import linear
+from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 SAMPLE = 64 << 10
 LOOK = 32 << 10  # Characters of a sample in which a piece must stand.
 LOOK_AHEAD = (5, 2)
-LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
-TIME = r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d|[A-Z][a-z]{2} \d\d, \d{4} \d{1,2}:\d\d:\d\d)"
-LOG = linear.for_lines(
-    rf"\s*\[?{TIME}\S*\]?.{{0,120}}?\b{LEVEL}\b.*|\s*(?:{LEVEL} )?\S.*\((?:kafka|state|org\.apache\.(?:kafka|zookeeper|log4j)|org\.I0Itec)\.[\w.$]+\)\s*|\s*{LEVEL}\s+\[[^\]]+\] .*"
+# What a line of a log has, in any layout: most lines need no closer look.
+MAY_BE_LOGGED = re.compile(
+    r"\d\d:\d\d:\d\d|\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\((?:kafka|state|org)\.|\"(?:log|message|msg|MESSAGE)\""
 )
-TRACE = linear.for_lines(
-    r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
-)
+# Paragraphs of a document that may wait for a record's end, in lines.
+MOST_RECORD = 2000
 # Texts of a machine that are not documents, whatever they contain.
 NO_DOCUMENT = re.compile(
-    r"\s*+(?:\{(?!code|noformat|quote|panel)|\[\s*+[{\"\d\]]|<(?!pre|code|details)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
+    r"\s*+(?:\{(?!code|noformat|quote|panel|color)|\[\s*+(?:[{\"\]]|\d(?!\d{3}-\d\d-\d\d[ T]))|<(?!pre|code|details|p>|br|div|blockquote|table|h\d|li|ul|span)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
 )
 SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z]+ [a-z]+ [a-z]+\b")
 
+# Words of people, which programs do not print.
+ASKING = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Uu]s|[Pp]lease|[Tt]hanks?|[Aa]ny(?:one|body))\b|\?\s*$")
+
+
+@dataclass
+class Look:
+    """What the lines of a text are.  `heads`: records of known layouts that begin in it, `marked`: those of them that are fenced, or begin only without the
+    marks of a wiki; `joined`: lines with more than a record, `broken`: records whose line was broken; `unknown`: lines that only look like a log's;
+    `prose`: paragraphs, of `told` lines, and `asking`: those in which somebody speaks."""
+
+    lines: int = 0
+    heads: int = 0
+    marked: int = 0
+    joined: int = 0
+    broken: int = 0
+    unknown: int = 0
+    prose: int = 0
+    told: int = 0
+    asking: int = 0
+
+    @property
+    def is_pasted(self) -> bool:
+        """Whether records of a log stand among prose, or are not as a program wrote them; programs print a sentence at their start, too."""
+        among_prose = (self.prose >= 2 or self.asking) and self.told * 20 >= self.lines
+        changed = self.heads and 3 * max(self.joined, self.broken) >= self.heads
+        return bool(
+            (self.heads or self.unknown) and (among_prose or (self.prose and self.marked) or changed or 2 * self.marked > self.heads)
+        )
+
 
 def kind_of(sample: str, name: str) -> str | None:
-    """`document` if no other module knows the text, it is not a log, and captures are embedded in its prose."""
+    """`document` if no other module knows the text, and captures or records of a log are embedded in it, or it is a log as people paste it."""
     if "\0" in sample or NO_DOCUMENT.match(sample):
         return None
     lines = [line for line in sample.replace("\xa0", " ").split("\n") if line.strip()]
+    if not lines or any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
+        return None
+    look = look_at(sample)
+    if look.is_pasted:
+        return "document"
     timed = sum(bool(re.match(r"\W{0,2}(?:\d{1,4}[-/:]\d\d|[A-Z][a-z]{2} +\d)", line)) for line in lines)
-    logged = sum(bool(LOG.fullmatch(line) or TRACE.fullmatch(line)) for line in lines)
-    if not lines:
-        return None
-    if LOG.fullmatch(lines[0]) or TRACE.fullmatch(lines[0]) or timed > 0.6 * len(lines) or logged > 0.9 * len(lines):
-        return None
-    if any(module.kind_of(sample, name) for module in captures.modules() if module.__name__ != __name__):
-        return None
-    # A text with log lines is a document only with two paragraphs of prose: programs print a sentence at their start, too.
-    if logged and sum(prose_of(block) for block in blocks(captures.lines_of(sample))) < 2:
+    if ((look.heads or look.unknown) and look.prose < 2) or TRACE.fullmatch(lines[0]) or timed > 0.6 * len(lines):
         return None
     # Outputs of two or more kinds, one after the other without a word between them, are a document, too.
-    is_prose = any(SENTENCE.search(line) and not LOG.fullmatch(line) and not TRACE.fullmatch(line) for line in lines)
+    is_prose = any(SENTENCE.search(line) and not logged_in(line) and not TRACE.fullmatch(line) for line in lines)
     pieces: set[str] = set()
     for row in read("document", captures.lines_of(sample[:LOOK]), About(name)):
-        if isinstance(row, Row) and row.kind not in ("prose", "command", UNREAD):
+        if isinstance(row, Row) and row.kind not in (PROSE, "command", UNREAD):
             pieces.add(row.fields.get("piece", row.kind))
         if pieces and (is_prose or len(pieces) > 1):
             return "document"
     return None
 
 
-def prose_of(block: Block) -> bool:
-    """Whether a block is a paragraph that somebody wrote."""
+def look_at(sample: str) -> Look:
+    """What the lines of a text are."""
+    look = Look()
+    for block in blocks(captures.lines_of(sample)):
+        look.lines += sum(bool(line.text.strip()) for line in block.lines)
+        dedent = dedented(block.lines)
+        found = [logged_in(line.text) for line in dedent]
+        if prose_of(block, found):
+            look.prose += 1
+            look.told += sum(not records for records in found)
+            look.asking += any(ASKING.search(line.text) for line, records in zip(dedent, found, strict=True) if not records)
+        n = 0
+        while n < len(dedent):
+            records, taken = found[n], 1
+            heads = [record for record in records if record.is_head and record.cut is None]
+            look.unknown += any(record.cut is not None for record in records)
+            if heads:
+                look.heads += len(heads)
+                look.marked += len(heads) * (block.is_fenced or not (is_head(block.lines[n].text) or is_head(block.lines[n].text.strip())))
+                look.joined += len(records) > 1
+                if heads[-1] is records[-1]:
+                    _, taken = mended([records[-1], *(continuing(line) for line in dedent[n + 1 : n + MOST_RECORD])])
+                    look.broken += taken > 1
+            n += taken
+    return look
+
+
+def is_pasted(sample: str) -> bool:
+    """Whether a text in which a layout frames lines is not a log but a document with records of one, or a log as people paste it."""
+    return not NO_DOCUMENT.match(sample) and look_at(sample).is_pasted
+
+
+def logged_in(text: str, offset: int = 0) -> list[Printed]:
+    """The records of a log that begin in a line, with what stands before the first; none if none begins."""
+    return records_in(offset, len(text.encode("utf-8", "replace")) + 1, text) if MAY_BE_LOGGED.search(text) else []
+
+
+def continuing(line: Line) -> Printed:
+    """A line as one that continues a record."""
+    records = logged_in(line.text)
+    is_new = any(record.is_head for record in records)
+    cut = next((record.cut for record in records), None) if len(records) == 1 else None
+    text = plain(line.text)
+    if TRACE.fullmatch(text) and text.startswith("at "):
+        # Web pages lose the indentation, by which a stack trace is known.
+        text = "\t" + text
+    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut)
+
+
+def prose_of(block: Block, found: list[list[Printed]]) -> bool:
+    """Whether a block is a paragraph that somebody wrote, or begins with a line of one.  `found`: the records in each of its lines."""
     texts = [line.text.replace("\xa0", " ") for line in block.lines]
-    return (
-        not block.is_code
-        and any(SENTENCE.search(text) for text in texts)
-        and not any(LOG.fullmatch(text) or TRACE.fullmatch(text) for text in texts)
-    )
+    is_told = [
+        bool(SENTENCE.search(text)) and not records and not TRACE.fullmatch(text) for text, records in zip(texts, found, strict=True)
+    ]
+    if block.is_code or not any(is_told):
+        return False
+    return is_told[0] or not (any(found) or any(TRACE.fullmatch(text) for text in texts))
 
 
-def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
+def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample | Logged]:
+    # Records of a log wait for those of the next paragraph, which are of the same piece if nothing is said between them.
+    waiting: list[Printed] = []
+    for item, is_fenced in items(lines, about):
+        if isinstance(item, Logged) and not is_fenced and len(waiting) < MOST_RECORD:
+            waiting += item.lines
+            continue
+        if waiting:
+            yield Logged(waiting[0].offset, tuple(waiting))
+            waiting = []
+        yield item
+    if waiting:
+        yield Logged(waiting[0].offset, tuple(waiting))
+
+
+def items(lines: Iterable[Line], about: About) -> Iterator[tuple[Row | Sample | Logged, bool]]:
+    """All that a text states, each with whether it is in a fence."""
     # A date on a line of its own, as a script prints it before its outputs, holds for what follows until the next prose.
     at: dt.datetime | None = None
     for block in blocks(lines):
@@ -89,11 +179,11 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             for command, line, piece in segments(dated):
                 if line is not None and command is not None:
                     fields = {"command": command.text} | ({"host": command.host} if command.host else {})
-                    yield timed(row(about, "command", [line], fields), at)
+                    yield timed(row(about, "command", [line], fields), at), block.is_code
                 for out in piece_rows(about, command, line, piece, block.is_code):
-                    if isinstance(out, Row) and out.kind == "prose" and date_of(out.raw_text, about.zone) is None:
+                    if isinstance(out, Row) and out.kind == PROSE and date_of(out.raw_text, about.zone) is None:
                         at = None
-                    yield timed(out, at)
+                    yield (out if isinstance(out, Logged) else timed(out, at)), block.is_code
 
 
 def cut_at_dates(lines: list[Line], about: About) -> Iterator[tuple[dt.datetime | None, list[Line]]]:
@@ -125,7 +215,7 @@ def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, l
     command, at, piece = None, None, list[Line]()
     for line in lines:
         found = command_of(line.text)
-        if found is not None and not LOG.fullmatch(line.text):
+        if found is not None and not logged_in(line.text):
             if piece or at is not None:
                 yield command, at, piece
             command, at, piece = found, line, []
@@ -152,7 +242,9 @@ def known(lines: list[Line], about: About) -> tuple[object, str] | None:
     return None
 
 
-def piece_rows(about: About, command: Command | None, line: Line | None, piece: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+def piece_rows(
+    about: About, command: Command | None, line: Line | None, piece: list[Line], is_code: bool
+) -> Iterator[Row | Sample | Logged]:
     """The rows of what is under one command, or of a block without one."""
     if not any(part.text.strip() for part in piece):
         return
@@ -168,7 +260,9 @@ def piece_rows(about: About, command: Command | None, line: Line | None, piece: 
     yield from loose(about, command, piece, is_code)
 
 
-def handed(about: About, command: Command | None, found: tuple[object, str], lines: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+def handed(
+    about: About, command: Command | None, found: tuple[object, str], lines: list[Line], is_code: bool
+) -> Iterator[Row | Sample | Logged]:
     """The rows of the module that knows the lines; what it leaves unread is looked at again on its own."""
     module, kind = found
     foreign: list[Line] = []
@@ -194,31 +288,67 @@ def marked(out: Row | Sample, kind: str, command: Command | None) -> Row | Sampl
     return replace(out, fields={**host, **out.fields, "piece": kind})
 
 
-def loose(about: About, command: Command | None, lines: list[Line], is_code: bool) -> Iterator[Row | Sample]:
+def loose(about: About, command: Command | None, lines: list[Line], is_code: bool) -> Iterator[Row | Sample | Logged]:
     """Lines that no module knows as a whole: records of logs, runs that one module knows, prose."""
     prose: list[Line] = []
-    host = {"host": command.host} if command is not None and command.host else {}
+    logged: list[Printed] = []
     n = 0
     while n < len(lines):
         text = lines[n].text
-        if LOG.fullmatch(text) or (TRACE.fullmatch(text) and not prose):
-            end = n + 1
-            while end < len(lines) and TRACE.fullmatch(lines[end].text):
-                end += 1
-            yield from [row(about, "prose", prose, {})] if prose else []
-            yield row(about, "log_excerpt", lines[n:end], host)
-            prose, n = [], end
+        records = logged_in(text, lines[n].offset)
+        taken, rows = 0, list[Row | Sample]()
+        if records or (TRACE.fullmatch(text) and not prose and not logged):
+            if records and not records[0].is_head:
+                prose.append(Line(records[0].offset, records[0].raw))
+                records = records[1:]
+            if prose and logged:
+                yield Logged(logged[0].offset, tuple(logged))
+                logged = []
+            yield from [row(about, PROSE, prose, {})] if prose else []
+            prose = []
+            taken, more = record(about, command, lines, n, records, is_code)
+            logged += more
+            n += taken
             continue
-        taken, rows = run(about, command, lines, n, is_code) if len(text) < 4096 else (0, [])
+        if len(text) < 4096:
+            taken, rows = run(about, command, lines, n, is_code)
+        if taken or text.strip():
+            yield from [Logged(logged[0].offset, tuple(logged))] if logged else []
+            logged = []
         if taken:
-            yield from [row(about, "prose", prose, {})] if prose else []
+            yield from [row(about, PROSE, prose, {})] if prose else []
             yield from rows
             prose, n = [], n + taken
             continue
         if text.strip():
             prose.append(lines[n])
         n += 1
-    yield from [row(about, "prose", prose, {})] if prose else []
+    yield from [Logged(logged[0].offset, tuple(logged))] if logged else []
+    yield from [row(about, PROSE, prose, {})] if prose else []
+
+
+def record(
+    about: About, command: Command | None, lines: list[Line], n: int, records: list[Printed], is_code: bool
+) -> tuple[int, list[Printed]]:
+    """(lines taken, lines of the records) of the records that begin in one line, or of a stack trace without its record."""
+    if not records:
+        records = [continuing(lines[n])]
+    *whole, last = records
+    taken = 1
+    if last.is_head:
+        last, taken = mended([last, *(continuing(line) for line in lines[n + 1 : n + MOST_RECORD])])
+    out = [*(mended([one])[0] if one.is_head else one for one in whole), last]
+    for at in range(n + taken, len(lines)):
+        text = lines[at].text
+        more = continuing(lines[at])
+        is_own = bool(TRACE.fullmatch(text) or OF_RECORD.match(text))
+        if more.is_head or not text.strip() or (not is_code and not is_own and SENTENCE.search(text)):
+            break
+        if not is_own and len(text) < 4096 and run(about, command, lines, at, is_code)[0]:
+            break
+        out.append(more)
+        taken += 1
+    return taken, out
 
 
 def run(about: About, command: Command | None, lines: list[Line], n: int, is_code: bool) -> tuple[int, list[Row | Sample]]:

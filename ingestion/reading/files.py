@@ -1,4 +1,4 @@
-"""Reads files and objects, plain, gzip or zstd, and keeps what a damaged one still holds.  No Spark here."""
+"""Reads files and objects, plain, gzip or zstd, UTF-8 or UTF-16, and keeps what a damaged one still holds.  No Spark here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import os
 import traceback
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,16 @@ from backports.zstd import ZstdError, ZstdFile
 
 from ingestion.reading import objects
 from ingestion.reading.objects import is_service, is_uri
+from ingestion.reading.utf16 import SHOWS, Utf16, encoding_of
 
 # Bytes that identify a file: so many at its beginning, and as many before the position up to which it was read.
 FINGERPRINT = 1024
 # What reading a file may raise: it is missing, cut off or damaged.
 BROKEN = (OSError, EOFError, zlib.error, ZstdError)
-# File objects that decompress another one.
+# File objects that decompress another one, and all whose positions are not those of the bytes on disk.
 COMPRESSED = (gzip.GzipFile, ZstdFile)
+DECODED = (*COMPRESSED, Utf16)
+UTF16_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -49,13 +53,35 @@ def opened(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
 
 
 def open_bytes(path: str, buffer: int = objects.BUFFER) -> BinaryIO:
-    """The file, decompressed where it begins as gzip or zstd does, whatever its name."""
+    """The file as UTF-8: decompressed where it begins as gzip or zstd does, whatever its name, and decoded where it is UTF-16."""
     file = opened(path, buffer)
     head = file.read(len(ZSTD))
     file.seek(0)
+    if head == ZSTD:
+        return _Zstd(file)  # type: ignore[return-value]
     if head.startswith(GZIP):
-        return _Gzip(file)  # type: ignore[return-value]
-    return _Zstd(file) if head == ZSTD else file  # type: ignore[return-value]
+        head = unpacked_head(file.read(SHOWS))
+        file.seek(0)
+        file = _Gzip(file)  # type: ignore[assignment]
+    if head[:2] in UTF16_MARKS or b"\0" in head:
+        encoding = encoding_of(file.read(SHOWS))
+        file.seek(0)
+        if encoding:
+            return Utf16(file, encoding)  # type: ignore[return-value]
+    return file
+
+
+def unpacked_head(packed: bytes) -> bytes:
+    """The first bytes of a gzip, as far as they tell an encoding; none if it is damaged there, which its reader is told."""
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed, len(ZSTD))
+    except zlib.error:
+        return b""
+
+
+def is_compressed(file: BinaryIO) -> bool:
+    """Whether an open file decompresses another one."""
+    return isinstance(file.file if isinstance(file, Utf16) else file, COMPRESSED)
 
 
 class _Gzip(gzip.GzipFile):
@@ -108,7 +134,7 @@ def chunks(path: str, start: int, end: int, size: int, expected: Expected | None
         raise (Changed(path) if expected else error) from None
     with opened as file:
         # An open object keeps its content until it is closed.
-        is_plain = not isinstance(file, COMPRESSED) and not is_uri(path)
+        is_plain = not isinstance(file, DECODED) and not is_uri(path)
         if expected and not is_as_expected(file, expected, start):
             raise Changed(path)
         file.seek(start)

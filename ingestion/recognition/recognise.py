@@ -120,6 +120,16 @@ class Catalogue:
                 best = found
         return best
 
+    def understood(self, logger: bytes | None, message: bytes) -> tuple[Recognised | None, Recognised | None]:
+        """The prefix of a message, and the form that fits what follows it; each None if there is none."""
+        context = self.context(logger, message)
+        found = self.recognise(logger, message[context.end :] if context else message, context is not None)
+        if found is None and context is not None:
+            # The text begins like a prefix but is not one.
+            found = self.recognise(logger, message)
+            context = None if found else context
+        return context, found
+
     def told_by(self, exception: bytes) -> Recognised | None:
         """What the message of an exception tells about its record."""
         found = (spans_of(form, exception) for form in self._exceptions.candidates(exception))

@@ -30,7 +30,8 @@ Bundle = tuple[archives.Bundle, str | None]
 
 @dataclass
 class Options:
-    """The options of `chronicle ingest`.  `settled_after`: seconds without change after which a file counts as complete."""
+    """The options of `chronicle ingest`.  `settled_after`: seconds without change after which a file counts as complete; one that is given by its own
+    name is complete at once, unless `is_followed`."""
 
     paths: list[str]
     cluster: str | None = None
@@ -39,6 +40,7 @@ class Options:
     timezone: str | None = None
     settled_after: float = 60.0
     pattern: str | None = None
+    is_followed: bool = False
 
     def __post_init__(self) -> None:
         self.paths = [objects.plain(path) for path in self.paths]
@@ -71,7 +73,7 @@ def discover(
         root = readable(os.path.realpath(given))
         files = [(path, below(path, given)) for path in find_files(given, leave_out)]
         bundle = archives.bundle_of(relative for _, relative in files)
-        folder, resolved = "", ""
+        folder, resolved, is_named = "", "", not options.is_followed and not os.path.isdir(given)
         for path, relative in files:
             # The files of a folder come in a row, so it is resolved once: to resolve a path costs more than to look at it.
             if os.path.dirname(path) != folder or not folder:
@@ -80,7 +82,7 @@ def discover(
             name = os.path.realpath(path) if os.path.islink(path) or not folder else os.path.join(resolved, os.path.basename(path))
             # Workers may have another current folder. Equal texts are one object in memory.
             absolute, shown = os.path.abspath(path), readable(name)
-            found = Found(absolute, absolute if absolute == shown else shown, folder_of(folder), "", root)
+            found = Found(absolute, absolute if absolute == shown else shown, folder_of(folder), "", root, is_whole=is_named)
             yield located(found, relative, options, bundle)
 
 

@@ -1,4 +1,4 @@
-"""What earlier runs found, as `bronze.sources` keeps it: how far each file was read, and which node each capture belongs to now that more is known.
+"""What earlier runs found, as `bronze.sources` keeps it: how far each file was read, and which node each file belongs to now that more is known.
 
 No Spark here.  A capture that was read before the file that tells its node gets the node later: by a row of `bronze.sources`
 without records.
@@ -152,6 +152,13 @@ class OfCluster:
         last = last_of(self.read, "source_path")
         return {row["source_path"]: row for row in rows_of_table(last.filter(pc.is_null(last["layout"])))}
 
+    @cached_property
+    def nodeless_logs(self) -> dict[str, Row]:
+        """The last row of each log of a node that nothing has named yet, by path."""
+        last = last_of(self.read, "source_path")
+        logs = last.filter(pc.and_(pc.is_valid(last["layout"]), pc.is_null(last["last_node_id"])))
+        return {row["source_path"]: row for row in rows_of_table(logs) if row["kind"] not in kinds_of_others()}
+
     def last_said(self) -> dict[str, LastSaid]:
         """The last row of each file, by path."""
         last = last_of(self.table, "source_path")
@@ -300,6 +307,29 @@ def second_look(found: Sequence[Inspected], past: OfCluster) -> dict[str, owners
     return dict(other_owners({path: past.files[path] for path in waiting}, cluster, past))
 
 
+def named_now(found: Sequence[Placed], past: OfCluster) -> dict[str, owners.Owner]:
+    """The logs of earlier runs without a node that have one now, by path: it is given, or the file or another one of its folder names it."""
+    waiting = past.nodeless_logs
+    if not waiting:
+        return {}
+    here = {source.shown: owners.Owner(source.node_id, source.node_known_by) for source in found if source.node_id is not None}
+    named: dict[str, set[int]] = {}
+    for source in found:
+        if source.envelope and source.takes_nodes:
+            named.setdefault(source.folder, set()).update(source.nodes)
+    for path, file in past.files.items():
+        if file.takes_node:
+            named.setdefault(os.path.dirname(path), set()).update(file.nodes)
+    out = {}
+    for path in waiting:
+        of_folder = named.get(os.path.dirname(path), set())
+        if path in here:
+            out[path] = here[path]
+        elif len(of_folder) == 1:
+            out[path] = owners.Owner(next(iter(of_folder)), "folder")
+    return out
+
+
 def other_owners(files: dict[str, owners.File], cluster: owners.Cluster, past: OfCluster) -> Iterator[tuple[str, owners.Owner]]:
     """Those of the given captures whose owner is not the one in their row."""
     for path, file in files.items():
@@ -309,11 +339,11 @@ def other_owners(files: dict[str, owners.File], cluster: owners.Cluster, past: O
             yield path, owner
 
 
-def rows_of(owned: dict[str, owners.Owner], past: OfCluster, batch_id: int, now: dt.datetime) -> list[Row]:
-    """The rows of `bronze.sources` with the new owners; they add no records."""
+def rows_of(owned: dict[str, owners.Owner], rows: Mapping[str, Row], batch_id: int, now: dt.datetime) -> list[Row]:
+    """The rows of `bronze.sources` with the new owners; they add no records.  `rows`: the last ones, by path."""
     out = []
     for path, owner in owned.items():
-        row = past.captures[path]
+        row = rows[path]
         clues = row.get("clues") or {}
         doubts = clues.get("doubts") or ()
         out.append(

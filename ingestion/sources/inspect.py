@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
 
-from backports.zstd import ZstdError
+from backports.zstd import ZstdError, ZstdFile
 
 from ingestion import captures
+from ingestion.captures import document
 from ingestion.reading import objects
-from ingestion.reading.files import COMPRESSED, FINGERPRINT, fault_of, open_bytes
+from ingestion.reading.files import DECODED, FINGERPRINT, fault_of, is_compressed, open_bytes
 from ingestion.reading.objects import is_uri
-from ingestion.records.envelope import find_envelope
+from ingestion.records.envelope import DIGITS, Envelope, find_envelope
 from ingestion.records.kinds import kinds_of_others
 from ingestion.records.nature import LOOK, Nature, framed, rewritten, zone_evidence
 from ingestion.records.unwrap import find_pattern
@@ -24,12 +26,15 @@ from ingestion.sources.stages import BINARY, EMPTY, FAILED, GROWING, MISSING, RE
 SAMPLE = 64 << 10
 # The kind of prose into which captures are pasted, if no other module knows it.
 DOCUMENT = "document"
+# What people paste is smaller; and what most such texts have and few logs: an empty line between paragraphs, fences, quotes, cells.
+MOST_PASTED = 1 << 20
+PASTED = re.compile(rb"\n[ \t\r]{0,40}\n|\n[ ]{0,20}(?:```|~~~|\{code|\{noformat|\{quote|<pre|<br|>|\||\*)")
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty and `size` None for a
-    compressed one; where there is nothing to look at, `outcome` and `reason` say so."""
+    """The first and the last bytes of a file that was opened, and what its file system says of it.  `end` is empty and `size` None for one that is
+    compressed or UTF-16; where there is nothing to look at, `outcome` and `reason` say so."""
 
     text: bytes = b""
     end: bytes = b""
@@ -114,7 +119,7 @@ def ends_of(path: str) -> Ends:
             size, modified = status.st_size, status.st_mtime
         ends = Ends(size=size, disk_size=size, modified=modified)
         text = bytearray()
-        if not isinstance(file, COMPRESSED):
+        if not isinstance(file, DECODED):
             while len(text) < SAMPLE and (piece := file.read(SAMPLE)):
                 text += piece
             file.seek(max(0, size - SAMPLE))
@@ -124,9 +129,9 @@ def ends_of(path: str) -> Ends:
                 text += piece
         except (EOFError, zlib.error, gzip.BadGzipFile, ZstdError) as error:
             if not text:
-                kind = "gzip" if isinstance(file, gzip.GzipFile) else "zstd"
+                kind = "zstd" if isinstance(file, ZstdFile) else "gzip"
                 return replace(ends, compressed=True, outcome=UNREADABLE, reason=f"the {kind} cannot be read: {error}")
-        return replace(ends, text=bytes(text), size=None, compressed=True)
+        return replace(ends, text=bytes(text), size=None, compressed=is_compressed(file))
 
 
 def size_and_time(path: str) -> tuple[int, float]:
@@ -151,12 +156,12 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         )
     if encoding := foreign_encoding(text):
         return Nature("binary", BINARY, encoding)
-    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if not ends.compressed else None)
+    envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if ends.end else None)
     if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return Nature("binary", BINARY, "the file is binary")
         found = captured(shown, text)
-        if found is None or found.kind == DOCUMENT:
+        if found is None or (found.kind == DOCUMENT and not is_document(text)):
             found = rewritten(shown, text, pattern) or found
         return found or Nature(outcome=UNKNOWN, reason="no known layout matches any of its lines, and it is not a known capture")
     # The output of a tool, with warnings of its own log above it.
@@ -168,14 +173,31 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         found = captured(shown, text)
         if found is not None and found.kind == DOCUMENT:
             return found
+    if ends.size is not None and ends.size <= MOST_PASTED and may_be_pasted(text, envelope) and is_document(text):
+        return capture_of(DOCUMENT, text)
     return framed(shown, text, ends.end, envelope)
 
 
+def is_document(text: bytes) -> bool:
+    """Whether records of a log in a text are as people paste them."""
+    return document.is_pasted(text.removeprefix(BOM_UTF8).decode("utf-8", "replace"))
+
+
+def may_be_pasted(text: bytes, envelope: Envelope) -> bool:
+    """Whether a text that a layout frames may not be as its program wrote it: a quick look, which nearly all logs pass."""
+    if PASTED.search(text):
+        return True
+    masked = text.translate(DIGITS)
+    starts = masked.count(b"\n" + envelope.template) + masked.startswith(envelope.template)
+    if masked.count(envelope.template) > starts:
+        return True
+    # Lines that belong to no record as programs print them: the rest of lines that were broken.
+    rest = sum(not line.startswith((envelope.template, b"\t", b" ", b"at ", b"Caused by")) for line in masked.split(b"\n") if line.strip())
+    return 3 * rest >= starts
+
+
 def foreign_encoding(sample: bytes) -> str | None:
-    """A message for a text in UTF-16 or with the line ends of old Macs, and how to convert it; None for other texts."""
-    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
-    if sample.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (zeros[1] > len(sample) // 3 and zeros[0] < len(sample) // 20):
-        return "the file is UTF-16, as PowerShell's > writes it; convert it: iconv -f UTF-16 -t UTF-8"
+    """A message for a text with the line ends of old Macs, and how to convert it; None for other texts."""
     if sample.count(b"\r") > 1 and b"\n" not in sample and find_envelope(sample.replace(b"\r", b"\n")):
         return "its lines end with a carriage return alone; convert it: tr '\\r' '\\n'"
     return None
@@ -184,9 +206,11 @@ def foreign_encoding(sample: bytes) -> str | None:
 def captured(shown: str, sample: bytes, *, is_log: bool = False) -> Nature | None:
     """A capture of a kind that some module knows, or a document with captures in it; `is_log`: together with lines of a log."""
     found = captures.detect(sample.removeprefix(BOM_UTF8).decode("utf-8", "replace"), os.path.basename(shown), is_log=is_log)
-    if found is None:
-        return None
-    kind = found[1]
+    return capture_of(found[1], sample) if found else None
+
+
+def capture_of(kind: str, sample: bytes) -> Nature:
+    """A capture of a known kind."""
     evidence = zone_evidence(sample[:LOOK], None)
     return Nature(
         kind=kind,

@@ -529,11 +529,20 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
     return {name: Cluster(held) for name, held in of_cluster.items()}
 
 
+# What a number in a name belongs to if it is no node's: formats and platforms, versions, sizes and durations, the count that rotation adds.
+NO_NODE = re.compile(
+    r"log4j2?|ipv[46]|utf-?(?:8|16)|sha-?\d+|md5|base64|x86_64|amd64|arm64|k8s|s3|p12|pkcs\d+|(?:jdk|java|jre|openjdk|python|scala)-?\d+"
+    r"|v?\d+(?:\.\d+){2,}|(?:kafka|kraft|zookeeper|release|version|v)[-_]?\d+\.\d+|\d+[a-z]|\.(?:log|out|gc|txt)\.\d+(?=\.|$)",
+    re.I,
+)
+
+
 def layout_for(name: str) -> str | None:
-    """The `--layout` that takes the last number in a file's name, times aside, as the node; None if it has none."""
+    """The `--layout` that takes the last number in a file's name that may be a node's, times aside, as the node; None if it has none."""
     spans = [match.span() for match in TIMES.finditer(name.lower())]
+    taken = [*spans, *(match.span() for match in NO_NODE.finditer(name))]
     numbers = [match.span() for match in re.finditer(r"(?<!\d)\d{1,9}(?!\d)", name)]
-    free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in spans)]
+    free = [(start, end) for start, end in numbers if not any(first <= start and end <= last for first, last in taken)]
     if not free:
         return None
     parts = sorted([(span, "{time}") for span in spans] + [(free[-1], "{node}")])

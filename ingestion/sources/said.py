@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ingestion import captures
+from ingestion.records.kinds import kinds_of_others
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNREADABLE, Identified, Placed
 
 # Outcomes in `bronze.sources` of files whose records were taken: to the end, or up to a fault.
@@ -25,14 +26,17 @@ def fault(source: Identified, is_held: bool) -> str | None:
 
 
 def is_nodeless(source: Placed) -> bool:
-    """Whether a file is a capture of a single node that nothing identifies."""
-    is_unknown = source.outcome == TO_READ and source.node_id is None
-    return is_unknown and source.capture is not None and captures.is_of_node(source.capture)
+    """Whether a file is a log or a capture of a single node that nothing identifies."""
+    if source.outcome != TO_READ or source.node_id is not None:
+        return False
+    if source.capture is not None:
+        return captures.is_of_node(source.capture)
+    return source.envelope is not None and source.kind not in kinds_of_others() | {"log4j_log"}
 
 
 @dataclass
 class Reported:
-    """What is reported of some files: how many have each outcome, what is wrong with some, and which captures have no node."""
+    """What is reported of some files: how many have each outcome, what is wrong with some, and which have no node."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)

@@ -41,7 +41,7 @@ class Found:
 
     `path`: where its bytes lie, `shown`: its name (a member of an archive lies elsewhere), `folder`: that of its name; `root`: the given
     path; `path_node`, `path_host`: what was said for its path, `is_said_of_file`: by a layout for the file's own name;
-    `is_whole`: it cannot grow, because it comes out of an archive or is an object; `refused`: why a member of an archive was not taken out.
+    `is_whole`: it does not grow, because it comes out of an archive, is an object, or was given by its own name; `refused`: why a member of an archive was not taken out.
     """
 
     path: str

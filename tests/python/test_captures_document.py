@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from ingestion import captures
-from ingestion.captures import About, Row, Sample, document, lines_of
+from ingestion.captures import About, Logged, Row, Sample, document, lines_of
 
 TEXT = (Path(__file__).parents[1] / "fixtures" / "captures" / "document" / "post-mortem.md").read_text(encoding="utf-8")
 
 
-def read(text: str) -> list[Row | Sample]:
+def read(text: str) -> list[Row | Sample | Logged]:
     return list(document.read("document", lines_of(text), About("x.md")))
 
 
@@ -23,8 +23,6 @@ def of_kind(text: str, kind: str) -> list[Row]:
 def test_pieces_are_read_by_their_modules() -> None:
     rows = [row for row in read(TEXT) if isinstance(row, Row)]
     assert [(row.kind, row.fields.get("piece")) for row in rows if row.kind != "prose"] == [
-        ("log_excerpt", None),
-        ("log_excerpt", None),
         ("command", None),
         ("open_file_count", "open_file_counts"),
         ("command", None),
@@ -64,12 +62,14 @@ def test_an_excerpt_makes_no_sample_of_its_sockets() -> None:
     assert [(sample.metric, sample.value) for sample in samples] == [("process_open_files", 12824.0), ("process_open_files", 326639.0)]
 
 
-def test_a_log_record_keeps_its_trace() -> None:
-    first, second = of_kind(TEXT, "log_excerpt")
-    assert first.raw_text.startswith("[2026-11-21 10:43:36,369] WARN [ReplicaFetcherThread-1-3], Error in fetch")
-    assert first.raw_text.endswith("\n\tat kafka.utils.NetworkClientBlockingOps$.recursivePoll$1(NetworkClientBlockingOps.scala:137)")
-    assert "Shrinking ISR" in second.raw_text
-    assert second.raw_text.count("\n") == 0
+def test_the_records_of_a_fence_are_one_piece_of_a_log() -> None:
+    (piece,) = [found for found in read(TEXT) if isinstance(found, Logged)]
+    first, exception, frame, second = piece.lines
+    assert [line.is_head for line in piece.lines] == [True, False, False, True]
+    assert first.text.startswith("[2026-11-21 10:43:36,369] WARN [ReplicaFetcherThread-1-3], Error in fetch")
+    assert exception.text == "java.io.IOException: Connection to 3 was disconnected before the response was read"
+    assert frame.text == "\tat kafka.utils.NetworkClientBlockingOps$.recursivePoll$1(NetworkClientBlockingOps.scala:137)"
+    assert "Shrinking ISR" in second.text
 
 
 def test_prose_is_kept() -> None:
@@ -89,7 +89,9 @@ def test_offsets_are_those_of_the_file() -> None:
 
 
 def test_every_word_is_in_some_row_or_a_mark() -> None:
-    said = "".join(row.raw_text for row in read(TEXT) if isinstance(row, Row))
+    found = read(TEXT)
+    said = "".join(row.raw_text for row in found if isinstance(row, Row))
+    said += "".join(line.raw for piece in found if isinstance(piece, Logged) for line in piece.lines)
     for line in TEXT.split("\n"):
         text = line.strip().removeprefix("> ")
         if text and text not in ("```", "{code:java}", "{code}", "1", "2") and not text.startswith(("Filesystem", "Limit ")):

@@ -30,13 +30,13 @@ from chronicle.build.publish import same
 from chronicle.cli import main as cli
 from chronicle.output import formats, table
 from chronicle.output.console import as_json, line
-from chronicle.output.sql_text import literal
 from chronicle.output.values import shown as shown_value
 from chronicle.report import report
 from dashboards import bundle, described, forms
 from ingestion import ingest as ingesting
 from ingestion.outcome import Outcome
 from ingestion.sources import discover, layout
+from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 from tests import duck, names
 from tests.names import NAMES

@@ -23,6 +23,7 @@ from ingestion.sources import earlier, kept, owners, said
 from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
 from ingestion.sources.layout import Layout
+from ingestion.sources.owners import layout_for
 from ingestion.sources.spool import Spool
 from ingestion.sources.stages import Placed
 
@@ -298,10 +299,29 @@ def test_captures_without_a_node_are_counted_with_the_way_to_say_it(tmp_path: Pa
     paths = [source.shown for source in found(folder, tmp_path) if said.is_nodeless(source)]
     assert [Path(path).name for path in paths] == ["20261121T103000Z-jstack-7.txt", "ss.txt"]
     text = nodeless_said(paths)
-    assert text.startswith("2 captures have no node, for example ")
+    assert text.startswith("2 files are of an unknown node, for example ")
     assert "--layout '**/{time}-jstack-{node}.txt'" in text
     assert of(folder, tmp_path, layout="**/{time}-jstack-{node}.txt")["20261121T103000Z-jstack-7.txt"] == (7, "path")
     assert "'**/{kind}-broker-{node}.txt'" in nodeless_said(["/x/ss.txt"])
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("log4j.properties", None),
+        ("log4j2.yaml", None),
+        ("kafkaServer-gc.log.0.current", None),
+        ("describe-kafka-3.7.txt", None),
+        ("kafka_2.13-2.8.0-df.txt", None),
+        ("heap-4g.txt", None),
+        ("x86_64-limits.txt", None),
+        ("log4j-7.properties", "**/log4j-{node}.properties"),
+        ("jstack-12-3.7.1.txt", "**/jstack-{node}-3.7.1.txt"),
+        ("df.7.txt", "**/df.{node}.txt"),
+    ],
+)
+def test_a_layout_is_suggested_only_for_a_number_that_may_be_a_nodes(name: str, layout: str | None) -> None:
+    assert layout_for(name) == layout
 
 
 def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:

@@ -12,6 +12,16 @@ kinds as (
     select * from {{ ref('incident_kinds') }}
 ),
 
+-- Processes without a number have names.
+named as (
+    select
+        cluster_id,
+        map_from_entries(collect_list(struct(node_id, node_name))) as node_names
+    from {{ ref('dim_nodes') }}
+    where node_id < -1
+    group by cluster_id
+),
+
 summed_trees as (
     select
         roots.root_event_key,
@@ -100,7 +110,13 @@ members as (
         events.event_key = trees.incident_root_key as is_root,
         kinds.sentence as kind_sentence,
         kinds.recovery_sentence,
-        array_join(events.node_ids, ', ') as nodes_text,
+        array_join(
+            transform(
+                events.node_ids,
+                node -> coalesce(named.node_names[node], cast(node as string))
+            ),
+            ', '
+        ) as nodes_text,
         array_join(slice(events.partitions, 1, 5), ', ')
         || case
             when size(events.partitions) > 5
@@ -111,6 +127,7 @@ members as (
     inner join trees on roots.root_event_key = trees.root_event_key
     inner join events on roots.event_key = events.event_key
     inner join kinds on events.event_kind = kinds.event_kind
+    left join named on events.cluster_id = named.cluster_id
 ),
 
 final as (

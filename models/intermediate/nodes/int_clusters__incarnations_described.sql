@@ -16,7 +16,7 @@ seen as (
         cluster_incarnation,
         min(first_seen_at) as first_seen_at,
         max(last_record.logged_at) as last_seen_at,
-        sort_array(collect_set(node_id)) as nodes
+        sort_array(collect_set(node_id) filter (where node_id >= 0)) as nodes
     from minutes
     group by cluster_id, cluster_incarnation
 ),

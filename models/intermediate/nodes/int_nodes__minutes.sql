@@ -7,13 +7,39 @@
 }}
 
 -- A configuration belongs to a start within ten seconds after it.
-with node_events as (
+with lifecycle_events as (
+    select * from {{ ref('int_nodes__starts') }}
+),
+
+-- A process without a number counts where it says something about its life: other programs write such files, too.
+unnumbered as (
+    select distinct
+        cluster_id,
+        node_id as writer_id
+    from lifecycle_events
+    where writer is not null and lifecycle_step is not null
+),
+
+events as (
     select * from {{ ref('base_logs__distinct_events') }}
-    where node_id is not null and {{ since('logged_at') }}
+    where writer_id is not null and {{ since('logged_at') }}
+),
+
+node_events as (
+    select
+        events.cluster_id,
+        events.writer_id as node_id,
+        events.logged_at,
+        events.source_path,
+        events.byte_offset
+    from events
+    left join unnumbered
+        on events.cluster_id = unnumbered.cluster_id and events.writer_id = unnumbered.writer_id
+    where events.node_id is not null or unnumbered.writer_id is not null
 ),
 
 starts as (
-    select * from {{ ref('int_nodes__starts') }}
+    select * from lifecycle_events
     where is_start and {{ since('logged_at') }}
 ),
 

@@ -9,6 +9,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         node_id,
+        {{ node_name() }} as node_name,
         run_number,
         process_roles as roles,
         kafka_version,
@@ -24,7 +25,9 @@ final as (
         {{
             warnings({
                 'concluded from the next start: no other node noticed its end, and its log may be missing':
-                    "end_kind = 'killed' and not is_end_noticed"
+                    "end_kind = 'killed' and not is_end_noticed",
+                'nothing names its node: it is known by its file alone (--node says which node it is)':
+                    'node_id < -1'
             })
         }} as warnings
     from runs

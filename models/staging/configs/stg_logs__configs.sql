@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         coalesce({{ field('config_class') }}, 'KafkaConfig') as config_class,
         -- Settings without a value are left out.
         map_filter(fields, (name, value) -> {{ given('value') }} is not null) as settings

@@ -4,12 +4,12 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         fields
     from events
     where
         {{ has_role('known_issue_symptom') }}
-        and node_id is not null
+        and writer_id is not null
 )
 
 select * from final

@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         {{ field('setting') }} as setting,
         {{ given(field('setting_value')) }} as setting_value
     from events

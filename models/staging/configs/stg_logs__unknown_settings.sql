@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         split(
             coalesce(
                 {{ field('setting') }}, translate({{ field('settings_list') }}, '[]', '')

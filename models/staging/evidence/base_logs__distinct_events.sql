@@ -29,8 +29,10 @@ recognised as (
         partition_id,
         event_type,
         fields,
-        -- A line without a node is a copy only of a line in its own file.
-        coalesce(cast(node_id as string), source_id) as writer,
+        writer,
+        {{ writer_id() }} as writer_id,
+        -- A line of no node is a copy only of a line in its own file, or of another file of its process.
+        coalesce(cast(node_id as string), writer, source_id) as copies_of,
         xxhash64(level, logger, context, body) as message_hash
     from records
     where
@@ -48,7 +50,7 @@ numbered as (
     select
         *,
         row_number() over (
-            partition by message_hash, logged_at, event_date, cluster_id, writer, source_id
+            partition by message_hash, logged_at, event_date, cluster_id, copies_of, source_id
             order by byte_offset
         ) as occurrence
     from recognised
@@ -61,6 +63,8 @@ compared as (
         byte_offset,
         source_path,
         node_id,
+        writer,
+        writer_id,
         logged_at,
         event_date,
         topic_name,
@@ -69,7 +73,7 @@ compared as (
         fields,
         -- Rows of its own file before it have lower numbers, so only another file can have reached this one.
         coalesce(max(occurrence) over (
-            partition by message_hash, logged_at, event_date, cluster_id, writer
+            partition by message_hash, logged_at, event_date, cluster_id, copies_of
             order by source_id, byte_offset
             rows between unbounded preceding and 1 preceding
         ) >= occurrence, false) as is_copy
@@ -82,6 +86,8 @@ final as (
     select
         cluster_id,
         node_id,
+        writer,
+        writer_id,
         logged_at,
         event_date,
         event_type,

@@ -9,7 +9,7 @@ with records as (
 final as (
     select
         cluster_id,
-        node_id,
+        {{ writer_id() }} as node_id,
         {{ process_name(of_record=true) }} as process_name,
         logged_at,
         event_date,

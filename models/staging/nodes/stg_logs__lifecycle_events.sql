@@ -4,7 +4,8 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
+        writer,
         -- A KRaft node logs it for each of its roles, a broker once.
         case
             when {{ has_role(['process_start', 'node_start']) }} then 'starting'
@@ -47,7 +48,7 @@ final as (
             'zookeeper_cluster_sign',
             'kraft_node_sign',
         ]) }}
-        and node_id is not null
+        and writer_id is not null
 )
 
 select * from final

@@ -5,7 +5,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         topic_name,
         partition_id,
         -- The last slash ends the directory of a checkpoint file, and of a log.

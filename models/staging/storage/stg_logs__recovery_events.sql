@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         topic_name,
         partition_id,
         {{ field('log_dir') }} as log_dir,
@@ -18,7 +18,7 @@ final as (
             'log_load',
             'segment_recovery',
         ]) }}
-        and node_id is not null
+        and writer_id is not null
 )
 
 select * from final

@@ -4,7 +4,7 @@ with events as (
 
 final as (
     select
-        {{ event_columns() }},
+        {{ event_columns('writer_id') }},
         topic_name,
         partition_id,
         -- What was cut; why a follower cuts; where a log ended before.
