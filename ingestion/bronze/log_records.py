@@ -51,7 +51,7 @@ COLUMNS: Columns = [
     ("logged_at", TIME, "when it was logged, UTC"),
     ("time_resolution_ms", pa.int32(), "milliseconds between one time and the next that the layout can tell: 1, or 1000 for whole seconds"),
     ("zone", WORD, "time zone by which it was reckoned"),
-    ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
+    ("zone_known_by", WORD, "given, content (the records state it), evidence (in its folder), cluster or default"),
     ("level", WORD, "log level"),
     ("thread", pa.string(), "thread; null if the layout does not print it"),
     ("logger", pa.string(), "logger, as printed"),

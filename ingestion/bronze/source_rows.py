@@ -46,7 +46,7 @@ SOURCE_COLUMNS: Columns = [
     ("last_node_id", pa.int32(), "node that wrote the last record read"),
     ("node_known_by", pa.string(), "content, host (named in the text), path, folder or name"),
     ("zone", pa.string(), "time zone of its local times"),
-    ("zone_known_by", pa.string(), "given, evidence (in its folder), cluster or default"),
+    ("zone_known_by", pa.string(), "given, content (the records state it), evidence (in its folder), cluster or default"),
     ("fingerprint", pa.string(), "SHA-256 of cluster, node and first bytes"),
     ("fingerprint_length", pa.int32(), "number of these first bytes"),
     ("tail_hash", pa.string(), "SHA-256 of the last bytes read"),

@@ -13,7 +13,7 @@ from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
 from ingestion.records.exports import LINES, entries_of
 from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
 from ingestion.records.patterns import compile_pattern
-from ingestion.records.streams import PLAIN, Stream, Streams, Wrapping
+from ingestion.records.streams import PLAIN, Line, Stream, Streams, Wrapping
 from ingestion.records.unwrap import unwrap, wrappers_of
 
 # The first lines already show what a file is.
@@ -34,8 +34,9 @@ CLOCKS = (
 @dataclass(frozen=True)
 class Nature:
     """What a file is.  `layout_known_by`: content, given or derived; `wrapping`: how records are found in it if it is not plain; `writers`: who writes into
-    it, each with the node that it names (None: it names none, or several); `mentions`: (local ms, node) where it names the node that writes it; `first_at`: local ms of its first record;
-    `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
+    it, each with the node that it names (None: it names none, or several); `mentions`: (local ms, node) where it names the node that writes it; `first_at`:
+    local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `is_utc`: whether its records are in UTC, as
+    each of them says; `shows_utc`: whether each shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
     is torn if its last line has no end."""
 
     kind: str = "unknown"
@@ -50,6 +51,8 @@ class Nature:
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
     evidence: tuple[tuple[int, str], ...] = ()
+    is_utc: bool = False
+    shows_utc: bool = False
     text: bytes = b""
     ends_in_lines: bool = True
 
@@ -76,8 +79,10 @@ def rewritten(shown: str, sample: bytes, wrapping: Wrapping) -> Nature | None:
     sample = sample[: sample.rfind(b"\n") + 1] or sample
     wrapping = replace(wrapping, wrappers=wrappers_around(sample, wrapping))
     found: dict[str, tuple[Stream, bytes]] = {}
+    heads: list[Line] = []
     for stream, lines in Streams(wrapping, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
+            heads += [line for line in lines if line.is_head]
             text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
             found[stream.name] = (stream, text)
     if not found:
@@ -100,6 +105,8 @@ def rewritten(shown: str, sample: bytes, wrapping: Wrapping) -> Nature | None:
         mentions=tuple(mention for some in named.values() for mention in some),
         first_at=line_time(text, 0, stream.envelope),
         evidence=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
+        is_utc=all(stream.is_utc for stream, _ in found.values()),
+        shows_utc=all(line.millis is not None for line in heads),
         text=text,
     )
 

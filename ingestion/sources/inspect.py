@@ -97,6 +97,8 @@ def inspected(found: Found, ends: Ends, nature: Nature) -> Inspected:
         mentions=mentions,
         first_at=nature.first_at,
         evidence=nature.evidence,
+        is_utc=nature.is_utc,
+        shows_utc=nature.shows_utc,
         tells=tells,
         host=tells.host if nature.capture else None,
         seen_as=None,

@@ -69,7 +69,8 @@ class Inspected(Found):
     `size`: bytes, decompressed (None for a compressed file), `disk_size`: bytes on disk; `modified`: seconds since 1970; `begin`: where its text
     begins, after a byte order mark; `wrapping`: how records are found if it is not plain, `writers`: who writes into it, with the node that each names;
     `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
-    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `tells`: what it says of
+    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `is_utc`: whether each
+    record says that it is in UTC; `shows_utc`: whether each shows its clock together with UTC; `tells`: what it says of
     nodes and hosts, `host`: the machine on which it was taken; `seen_as`: its source when it was read, if it has not changed
     since.
     """
@@ -93,6 +94,8 @@ class Inspected(Found):
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
     evidence: tuple[tuple[int, str], ...] = ()
+    is_utc: bool = False
+    shows_utc: bool = False
     tells: owners.Tells = field(default_factory=owners.Tells)
     host: str | None = None
     seen_as: str | None = None
