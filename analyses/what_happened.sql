@@ -4,7 +4,9 @@
         'topic_name', "'-'", 'partition_id', "' leader epoch '", 'leader_epoch', "': leader '", 'leader_id', "' ('", "replace(election_kind, '_', ' ')", "')'"]],
     'fct_leaderless_windows': ['started_at', 'last_leader_id', 'topic_name', 'leaderless_window_key', [
         'topic_name', "'-'", 'partition_id', "' had no leader for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
-    'fct_controller_tenures': ['elected_at', 'controller_id', none, 'controller_tenure_key', [
+    'fct_controllerless_windows': ['started_at', 'last_controller_id', none, 'controllerless_window_key', [
+        "'no active controller for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
+    'fct_controller_tenures': ['known_since_at', 'controller_id', none, 'controller_tenure_key', [
         "'controller epoch '", 'controller_epoch', "': node '", 'controller_id']],
     'fct_session_expiries': ['expired_at', 'node_id', none, 'session_expiry_key', [
         "'session of '", "coalesce(owner, '?')", "' expired: '", in_words('cause_kind')]],

@@ -5,7 +5,8 @@ are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the af
 of the same event share (within `burst_ms`).
 -#}
 {% macro incident_fact(
-    fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',
+    fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', partitions='null',
+    group='null',
     processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none
 ) -%}
     cluster_id,
@@ -20,6 +21,7 @@ of the same event share (within `burst_ms`).
     cast({{ owner }} as string) as owner,
     cast({{ topic }} as string) as topic_name,
     cast({{ partition }} as int) as partition_id,
+    cast({{ partitions }} as array<string>) as partitions,
     cast({{ group }} as string) as group_id,
     cast({{ processes }} as array<string>) as processes,
     cast({{ caused_by }} as string) as caused_by_key,

@@ -76,6 +76,9 @@ FACTS = {
         ends="ended_at",
         at=("superseded_at",),
     ),
+    "fct_controllerless_windows": Meaning(
+        of=("epoch_kind",), says=("last_controller_id", "next_controller_id"), at_most=("epochs",), begins="started_at", ends="ended_at"
+    ),
     "fct_session_expiries": Meaning(
         of=("session_kind", "owner", "session_id"),
         says=("node_id", "timeout_ms", "cause_kind"),

@@ -60,7 +60,7 @@ OVERVIEW = {
     "fct_incidents": ("*", during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)"),
     "fct_leaderless_windows": ("*", during("started_at", "ended_at")),
     "fct_session_expiries": ("*", during("expired_at")),
-    "fct_controller_tenures": ("*", during("elected_at", "ended_at")),
+    "fct_controller_tenures": ("*", during("known_since_at", "ended_at")),
     "fct_leader_elections": ("*", during("elected_at")),
     "fct_issue_exposures": ("distinct issue_id", "true"),
 }
@@ -179,12 +179,26 @@ where {here("started_at", "ended_at")}""",
         "Controllers",
         f"""
 select
-    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
+    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, known_since_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
 from marts.fct_controller_tenures
-where {here("elected_at", "ended_at")}""",
-        "elected_at desc, controller_epoch desc",
+where {here("known_since_at", "ended_at")}""",
+        "known_since_at desc, controller_epoch desc",
         30,
         "the latest",
+    ),
+    Question(
+        NODES,
+        "Times without a controller",
+        f"""
+select
+    started_at, ended_at, duration_ms as lasted_ms, last_sign_at, last_controller_id as last_controller, next_controller_id as next_controller, epochs,
+    known_by
+from marts.fct_controllerless_windows
+where {here("started_at", "ended_at")}""",
+        "lasted_ms desc nulls first, started_at",
+        30,
+        "the open and the longest",
+        "Without a controller no partition gets another leader and no topic is made. Elections of less than a second are left out.",
     ),
     Question(
         NODES,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures.system import kernel_log
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
@@ -29,6 +31,7 @@ CHUNK = 1 << 20
 # Rows that begin so near the end of a file that is still written are held back: they may be incomplete.
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
+KERNEL_LOG = "kernel_log"
 
 WHERE: Columns = [
     ("cluster_id", WORD, "cluster, as named when the file was ingested"),
@@ -103,6 +106,32 @@ def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iter
     count.end = text.end if held_from is None else held_from
     count.tail_hash = tail_hash(task.path, count.end, task.expected)
     count.last_node = task.node_id
+
+
+def read_system_lines(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """(table, batch) of the kernel's and systemd's lines in a log of a whole system, up to where its records were read; `count` is increased."""
+    text = Text(replace(task, capture=KERNEL_LOG, end=count.end if task.end >= 0 or count.lacks_end else -1))
+    about, rows = About(task.shown, task.modified_at, zone_of(task.zones[0][1])), []
+    try:
+        lines = (line for line in text.lines() if kernel_log.takes(line.text))
+        for number, found in enumerate(kernel_log.read(KERNEL_LOG, lines, about), 1):
+            if isinstance(found, Row) and task.start <= found.offset < count.end:
+                rows.append(row_of(found, number, of_host(text.task, found.fields.get("host", ""))))
+                count.recognised += found.kind != UNREAD
+    except Exception as error:  # one file's fault must not stop the others
+        count.failed = count.failed or fault_of(error)
+    count.records += len(rows)
+    for first in range(0, len(rows), BATCH_ROWS):
+        yield from batches_of("capture_rows", rows[first : first + BATCH_ROWS], text)
+
+
+def of_host(task: Task, host: str) -> Task:
+    """The task with the node of a host: the one that its writers name.  Writers of a system log are host and program."""
+    nodes = {node for writer, node in task.writers if node is not None and writer.split("/")[0] == host}
+    hosts = {writer.split("/")[0] for writer, _ in task.writers}
+    if len(nodes) == 1:
+        return replace(task, node_id=next(iter(nodes)), node_known_by="host")
+    return task if hosts <= {host} and not nodes else replace(task, node_id=None, node_known_by=None)
 
 
 def read_guarded(text: Text) -> Iterator[Row | Sample | Logged]:

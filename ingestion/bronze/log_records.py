@@ -11,7 +11,7 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +49,9 @@ COLUMNS: Columns = [
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
     ("logged_at", TIME, "when it was logged, UTC"),
+    ("time_resolution_ms", pa.int32(), "milliseconds between one time and the next that the layout can tell: 1, or 1000 for whole seconds"),
     ("zone", WORD, "time zone by which it was reckoned"),
-    ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
+    ("zone_known_by", WORD, "given, content (the records state it), evidence (in its folder), cluster or default"),
     ("level", WORD, "log level"),
     ("thread", pa.string(), "thread; null if the layout does not print it"),
     ("logger", pa.string(), "logger, as printed"),
@@ -157,6 +158,7 @@ class Batch:
             "ingested_at": repeated(tasks[0].ingested_at, pa.timestamp("us", tz="UTC")),
             "event_date": pa.array(self._days(utc // 86_400_000, timed).astype(np.int32)).cast(pa.date32()),
             "logged_at": pa.array(utc * 1000, mask=~timed).cast(pa.timestamp("us", tz="UTC")),
+            "time_resolution_ms": self._resolutions(timed),
             "zone": zones,
             "zone_known_by": of_task([task.zone_known_by for task in tasks]),
             "level": words([plan.level for plan in self.plans], self.shape),
@@ -321,6 +323,11 @@ class Batch:
                 )
         return added
 
+    def _resolutions(self, timed: np.ndarray) -> pa.Array:
+        """Of the time of each record; null where it has none."""
+        of_piece = np.array([piece.reader.resolution_ms for piece in self.pieces], np.int32)
+        return pa.array(of_piece[self.piece], mask=~timed)
+
     def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
         """The day of every record; one without a time takes that of its neighbour."""
         at = np.maximum.accumulate(np.where(timed, np.arange(self.count), -1))
@@ -421,8 +428,14 @@ def failed_row(piece: Piece, known: Catalogue, fault: str) -> pa.RecordBatch:
     return raw_row(piece.reader, known, FAILED, fault, int(piece.lines.starts[0]), b"\n".join(piece.lines.raw), lengths)
 
 
-def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None, cache: Cache | None = None) -> Iterator[pa.RecordBatch]:
-    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.
+def read_tasks(
+    tasks: Iterable[Task],
+    counted: dict[str, Counted] | None = None,
+    cache: Cache | None = None,
+    beside: Callable[[Batch, pa.RecordBatch], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.  `beside` takes from each batch
+    what else is in its text.
 
     A fault in one source ends, or marks, that source alone.
     """
@@ -454,6 +467,8 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
             count.recognised += recognised
             count.last_node, count.last_known_by = reader.node, reader.node_known_by
             count.doubts |= reader.doubts
+        if beside is not None:
+            beside(made, table)
         yield table
 
     cut: list[Reader] = []

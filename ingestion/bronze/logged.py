@@ -15,10 +15,11 @@ from ingestion.captures import Logged
 from ingestion.reading.files import fault_of
 from ingestion.reading.zones import ALWAYS
 from ingestion.recognition.recognise import catalogue
-from ingestion.records.envelope import find_envelope
+from ingestion.records.framing import find_framing
 from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
 from ingestion.records.nature import kind_of_stream, zone_evidence
-from ingestion.records.unwrap import Inner, Line, Stream, find_pattern, find_wrappers, unwrap
+from ingestion.records.streams import Line, Stream
+from ingestion.records.unwrap import Inner, find_wrappers, unwrap
 
 
 def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -26,6 +27,7 @@ def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: i
     known = catalogue()
     for stream, lines in streams_of(found):
         reader = Reader(task_of_piece(task, stream, lines))
+        reader.resolution_ms = stream.resolution
         piece = piece_of(reader, lines)
         try:
             table = Batch([piece], known, cache).table()
@@ -57,7 +59,7 @@ def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
             key = (inner.stream, "" if inner.cut else layout_of(inner.text))
         if line.cut is not None and not line.cut.is_utc:
             local.add(key)
-        stream = streams.setdefault(key, Stream(inner.stream, None))
+        stream = streams.setdefault(key, Stream(inner.stream, inner.writer, None, None))
         stream.add(inner, line.offset, line.offset + line.length, line.raw.encode("utf-8", "replace"))
     for key, stream in streams.items():
         lines = stream.take(True, False)
@@ -67,9 +69,8 @@ def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
 
 def layout_of(text: str) -> str:
     """The name of the layout of a line."""
-    envelope = find_envelope(text.encode("utf-8", "replace"))
-    pattern = None if envelope else find_pattern([text])
-    return envelope.name if envelope else pattern.name if pattern else ""
+    found = find_framing([text])
+    return found.envelope.name if found.envelope else found.pattern.name if found.pattern else ""
 
 
 def task_of_piece(task: Task, stream: Stream, lines: list[Line]) -> Task:

@@ -25,7 +25,7 @@ WINDOW = 256 << 10
 
 def parts_of(task: Task) -> list[Task]:
     """The parts of a source, in order; the source itself if it is small, or has to be read from its beginning."""
-    if task.end - task.start < 2 * PART_BYTES or task.capture is not None or task.envelope == REWRITTEN.name or task.wrappers:
+    if task.end - task.start < 2 * PART_BYTES or task.capture is not None or task.envelope == REWRITTEN.name:
         return [task]
     try:
         cuts = cuts_of(task)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ingestion.captures.jvm._within_log import NEEDLES
 from ingestion.recognition.forms import Form
 from ingestion.recognition.recognise import Catalogue, Recognised
 from ingestion.records.clues import node_at
@@ -29,7 +30,7 @@ RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 @dataclass
 class Shape:
     """What all records of one shape have in common: the event, and where its parts are.  `node`: where it names the node that writes it;
-    `speaker`: whose it is by its logger."""
+    `speaker`: whose it is by its logger; `is_followed`: whether a JVM may have printed something after it."""
 
     level: str | None = None
     outcome: str = UNRECOGNISED
@@ -45,11 +46,12 @@ class Shape:
     picked: list[Form | None] = field(default_factory=list)
     recheck: bool = False
     hides: bool = False
+    is_followed: bool = False
 
 
 def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
     """Recognise one record with the position of each part; holds for every record that differs only in digits."""
-    shape = Shape(outcome=ORPHAN, body=(0, len(record)))
+    shape = Shape(outcome=ORPHAN, body=(0, len(record)), is_followed=is_followed(record, has_head))
     cut = envelope.cut(record) if has_head else None
     if cut is None:
         shape.outcome = UNRECOGNISED if has_head else ORPHAN
@@ -87,6 +89,12 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
     shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
     shape.speaker = _speaker(logger, found)
     return shape
+
+
+def is_followed(record: bytes, has_head: bool) -> bool:
+    """Whether words of a JVM are in the lines after the first of a record, or in those of a record without a head."""
+    start = record.find(b"\n") if has_head else 0
+    return start >= 0 and any(record.find(needle, start) >= 0 for needle in NEEDLES)
 
 
 def bare(record: bytes, start: int, end: int) -> tuple[int, int] | None:

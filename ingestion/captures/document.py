@@ -15,11 +15,13 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
-from ingestion.captures._blocks import Block, blocks, dedented
+from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
+from ingestion.captures.jvm import hs_err, thread_dump
 from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
@@ -30,6 +32,10 @@ LOOK_AHEAD = (5, 2)
 MAY_BE_LOGGED = re.compile(
     r"\d\d:\d\d:\d\d|\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\((?:kafka|state|org)\.|\"(?:log|message|msg|MESSAGE)\""
 )
+# Words of a thread dump or of a fatal error report.
+JVM = re.compile(
+    r"Full thread dump|Java-level deadlock|tid=0x|Thread \d+: \(state|Java Runtime Environment|, pid=\d|Native memory allocation"
+)
 # Paragraphs of a document that may wait for a record's end, in lines.
 MOST_RECORD = 2000
 # Texts of a machine that are not documents, whatever they contain.
@@ -39,7 +45,7 @@ NO_DOCUMENT = re.compile(
 SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z]+ [a-z]+ [a-z]+\b")
 
 # Words of people, which programs do not print.
-ASKING = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Uu]s|[Pp]lease|[Tt]hanks?|[Aa]ny(?:one|body))\b|\?\s*$")
+ASKING = re.compile(r"\b(?:I(?![\w>./-])|[Ww]e|[Mm]y|[Oo]ur|[Uu]s|[Pp]lease|[Tt]hanks?|[Aa]ny(?:one|body))\b|\?\s*$")
 
 
 @dataclass
@@ -95,14 +101,16 @@ def kind_of(sample: str, name: str) -> str | None:
 def look_at(sample: str) -> Look:
     """What the lines of a text are."""
     look = Look()
-    for block in blocks(captures.lines_of(sample)):
+    for block in pieces_of(captures.lines_of(sample)):
+        if module_of_jvm(block):
+            continue
         look.lines += sum(bool(line.text.strip()) for line in block.lines)
         dedent = dedented(block.lines)
         found = [logged_in(line.text) for line in dedent]
-        if prose_of(block, found):
+        if told := prose_of(block, found):
             look.prose += 1
-            look.told += sum(not records for records in found)
-            look.asking += any(ASKING.search(line.text) for line, records in zip(dedent, found, strict=True) if not records)
+            look.told += len(told)
+            look.asking += any(SENTENCE.search(text) and ASKING.search(text) for text in told)
         n = 0
         while n < len(dedent):
             records, taken = found[n], 1
@@ -141,15 +149,12 @@ def continuing(line: Line) -> Printed:
     return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut)
 
 
-def prose_of(block: Block, found: list[list[Printed]]) -> bool:
-    """Whether a block is a paragraph that somebody wrote, or begins with a line of one.  `found`: the records in each of its lines."""
+def prose_of(block: Block, found: list[list[Printed]]) -> list[str]:
+    """The lines of a paragraph that somebody wrote, or of its beginning if records follow.  `found`: the records in each line of the block."""
     texts = [line.text.replace("\xa0", " ") for line in block.lines]
-    is_told = [
-        bool(SENTENCE.search(text)) and not records and not TRACE.fullmatch(text) for text, records in zip(texts, found, strict=True)
-    ]
-    if block.is_code or not any(is_told):
-        return False
-    return is_told[0] or not (any(found) or any(TRACE.fullmatch(text) for text in texts))
+    is_logged = [bool(records) or bool(TRACE.fullmatch(text)) for text, records in zip(texts, found, strict=True)]
+    told = texts[: is_logged.index(True)] if True in is_logged else texts
+    return told if not block.is_code and any(SENTENCE.search(text) for text in told) else []
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample | Logged]:
@@ -167,11 +172,37 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
         yield Logged(waiting[0].offset, tuple(waiting))
 
 
+def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
+    """The blocks of a text; what a JVM printed is one block, although it has empty lines."""
+    held: Block | None = None
+    module: ModuleType | None = None
+    for block in blocks(lines):
+        if held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES:
+            texts = [thread_dump.as_printed(line.text) for line in dedented(block.lines)]
+            if all(module.goes_on(text) or (module is thread_dump and thread_dump.is_begun(text)) for text in texts):
+                held.lines += [Line(block.lines[0].offset, ""), *block.lines]
+                continue
+        if held is not None:
+            yield held
+        held = block
+        module = None if block.is_fenced else module_of_jvm(block)
+    if held is not None:
+        yield held
+
+
+def module_of_jvm(block: Block) -> ModuleType | None:
+    """The module that knows a block as a dump of threads or the head of a fatal error report."""
+    if not any(JVM.search(line.text) for line in block.lines):
+        return None
+    text = "\n".join(line.text for line in dedented(block.lines))
+    return next((module for module in (thread_dump, hs_err) if module.kind_of(text)), None)
+
+
 def items(lines: Iterable[Line], about: About) -> Iterator[tuple[Row | Sample | Logged, bool]]:
     """All that a text states, each with whether it is in a fence."""
     # A date on a line of its own, as a script prints it before its outputs, holds for what follows until the next prose.
     at: dt.datetime | None = None
-    for block in blocks(lines):
+    for block in pieces_of(lines):
         # Web pages print no-break spaces, which no tool does.
         lines_of_block = [Line(line.offset, line.text.replace("\xa0", " ")) for line in dedented(block.lines)]
         for date, dated in cut_at_dates(lines_of_block, about):
@@ -225,7 +256,7 @@ def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, l
         yield command, at, piece
 
 
-def known(lines: list[Line], about: About) -> tuple[object, str] | None:
+def known(lines: list[Line], about: About) -> tuple[ModuleType, str] | None:
     """The module other than this one that knows these lines, and their kind."""
     text = ""
     for line in lines:
@@ -261,13 +292,13 @@ def piece_rows(
 
 
 def handed(
-    about: About, command: Command | None, found: tuple[object, str], lines: list[Line], is_code: bool
+    about: About, command: Command | None, found: tuple[ModuleType, str], lines: list[Line], is_code: bool
 ) -> Iterator[Row | Sample | Logged]:
     """The rows of the module that knows the lines; what it leaves unread is looked at again on its own."""
     module, kind = found
     foreign: list[Line] = []
     by_offset = {line.offset: line for line in lines}
-    for out in module.read(kind, lines, about):  # type: ignore[attr-defined]
+    for out in module.read(kind, lines, about):
         if isinstance(out, Row) and out.kind == UNREAD and out.offset in by_offset:
             foreign.append(by_offset[out.offset])
             continue
@@ -360,7 +391,7 @@ def run(about: About, command: Command | None, lines: list[Line], n: int, is_cod
         module, kind = found
         end = len(lines)
         rows: list[Row | Sample] = []
-        for out in module.read(kind, lines[n:], about):  # type: ignore[attr-defined]
+        for out in module.read(kind, lines[n:], about):
             if isinstance(out, Row) and out.kind == UNREAD:
                 end = next((at for at in range(n, len(lines)) if lines[at].offset >= out.offset), end)
                 break

@@ -135,6 +135,13 @@ class Catalogue:
         found = (spans_of(form, exception) for form in self._exceptions.candidates(exception))
         return next(filter(None, found), None)
 
+    def knows(self, logger: bytes | None, message: bytes) -> bool:
+        """Whether a form recognises a message, behind its prefix if it has one."""
+        context = self.context(logger, message)
+        if context is not None and self.recognise(logger, message[context.end :], True):
+            return True
+        return self.recognise(logger, message) is not None
+
     def recognise(self, logger: bytes | None, body: bytes, is_behind_prefix: bool = False) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""
         least = DISTINCTIVE_BEHIND_PREFIX if is_behind_prefix and not logger else DISTINCTIVE

@@ -16,8 +16,9 @@ from itertools import product
 from ingestion.reading import linear
 from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import REWRITTEN, Envelope, find_envelope
-from ingestion.records.patterns import LEVEL, Cut, millis_of
-from ingestion.records.unwrap import ANSI, TIME, find_pattern, rewritten, unwrap_line, wrappers
+from ingestion.records.framing import find_framing
+from ingestion.records.patterns import LEVEL, Cut, millis_of, rewritten
+from ingestion.records.unwrap import ANSI, TIME, unwrap_line, wrappers
 
 # Longer lines are looked at as they are: nobody pastes them by hand.
 LONGEST = 1 << 14
@@ -84,7 +85,7 @@ def framed(text: str) -> tuple[bytes, Envelope] | None:
     envelope = find_envelope(data.split(b"\n", 1)[0])
     if envelope is not None:
         return data, envelope
-    pattern = find_pattern([text])
+    pattern = find_framing([text]).pattern
     cut = pattern.cut(text) if pattern else None
     if cut is not None:
         return rewritten(cut).encode("utf-8", "replace"), REWRITTEN

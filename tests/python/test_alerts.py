@@ -16,6 +16,7 @@ from chronicle.ask.tables import Tables
 from ingestion.warehouse import Warehouse
 
 AT = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)
+WINDOW = {"cluster_id": "lab", "started_at": AT, "ended_at": None, "last_sign_at": AT, "duration_ms": None, "known_by": "log"}
 DAY = {"cluster_id": "lab", "event_date": dt.date(2026, 3, 1)}
 FAILURE = {"cluster_id": "lab", "failed_at": AT, "process_name": "node 3", "has_ended_process": True}
 PARTITION = {"cluster_id": "lab", "topic_name": "orders", "partition_id": 3}
@@ -85,6 +86,22 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
             PARTITION | {"started_at": AT - dt.timedelta(days=9), "remote_copy_stall_key": "c", "failures": 4},
         ],
         [(AT, "a", "orders-3: 4 copies to remote storage failed")],
+    ),
+    # An election after a failure takes seconds; a log that ends in one says nothing; a describe shows that there is none.
+    "controller_missing": (
+        "fct_controllerless_windows",
+        [
+            WINDOW | {"controllerless_window_key": "a", "duration_ms": 43_500, "ended_at": AT + dt.timedelta(milliseconds=43_500)},
+            WINDOW | {"controllerless_window_key": "b", "duration_ms": 2_100, "ended_at": AT + dt.timedelta(milliseconds=2_100)},
+            WINDOW | {"controllerless_window_key": "c", "last_sign_at": AT + dt.timedelta(minutes=7)},
+            WINDOW | {"controllerless_window_key": "d", "last_sign_at": AT + dt.timedelta(seconds=2)},
+            WINDOW | {"controllerless_window_key": "e", "known_by": "describe"},
+        ],
+        [
+            (AT + dt.timedelta(seconds=10), "a", "the cluster had no active controller for 43500 ms"),
+            (AT + dt.timedelta(seconds=10), "c", "the cluster had no active controller for the rest of the logs"),
+            (AT + dt.timedelta(seconds=10), "e", "the cluster had no active controller for the rest of the logs"),
+        ],
     ),
     "group_stuck": (
         "fct_group_rebalances",

@@ -58,21 +58,3 @@ def test_other_texts_are_no_kernel_log() -> None:
         "",
     ):
         assert kernel_log.kind_of(text, "dmesg.txt") is None
-
-
-def test_systemd_says_how_the_process_of_a_unit_ended() -> None:
-    text = (
-        "Nov 21 09:59:00 broker-1 systemd[1]: kafka.service: Main process exited, code=killed, status=9/KILL\n"
-        "Nov 21 09:59:00 broker-1 systemd[1]: kafka.service: Failed with result 'oom-kill'.\n"
-        "Nov 21 09:59:01 broker-1 systemd[1]: confluent-kafka.service: main process exited, code=exited, status=1/FAILURE\n"
-        "2026-11-21T17:59:00+08:00 broker-1 systemd[1]: kafka.service: A process of this unit has been killed by the OOM killer.\n"
-        "2026-11-21T17:59:00+08:00 broker-1 systemd[1]: Started Apache Kafka.\n"
-    )
-    assert kernel_log.kind_of(text, "journal.txt") == "kernel_log"
-    rows = [row for row in kernel_log.read("kernel_log", lines_of(text), About("20261121T100000Z-journal.txt")) if isinstance(row, Row)]
-    assert [row.kind for row in rows] == ["unit_exit"] * 4 + ["unit_message"]
-    assert rows[0].fields == {"unit": "kafka.service", "exit_code": "killed", "exit_status": "9/KILL", "host": "broker-1"}
-    assert rows[1].fields == {"unit": "kafka.service", "exit_result": "oom-kill", "host": "broker-1"}
-    assert rows[2].fields == {"unit": "confluent-kafka.service", "exit_code": "exited", "exit_status": "1/FAILURE", "host": "broker-1"}
-    assert rows[3].fields["exit_result"] == "oom-kill"
-    assert {row.at for row in rows[3:]} == {dt.datetime(2026, 11, 21, 9, 59, tzinfo=dt.UTC)}

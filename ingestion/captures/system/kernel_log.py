@@ -1,13 +1,14 @@
-"""The kernel's log: `dmesg`, `dmesg -T`, and its lines and those of systemd in syslog; among them those of the out-of-memory killer.
+"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog and the journal, with those of systemd; among them those of the out-of-memory killer.
 
 Rows: `oom_kill`: process_id, process_name, resident_bytes, virtual_bytes, since_boot_seconds, host; `oom_choice` (older kernels say
-first whom they will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds, host; `unit_exit` (systemd says how the
-process of a unit ended): unit, exit_code (exited, killed, dumped), exit_status (as printed: 1/FAILURE, 9/KILL), exit_result (oom-kill, signal …), host;
-`unit_message`: host.
+first whom they will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds, host.
+Of systemd: `unit_exit`: unit, host, code (exited, killed, dumped), status (number), signal (its name); `unit_oom_kill`: unit, host; `unit_failed`: unit,
+host, result (oom-kill, signal, exit-code, timeout …); `service_message`: host, and unit if it names one.
 
-Seconds since boot are no time of day: such a row has the time of the capture, with a warning.
+Seconds since boot are no time of day: such a row has the time of the capture, with a warning.  A journal that also holds lines of Kafka is a log,
+of which these lines alone are read here (`takes`).
 
-Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6, src/core/service.c and unit.c of systemd 219 to 256.
+Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6; src/core/service.c and unit.c of systemd 219 to 256, journalctl(1).
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
 
 PROGRAMS = ("dmesg",)
-KINDS = {"kernel_log": "Messages of the kernel (dmesg) and of systemd, among them those of the out-of-memory killer."}
+KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
 OF_NODE = frozenset(KINDS)
 DMESG = re.compile(
     r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
-    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)))"
-    r" (?P<host>\S+) (?:kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?|(?P<systemd>systemd\[1\]:))) (?P<message>.*)"
+    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)?"
+    r"|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
+    r"|[A-Z][a-z]{2} (?P<full>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:UTC|GMT)))"
+    r" (?P<host>\S+) (?P<program>kernel|systemd)(?:\[\d+\])?:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
 )
-UNIT_EXIT = linear.for_lines(
-    r"(?P<unit>\S+\.service): (?:[Mm]ain process exited, code=(?P<exit_code>\w+), status=(?P<exit_status>\S+)"
-    r"|Failed with result '(?P<exit_result>[\w-]+)'\.?|A process of this unit has been killed by the (?P<killer>OOM killer)\.)"
+# What systemd says of a unit: `kafka.service: Main process exited, code=killed, status=9/KILL`.
+UNIT = re.compile(r"(?P<unit>[\w@.:\\-]+\.(?:service|scope|slice)): (?P<said>.*)")
+EXIT = re.compile(
+    r"[Mm]ain process exited, code=(?P<code>\w+), status=(?P<status>\d+)(?:/(?P<signal>[A-Z]+(?:\d+)?|[\w/]+))?.*|(?P<oom>A process of this unit has been killed by the OOM killer.*)"
+    r"|Failed with result '(?P<result>[\w-]+)'.*"
 )
 OOM = linear.for_lines(
     r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
@@ -46,6 +51,12 @@ def kind_of(sample: str, name: str) -> str | None:
     return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None
 
 
+def takes(line: str) -> bool:
+    """Whether a line of a system log is the kernel's or systemd's."""
+    match = DMESG.fullmatch(line) if " kernel:" in line or " systemd[" in line else None
+    return match is not None and match["program"] is not None
+
+
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
     page = Page(about)
     for line in lines:
@@ -57,10 +68,10 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
-    """A message of the kernel or of systemd.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
+    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
     message = match["message"]
-    if match["systemd"]:
-        return timed(page, page.row(*unit_row(line, message, match["host"])), match)
+    if match["program"] == "systemd":
+        return timed(page, unit_row(page, line, match), match)
     kill = OOM.fullmatch(message) if "ill" in message else None
     fields: dict[str, str | None] = {"since_boot_seconds": match["since_boot"] or match["since_boot_2"], "host": match["host"]}
     if kill:
@@ -70,21 +81,26 @@ def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
     return timed(page, row, match)
 
 
-def unit_row(line: Line, message: str, host: str | None) -> tuple[str, Line, dict[str, str | None]]:
-    """Kind, line and fields of what systemd says about a unit."""
-    exit_of = UNIT_EXIT.fullmatch(message)
-    if exit_of is None:
-        return "unit_message", line, {"host": host}
-    result = "oom-kill" if exit_of["killer"] else exit_of["exit_result"]
-    return "unit_exit", line, {key: exit_of[key] for key in ("unit", "exit_code", "exit_status")} | {"exit_result": result, "host": host}
+def unit_row(page: Page, line: Line, match: re.Match[str]) -> Row:
+    """A message of systemd."""
+    unit = UNIT.fullmatch(match["message"])
+    told = EXIT.fullmatch(unit["said"]) if unit else None
+    fields: dict[str, str | None] = {"host": match["host"], "unit": unit["unit"] if unit else None}
+    if told is None:
+        return page.row("service_message", line, fields)
+    if told["code"]:
+        return page.row("unit_exit", line, fields | {name: told[name] for name in ("code", "status", "signal")})
+    return page.row("unit_failed", line, fields | {"result": told["result"]}) if told["result"] else page.row("unit_oom_kill", line, fields)
 
 
 def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
-    """A row with the time that its line prints; else that of the capture."""
+    """A row with the time of its line, if that is one of day."""
     at = None
     try:
         if match["iso"]:
-            at = dt.datetime.fromisoformat(match["iso"])
+            at = dt.datetime.fromisoformat(match["iso"].replace(",", "."))
+        elif match["full"]:
+            at = dt.datetime.fromisoformat(match["full"].rpartition(" ")[0] + "+00:00")
         elif match["date"]:
             month, day, clock, year = match["date"].split()[1:]
             at = local_time(int(year), MONTHS[month.lower()], int(day), clock, page.about.zone)
@@ -97,6 +113,6 @@ def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
         at = None
     if at is not None:
         return replace(row, at=at.astimezone(dt.UTC), at_known_by="content", warnings=())
-    if "since_boot_seconds" in row.fields:
+    if row.fields.get("since_boot_seconds"):
         return replace(row, warnings=(*row.warnings, "the kernel says seconds since boot; the time is the capture's"))
     return row

@@ -77,6 +77,52 @@ followed as (
             and elections.leader_id >= 0
 ),
 
+-- When a node was down, stood still, or had no session.
+away as (
+    select
+        cluster_id,
+        explode(node_ids) as node_id,
+        started_at as left_at,
+        ended_at as returned_at
+    from process_facts
+    where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
+),
+
+-- One row per change with which a leader dropped several followers at once, and is alone, though none of them was away: it is the leader that
+-- they do not reach, or that did not look at them.
+left_alone as (
+    select
+        followed.cluster_id,
+        followed.isr_change_key,
+        max(followed.returned_at) as returned_at,
+        count(followed.returned_at) = count(*) as are_all_back
+    from followed
+    left join away
+        on
+            followed.cluster_id = away.cluster_id
+            and followed.replica_id = away.node_id
+            and away.left_at <= followed.changed_at + interval 5 seconds
+            and coalesce(away.returned_at >= followed.changed_at - interval 60 seconds, true)
+    where size(followed.isr_after) = 1 and followed.isr_after[0] = followed.leader_id
+    group by followed.cluster_id, followed.isr_change_key
+    having count(distinct followed.replica_id) > 1 and count(away.node_id) = 0
+),
+
+leaders_alone as (
+    select
+        isr_changes.*,
+        isr_changes.isr_after[0] as leader_id,
+        if(left_alone.are_all_back, left_alone.returned_at, null) as returned_at
+    from isr_changes
+    inner join left_alone using (cluster_id, isr_change_key)
+),
+
+dropped as (
+    select followed.*
+    from followed
+    left anti join left_alone using (cluster_id, isr_change_key)
+),
+
 -- Per leader and replica that it dropped: replicas that it drops within 10 s of each other are one stretch.
 spaced as (
     select
@@ -116,17 +162,6 @@ drops as (
         ) as first_change
     from numbered
     group by cluster_id, cluster_incarnation, leader_id, replica_id, stretch_number
-),
-
--- When a node was down, stood still, or had no session.
-away as (
-    select
-        cluster_id,
-        explode(node_ids) as node_id,
-        started_at as left_at,
-        ended_at as returned_at
-    from process_facts
-    where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
 ),
 
 -- Two leaders that drop each other's replicas, and go on without each other for more than the moment in which a process that
@@ -183,7 +218,17 @@ final as (
                 topic='topic_name', partition='partition_id', burst='replica_id'
             )
         }}
-    from followed
+    from dropped
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_isr_changes', 'isr_change_key', "'isr_lost'", 'changed_at',
+                'returned_at', nodes='array(leader_id)', topic='topic_name', partition='partition_id',
+                burst='leader_id'
+            )
+        }}
+    from leaders_alone
     union all
     select
         {{

@@ -110,7 +110,6 @@ unioned as (
             when 'heap_bytes' then 'out_of_memory_heap'
             when 'open_files' then 'too_many_open_files'
             when 'jvm' then 'jvm_crash'
-            when 'oom_killer' then 'oom_killer'
             else 'out_of_memory_native'
         end as failure_kind,
         -- Below the wordings of exceptions, which say the same of the same record.
@@ -152,7 +151,7 @@ unioned as (
         case row_kind
             when 'jvm_crash' then concat_ws(' in ', reason, problematic_frame)
             when 'oom_kill' then concat(program, ' (process ', coalesce(process_id, '?'), ')')
-            else concat_ws(' ', unit, exit_code, exit_status, exit_result)
+            else concat_ws(' ', unit, exit_code, exit_signal, exit_result)
         end as exception_message,
         true as is_end,
         false as is_context,

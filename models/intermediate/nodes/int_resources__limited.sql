@@ -6,7 +6,7 @@ with samples as (
 
 exhaustions as (
     select * from {{ ref('stg_logs__exhaustions') }}
-    where resource not in ('jvm', 'oom_killer')
+    where resource <> 'jvm'
 ),
 
 segments as (

@@ -26,31 +26,34 @@ ends as (
         or coalesce(startswith({{ field('reason') }}, 'Out of Memory Error'), false)
             as is_memory_refused,
         lower({{ field('unit') }}) as unit,
-        {{ field('exit_code') }} as exit_code,
-        {{ field('exit_status') }} as exit_status,
-        {{ field('exit_result') }} as exit_result
+        {{ field('code') }} as exit_code,
+        {{ field('status', 'int') }} as exit_status,
+        {{ field('signal') }} as exit_signal,
+        {{ field('result') }} as exit_result
     from capture_rows
-    where row_kind in ('jvm_crash', 'oom_kill', 'unit_exit')
+    where row_kind in ('jvm_crash', 'oom_kill', 'unit_exit', 'unit_oom_kill', 'unit_failed')
 ),
 
 final as (
     select
         *,
         case
-            when row_kind = 'oom_kill' or exit_result = 'oom-kill' then 'oom_killer'
+            when row_kind in ('oom_kill', 'unit_oom_kill') or exit_result = 'oom-kill'
+                then 'oom_killer'
             when row_kind = 'jvm_crash' and is_memory_refused then 'out_of_memory_native'
-            when row_kind = 'jvm_crash' or exit_code = 'dumped' then 'jvm_crash'
+            when row_kind = 'jvm_crash' or exit_code = 'dumped' or exit_result = 'core-dump'
+                then 'jvm_crash'
             -- A JVM with ExitOnOutOfMemoryError ends with 3.
-            when exit_code = 'exited' and startswith(exit_status, '3/') then 'out_of_memory_heap'
-            when exit_code = 'killed' and startswith(exit_status, '9/') then 'killed'
+            when exit_code = 'exited' and exit_status = 3 then 'out_of_memory_heap'
+            when exit_code = 'killed' and exit_status = 9 then 'killed'
         end as failure_kind
     from ends
     where
         -- Of the machine's processes, those that are Kafka's, as far as the line tells.
         case row_kind
-            when 'oom_kill' then program in ('java', 'kafka') or contains(program, 'kafka')
-            when 'unit_exit' then contains(unit, 'kafka')
-            else true
+            when 'oom_kill' then program = 'java' or contains(program, 'kafka')
+            when 'jvm_crash' then true
+            else contains(unit, 'kafka')
         end
 )
 

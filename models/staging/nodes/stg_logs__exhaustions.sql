@@ -17,7 +17,6 @@ final as (
         source_path,
         byte_offset,
         case
-            when contains(raw_text, 'ut of memory: Kill') then 'oom_killer'
             when contains(raw_text, 'Map failed') then 'memory_maps'
             when contains(raw_text, 'Too many open files') then 'open_files'
             when
@@ -36,8 +35,7 @@ final as (
             when contains(raw_text, 'A fatal error has been detected by the Java') then 'jvm'
             else 'heap_bytes'
         end as resource,
-        contains(raw_text, 'ut of memory: Kill')
-        or contains(raw_text, 'ing due to java.lang.OutOfMemoryError: ')
+        contains(raw_text, 'ing due to java.lang.OutOfMemoryError: ')
         or contains(raw_text, '# There is insufficient memory for the Java Runtime Environment')
         or contains(raw_text, '# A fatal error has been detected by the Java Runtime')
             as is_end
@@ -48,15 +46,14 @@ final as (
         and ({{ since('logged_at') }} or (logged_at is null and {{ since('event_date') }}))
         and (
             coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
-            -- What a JVM prints when it ends itself (Terminating or Aborting due to …, the head of a fatal error report), and the kernel when it
-            -- kills it, may follow whatever was the last record of the file.
+            -- What a JVM prints when it ends itself (Terminating or Aborting due to …, the head of a fatal error report) may follow
+            -- whatever was the last record of the file.
             or contains(raw_text, chr(10))
         )
         and (
             contains(raw_text, 'ing due to java.lang.OutOfMemoryError: ')
             or contains(raw_text, '# There is insufficient memory for the Java Runtime Environment')
             or contains(raw_text, '# A fatal error has been detected by the Java Runtime')
-            or (contains(raw_text, 'ut of memory: Kill') and contains(raw_text, '(java)'))
             or (
                 coalesce(level, 'ERROR') in ('WARN', 'ERROR', 'FATAL')
                 and (
