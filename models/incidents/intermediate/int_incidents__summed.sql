@@ -105,7 +105,7 @@ shrunk as (
         started_at,
         ended_at
     from members
-    where event_kind = 'isr_shrunk'
+    where event_kind in ('isr_shrunk', 'isr_lost')
 ),
 
 touched as (
