@@ -20,7 +20,7 @@ from types import ModuleType
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
 from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
-from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
+from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
 from ingestion.captures.jvm import hs_err, thread_dump
 from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
 
@@ -221,7 +221,7 @@ def cut_at_dates(lines: list[Line], about: About) -> Iterator[tuple[dt.datetime 
     """The lines cut before each that is nothing but a date, with that date in UTC."""
     date, part = None, list[Line]()
     for line in lines:
-        found = date_of(line.text, about.zone) if zone_doubt(line.text, about.zone) is None else None
+        found = stated_time(line.text, about.zone)
         if found is not None:
             yield date, part
             # The date itself is text of its own, so that it hides no piece under it.
