@@ -19,7 +19,7 @@ from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
 from ingestion.captures import PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
 from ingestion.captures._terminal import stated_time
-from ingestion.captures.document import timed
+from ingestion.captures.document import salvaged, timed
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
@@ -113,7 +113,7 @@ def read_guarded(text: Text) -> Iterator[Row | Sample | Logged]:
     kind = task.capture or ""
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     try:
-        for found in at_stated_times(module_of(kind).read(kind, text.lines(), about), about):
+        for found in salvaged(at_stated_times(module_of(kind).read(kind, text.lines(), about), about), about):
             yield found
             last = found.offset
     except Exception as error:  # one file's fault must not stop the others
