@@ -48,17 +48,17 @@ class Aligned:
         return tuple(tuple((kind, "" if kind == "word" else text) for kind, text in part) for part in (self.head, self.tail))
 
 
-def derive(lines: Iterable[str]) -> str | None:
-    """The layout of some lines as a pattern; None if too few are known, or do not agree."""
+def derive(lines: Iterable[str], least: int = LEAST) -> str | None:
+    """The layout of some lines as a pattern; None if fewer than `least` are known, or they do not agree."""
     heads = [line.rstrip("\r") for line in lines if TIME.search(line[:LONGEST_HEAD]) and not CONTINUES.match(line)][:LOOKED_AT]
-    if len(heads) < LEAST:
+    if len(heads) < least:
         return None
     aligned = list(filter(None, map(align, heads)))
-    if len(aligned) < LEAST:
+    if len(aligned) < least:
         return None
     form, count = Counter(one.form for one in aligned).most_common(1)[0]
     same = [one for one in aligned if one.form == form]
-    if count < max(LEAST, AGREE * len(aligned)) or len({one.event for one in same}) < LEAST_MESSAGES:
+    if count < max(least, AGREE * len(aligned)) or len({one.event for one in same}) < min(least, LEAST_MESSAGES):
         return None
     text = f"{written([one.head for one in same])}%m{written([one.tail for one in same])}%n"
     try:

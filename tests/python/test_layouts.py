@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chronicle.catalogue.authoring import patterns_for
 from ingestion.bronze.shares import read_all
 from ingestion.bronze.tasks import Counted, task_of
+from ingestion.ingest import ingest
+from ingestion.outcome import little_known_said
+from ingestion.sources.discover import Options
 from ingestion.sources.identify import identify
 from ingestion.sources.inspect import inspect
 from ingestion.sources.resolve import place
 from ingestion.sources.stages import Found
 from tests.python.test_wrappers import load
+from tests.rotations import Here
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 1, 250_000, tzinfo=dt.UTC)
 TRACE = "java.lang.IllegalStateException: no\n\tat a.b.C(C.java:1)\n"
@@ -186,8 +192,6 @@ def read_journal(path: Path, start: int = 0) -> tuple[list[dict[str, Any]], list
     (source,) = identify(place([inspect(Found.at(str(path), "c"))]))
     counted: dict[str, Counted] = {}
     tables: dict[str, list[dict[str, Any]]] = {"log_records": [], "capture_rows": []}
-    from dataclasses import replace
-
     for table, batch in read_all([replace(task_of(source, False, 1, NOON), start=start)], counted):
         tables[table] += batch.to_pylist()
     return tables["log_records"], tables["capture_rows"], counted[source.source_id]
@@ -229,3 +233,37 @@ def test_of_a_journal_that_grew_only_the_new_lines_are_read(tmp_path: Path) -> N
     records, rows, _ = read_journal(path, start)
     assert [(row["row_kind"], row["byte_offset"]) for row in rows] == [("oom_kill", start)]
     assert [row["event_type"] for row in records] == ["node_started"]
+
+
+STRANGE = ["{} INFO  {{x}} kafka.server.KafkaServer ~ [KafkaServer id=3] started".format(f"2026-11-21 10:00:0{n},250") for n in range(4)]
+
+
+def test_a_log_of_which_less_than_half_is_recognised_names_itself_and_the_way_out(tmp_path: Path) -> None:
+    """All lines say the same, so their layout is proposed, not taken."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "server.log").write_text("".join(f"{line}\n" for line in STRANGE))
+    (folder / "good.log").write_text(lines_of(BROKER["cloudera"]))
+    (folder / "connect.log").write_text(f"{AT} x (org.apache.kafka.connect.runtime.Worker)\n" * 5)
+    options = Options([str(folder)], cluster="c", timezone="UTC", settled_after=0.0)
+    outcome = ingest(Here, str(tmp_path / "warehouse"), options, tell=lambda text: None)
+    first, last = little_known_said(outcome.little_known)
+    assert first == (f"{folder}/server.log: 0 of 4 records recognised; most frequent of the others, 4 times: {STRANGE[0]}")
+    assert "--pattern" in last and f"chronicle catalogue suggest {folder}/server.log" in last
+    assert list(patterns_for([str(folder)])) == [
+        f"# {folder}/server.log: its lines look like this layout\n--pattern '%d{{yyyy-MM-dd HH:mm:ss,SSS}} %-5p {{x}} %c ~ %m%n'\n"
+    ]
+    again = Options(
+        [str(folder)], cluster="c2", timezone="UTC", settled_after=0.0, pattern="%d{yyyy-MM-dd HH:mm:ss,SSS} %-5p {x} %c ~ %m%n"
+    )
+    assert ingest(Here, str(tmp_path / "warehouse2"), again, tell=lambda text: None).recognised >= 4
+
+
+def test_nothing_is_said_of_logs_that_are_understood() -> None:
+    assert little_known_said([]) == []
+
+
+def test_lines_without_a_time_are_a_warning_of_their_source(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(lines_of("{level} {logger}: {text}"))
+    *_, count = read_journal(tmp_path / "server.log")
+    assert count.doubts == {"its lines have no time, so nothing tells when it happened"}
