@@ -150,18 +150,13 @@ expired as (
 ),
 
 -- When a controller certainly was none any more, according to its own log or session: it had resigned, its session was over, its process had
--- stopped, or the next one started.
+-- stopped, or the next one started. One that is stopping is controller until then.
 left_office as (
     select
         terms.*,
         least(
             terms.resigned_at,
             expired.expired_at,
-            if(
-                terms.stopping_at >= terms.known_since_at,
-                coalesce(terms.stopped_at, terms.fell_silent_at),
-                null
-            ),
             if(terms.stopped_at >= terms.known_since_at, terms.stopped_at, null),
             terms.next_started_at
         ) as left_at
