@@ -103,6 +103,7 @@ final as (
         sort_array(collect_set(caused_by_key)) as caused_by_keys,
         max(held_since_at) as held_since_at,
         min_by(detail, struct(started_at, fact_key)) as detail,
+        max_by(returned_as, struct(started_at, fact_key)) as returned_as,
         sum(amount) as amount_total,
         max(amount) as amount_max,
         sum(duration_ms) as duration_total_ms,

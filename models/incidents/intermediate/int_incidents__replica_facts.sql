@@ -18,6 +18,18 @@ elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),
 
+write_refusals as (
+    select * from {{ ref('fct_write_refusals_hourly') }}
+),
+
+hanging_transactions as (
+    select * from {{ ref('fct_hanging_transactions') }}
+),
+
+remote_copy_stalls as (
+    select * from {{ ref('fct_remote_copy_stalls') }}
+),
+
 process_facts as (
     select * from {{ ref('int_incidents__process_facts') }}
 ),
@@ -250,6 +262,44 @@ final as (
         }}
     from disconnects
     where node_id is not null
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_write_refusals_hourly', 'write_refusals_hourly_key', "'writes_refused'",
+                'first_at', 'last_at', nodes='array_compact(array(node_id))', owner='process_name',
+                topic='topic_name', partition='partition_id', amount='refusals',
+                detail="concat_ws(', ', concat(in_sync_replicas, ' in sync'), concat(min_insync_replicas, ' required'))",
+                burst='process_name'
+            )
+        }}
+    from write_refusals
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_hanging_transactions', 'hanging_transaction_key', "'transaction_hanging'",
+                'started_at', 'last_seen_at', nodes='array_compact(array(coordinator_id))',
+                topic='topic_name', partition='partition_id', duration='duration_ms',
+                detail="concat_ws(': ', coalesce(transactional_id, concat('producer ', producer_id)), nullif(array_join(errors, ', '), ''))",
+                burst="concat_ws(':', transactional_id, producer_id)"
+            )
+        }}
+    from hanging_transactions
+    where started_at is not null
+    union all
+    -- One copy that fails is tried again half a minute later.
+    select
+        {{
+            incident_fact(
+                'fct_remote_copy_stalls', 'remote_copy_stall_key', "'remote_copy_stalled'",
+                'started_at', 'ended_at', nodes='array_compact(array(node_id))',
+                topic='topic_name', partition='partition_id', amount='failures',
+                detail="concat_ws(': ', exception, exception_message)", burst="coalesce(node_id, -1)"
+            )
+        }}
+    from remote_copy_stalls
+    where failures > 1
 )
 
 select * from final
