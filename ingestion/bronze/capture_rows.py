@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,9 @@ from ingestion.bronze.log_records import Cache
 from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
-from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures import PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures._terminal import stated_time
+from ingestion.captures.document import salvaged, timed
 from ingestion.captures.system import kernel_log
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
@@ -140,12 +142,23 @@ def read_guarded(text: Text) -> Iterator[Row | Sample | Logged]:
     kind = task.capture or ""
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     try:
-        for found in module_of(kind).read(kind, text.lines(), about):
+        for found in salvaged(at_stated_times(module_of(kind).read(kind, text.lines(), about), about), about):
             yield found
             last = found.offset
     except Exception as error:  # one file's fault must not stop the others
         text.failed = fault_of(error)
         yield from unread((line for line in text.lines() if line.offset > last), "the reader of this kind of capture failed here")
+
+
+def at_stated_times(rows: Iterable[Row | Sample | Logged], about: About) -> Iterator[Row | Sample | Logged]:
+    """Rows at the time that a line above them states (`Timestamp: …`, or what `date` printed), where they say none themselves."""
+    stated: dt.datetime | None = None
+    for found in rows:
+        if isinstance(found, Row) and found.kind == UNREAD and (at := stated_time(found.raw_text, about.zone)):
+            stated = at
+            yield Row(REMARK, found.offset, found.raw_text, {"message": found.raw_text.strip()}, at, "content")
+        else:
+            yield found if isinstance(found, Logged) else timed(found, stated)
 
 
 class Text:

@@ -86,7 +86,7 @@ def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
 
 
 class Batch:
-    """Pieces of one layout as one record batch of SCHEMA; `counts`: (reader, records, recognised) of each piece."""
+    """Pieces of one layout as one record batch of SCHEMA; `counts`: (reader, records, recognised, commonest unknown shape) of each piece."""
 
     def __init__(self, pieces: list[Piece], known: Catalogue, cache: Cache) -> None:
         self.pieces, self.known, self.cache = pieces, known, cache
@@ -135,6 +135,7 @@ class Batch:
                 [piece.reader for piece in self.pieces],
                 (self.last - self.first + 1).tolist(),
                 np.add.reduceat(recognised.astype(np.int64), self.first).tolist(),
+                self._unknown(recognised, timed),
                 strict=True,
             )
         )
@@ -323,6 +324,23 @@ class Batch:
                 )
         return added
 
+    def _unknown(self, recognised: np.ndarray, timed: np.ndarray) -> list[tuple[int, str] | None]:
+        """Of each piece of which less than half is recognised: how many records have its commonest unknown shape, and one of them."""
+        out: list[tuple[int, str] | None] = []
+        for piece, first, last in zip(self.pieces, self.first, self.last, strict=True):
+            here, heads = slice(first, last + 1), self.heads[first : last + 1]
+            if heads.any() and not timed[here].any():
+                piece.reader.doubts.add("its lines have no time, so nothing tells when it happened")
+            unknown = np.flatnonzero(heads & ~recognised[here])
+            if 2 * recognised[here].sum() >= last + 1 - first or not len(unknown):
+                out.append(None)
+                continue
+            _, places, counts = np.unique(self.shape[here][unknown], return_index=True, return_counts=True)
+            commonest = int(np.argmax(counts))
+            text = self._record(int(first + unknown[places[commonest]])).split(b"\n", 1)[0]
+            out.append((int(counts[commonest]), shown(text)[:160]))
+        return out
+
     def _resolutions(self, timed: np.ndarray) -> pa.Array:
         """Of the time of each record; null where it has none."""
         of_piece = np.array([piece.reader.resolution_ms for piece in self.pieces], np.int32)
@@ -461,8 +479,9 @@ def read_tasks(
             count.failed, count.records = fault, count.records + 1
             yield failed_row(piece, known, fault)
             return
-        for reader, records, recognised in made.counts:
+        for reader, records, recognised, unknown in made.counts:
             count = counted[reader.task.source_id]
+            count.unknown = max(filter(None, (count.unknown, unknown)), default=None)
             count.records += records
             count.recognised += recognised
             count.last_node, count.last_known_by = reader.node, reader.node_known_by

@@ -101,4 +101,7 @@ def together(parts: Sequence[Task], counted: Sequence[Counted]) -> tuple[int, Co
     those = counted[:count]
     doubts = set().union(*(one.doubts for one in those))
     last = those[-1]
-    return count, replace(last, records=sum(one.records for one in those), recognised=sum(one.recognised for one in those), doubts=doubts)
+    unknown = max(filter(None, (one.unknown for one in those)), default=None)
+    return count, replace(
+        last, unknown=unknown, records=sum(one.records for one in those), recognised=sum(one.recognised for one in those), doubts=doubts
+    )

@@ -55,7 +55,8 @@ class Counted:
     """What one source gave: its records, how many of them were recognised, the byte up to which it was read and the SHA-256 of the bytes before (None
     if the file is another one by now), the node of its last record and how it is known, why it was cut; `failed`: a fault of our own code, after
     which some records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `lacks_end`: the rest of its
-    last record comes later; `doubts`: what is doubtful about its times."""
+    last record comes later; `doubts`: what is doubtful about its times; `unknown`: of the commonest shape that is not recognised, where most are not, how
+    many records have it, and one of them."""
 
     records: int = 0
     recognised: int = 0
@@ -68,6 +69,7 @@ class Counted:
     changed: bool = False
     lacks_end: bool = False
     doubts: set[str] = field(default_factory=set)
+    unknown: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,13 @@ from types import ModuleType
 from ingestion.records.pasted import Printed
 
 UNREAD = "unread"
-# What somebody wrote, in a document.
-PROSE = "prose"
+# What somebody wrote, in a document; a sentence of a tool that no other row takes, or the time of what follows it.
+PROSE, REMARK = "prose", "remark"
+# A line that states when a text was taken says nothing of its kind.
+STATED = re.compile(
+    r"^[\s=\-#*>]{0,20}(?:time ?stamp|captured|taken|collected|snapshot)\b[^\n]{0,20}[:=]\s{0,8}(?:\d{4}-|1\d{9}|[A-Z][a-z]{2} )[^\n]{0,60}\n+",
+    re.M | re.I,
+)
 # A text of nothing but log lines and what belongs to them (frames of traces, settings, what the cleaner has done) is not the output of a tool.
 LOG_ALONE = re.compile(
     r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
@@ -113,6 +118,7 @@ def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[Module
 
     `is_log`: some of its lines are those of a log: then only modules with `LOG_BESIDE` are asked, and none if all lines are.
     """
+    sample = STATED.sub("", sample, count=3)
     # The last line of a sample may be torn.
     if is_log and LOG_ALONE.fullmatch(sample[: sample.rfind("\n") + 1] or sample):
         return None

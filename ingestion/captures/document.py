@@ -20,7 +20,7 @@ from types import ModuleType
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
 from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
-from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
+from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
 from ingestion.captures.jvm import hs_err, thread_dump
 from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
 
@@ -221,7 +221,7 @@ def cut_at_dates(lines: list[Line], about: About) -> Iterator[tuple[dt.datetime 
     """The lines cut before each that is nothing but a date, with that date in UTC."""
     date, part = None, list[Line]()
     for line in lines:
-        found = date_of(line.text, about.zone) if zone_doubt(line.text, about.zone) is None else None
+        found = stated_time(line.text, about.zone)
         if found is not None:
             yield date, part
             # The date itself is text of its own, so that it hides no piece under it.
@@ -382,6 +382,39 @@ def record(
     return taken, out
 
 
+def salvaged(found: Iterable[Row | Sample | Logged], about: About) -> Iterator[Row | Sample | Logged]:
+    """What a text gives; records of a log among the lines that its module left unread are no lines to be lost."""
+    strangers: list[Row] = []
+    for one in found:
+        if isinstance(one, Row) and one.kind == UNREAD and len(strangers) < MOST_RECORD:
+            strangers.append(one)
+            continue
+        yield from records_among(strangers, about)
+        strangers = []
+        yield one
+    yield from records_among(strangers, about)
+
+
+def records_among(strangers: list[Row], about: About) -> Iterator[Row | Logged]:
+    """The records of a log in some unread rows, and the rest of them."""
+    lines = [(line, row) for row in strangers for line in captures.lines_of(row.raw_text, row.offset)]
+    texts = [line for line, _ in lines]
+    begins = {n for n, line in enumerate(texts) if any(record.is_head and record.cut is None for record in logged_in(line.text))}
+    if not begins:
+        yield from strangers
+        return
+    n = 0
+    while n < len(texts):
+        if n in begins:
+            taken, records = record(about, None, texts, n, logged_in(texts[n].text, texts[n].offset), False)
+            yield Logged(records[0].offset, tuple(records))
+            n += taken
+            continue
+        line, row = lines[n]
+        yield row if line.text == row.raw_text else replace(row, offset=line.offset, raw_text=line.text)
+        n += 1
+
+
 def run(about: About, command: Command | None, lines: list[Line], n: int, is_code: bool) -> tuple[int, list[Row | Sample]]:
     """(lines taken, rows) of a run of lines from `n` on that one module knows; (0, []) where none does."""
     for ahead in (*LOOK_AHEAD, 1) if is_code else LOOK_AHEAD:
@@ -389,13 +422,11 @@ def run(about: About, command: Command | None, lines: list[Line], n: int, is_cod
         if found is None:
             continue
         module, kind = found
-        end = len(lines)
-        rows: list[Row | Sample] = []
-        for out in module.read(kind, lines[n:], about):
-            if isinstance(out, Row) and out.kind == UNREAD:
-                end = next((at for at in range(n, len(lines)) if lines[at].offset >= out.offset), end)
-                break
-            rows.append(marked(out, kind, command))
+        # A row may come after that of a line below it: what the module leaves unread ends the run, and then the run is read on its own.
+        strangers = (out.offset for out in module.read(kind, lines[n:], about) if isinstance(out, Row) and out.kind == UNREAD)
+        first = next(strangers, None)
+        end = next((at for at in range(n, len(lines)) if first is not None and lines[at].offset >= first), len(lines))
+        rows = [marked(out, kind, command) for out in module.read(kind, lines[n:end], about)] if end > n else []
         if end > n and rows:
             return end - n, rows
     return 0, []

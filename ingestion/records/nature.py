@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ingestion.reading.names import stem
 from ingestion.records.clues import clock_millis, first_node, zone_between
+from ingestion.records.derive import derive
 from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
 from ingestion.records.exports import LINES, entries_of
 from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
@@ -86,7 +87,8 @@ def rewritten(shown: str, sample: bytes, wrapping: Wrapping) -> Nature | None:
             text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
             found[stream.name] = (stream, text)
     if not found:
-        return None
+        derived = None if wrapping.pattern or wrapping.derived else derived_from(sample, wrapping)
+        return rewritten(shown, sample, replace(wrapping, derived=derived)) if derived else None
     kinds = {name: kind_of_stream(stream, text, shown) for name, (stream, text) in found.items()}
     # The longest of a node, if there is one: each stream is read as what it is.
     longest = max(found, key=lambda name: (kinds[name] not in kinds_of_others(), len(found[name][1])))
@@ -109,6 +111,14 @@ def rewritten(shown: str, sample: bytes, wrapping: Wrapping) -> Nature | None:
         shows_utc=all(line.millis is not None for line in heads),
         text=text,
     )
+
+
+def derived_from(sample: bytes, wrapping: Wrapping) -> str | None:
+    """The layout of the lines of a sample, as they are or out of their wrappers, as a pattern that was derived."""
+    lines = sample.decode("utf-8", "replace").split("\n")
+    if wrapping.export is not None and wrapping.export.kind != LINES:
+        lines = [line for entry in entries_of(wrapping.export, sample) for line in entry.inner.text.split("\n")]
+    return (derive(unwrap(wrapping.wrappers, line).text for line in lines) if wrapping.wrappers else None) or derive(lines)
 
 
 def layout_words(stream: Stream, wrapping: Wrapping) -> list[str]:
@@ -147,9 +157,9 @@ def wrappers_around(sample: bytes, wrapping: Wrapping) -> tuple[str, ...]:
     else:
         lines = sample[:LOOK].decode("utf-8", "replace").split("\n")
     names = wrappers_of(lines)
-    if not wrapping.pattern or not names:
+    if not (wrapping.pattern or wrapping.derived) or not names:
         return names
-    layout = compile_pattern(wrapping.pattern)
+    layout = compile_pattern(wrapping.pattern or wrapping.derived or "")
     counts = [sum(layout.cut(unwrap(names[:depth], line).text) is not None for line in lines) for depth in range(len(names) + 1)]
     return names[: counts.index(max(counts))] if any(counts) else names
 

@@ -16,6 +16,7 @@ from ingestion.captures import document
 from ingestion.reading import objects
 from ingestion.reading.files import DECODED, FINGERPRINT, fault_of, is_compressed, open_bytes
 from ingestion.reading.objects import is_uri
+from ingestion.records.derive import derive
 from ingestion.records.envelope import DIGITS, Envelope, find_envelope
 from ingestion.records.exports import find_export
 from ingestion.records.framing import by_envelope, find_framing
@@ -189,7 +190,11 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         return capture_of(DOCUMENT, text)
     lines = text.split(b"\n")
     if not by_envelope(envelope, lines).is_understood:
-        best = find_framing([line.decode("utf-8", "replace") for line in lines[:400]])
+        texts = [line.decode("utf-8", "replace") for line in lines[:400]]
+        best = find_framing(texts)
+        if not best.is_understood and (derived := derive(texts)):
+            wrapping = replace(wrapping, derived=derived)
+            best = find_framing(texts, derived)
         if best.envelope is not None:
             envelope = best.envelope
         elif best.pattern is not None and (found := rewritten(shown, text, wrapping)):

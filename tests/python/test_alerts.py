@@ -34,10 +34,8 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
     "process_failed": (
         "fct_process_failures",
         [
-            FAILURE
-            | {"process_failure_key": "a", "failure_kind": "out_of_memory_heap", "detail": "Java heap space"},
-            FAILURE
-            | {"process_failure_key": "b", "failure_kind": "start_failed", "detail": "java.lang.Error"},
+            FAILURE | {"process_failure_key": "a", "failure_kind": "out_of_memory_heap", "detail": "Java heap space"},
+            FAILURE | {"process_failure_key": "b", "failure_kind": "start_failed", "detail": "java.lang.Error"},
             FAILURE | {"process_failure_key": "c", "failure_kind": "fatal_error", "detail": None},
             FAILURE
             | {

@@ -303,3 +303,53 @@ def test_a_text_with_a_time_and_a_word_in_capitals_is_no_line_of_a_log() -> None
 def test_a_record_is_whole_with_its_logger() -> None:
     assert is_whole(EXPANDED)
     assert not is_whole(EXPANDED.removesuffix(" (kafka.cluster.Partition)"))
+
+
+THREADS = (
+    '"kafka-request-handler-0" #51 daemon prio=5 os_prio=0 tid=0x00007f3a4d0b2800 nid=0x6b runnable [0x00007f39f1ef0000]\n'
+    "   java.lang.Thread.State: RUNNABLE\n" + "".join(f"\tat kafka.log.Log.append(Log.scala:{number})\n" for number in range(20))
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "row_kind"),
+    [
+        # Marked, so that no layout frames the file: it is read as the capture that most of it is.
+        (f"The dump and the log:\n\n{THREADS}\n> {EXPANDED}\n> {STARTED}\n", "thread"),
+        (f"*{EXPANDED}*\n*{STARTED}*\n" + "Topic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\n" * 8, "topic_partition"),
+        (
+            f"`{EXPANDED}`\n`{STARTED}`\n"
+            + "[2026-11-21T10:43:40.120+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 6M->2M(10M) 3.5ms\n" * 9,
+            "gc_pause",
+        ),
+    ],
+)
+def test_records_among_the_lines_of_another_capture_are_not_lost(text: str, row_kind: str, tmp_path: Path) -> None:
+    tables, _ = tables_of(tmp_path, text)
+    assert row_kind in {row["row_kind"] for row in tables["capture_rows"]}
+    assert said(tables["log_records"]) == [IS_EXPANDED, IS_STARTED]
+    assert not any("INFO" in row["raw_text"] for row in tables["capture_rows"])
+
+
+def test_a_capture_and_records_one_after_the_other(tmp_path: Path) -> None:
+    text = f"We looked at it at once.\n\n{SHRUNK}\n\nTopic: orders\tPartition: 7\tLeader: 2\tReplicas: 2,1,3\tIsr: 2,1\n\n{EXPANDED}\n\n{THREADS}\nThat is all that we have.\n"
+    tables, _ = tables_of(tmp_path, text)
+    assert said(tables["log_records"]) == [IS_SHRUNK, IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]] == ["prose", "topic_partition", "thread_dump", "thread", "prose"]
+
+
+def test_a_dump_between_paragraphs_is_one_piece(tmp_path: Path) -> None:
+    two = THREADS + "\n" + THREADS.replace("handler-0", "handler-1")
+    tables, _ = tables_of(
+        tmp_path, f"Our broker printed this before it hung:\n\n{EXPANDED}\n\nAnd its threads are these:\n\n{two}\nWhat do they do?\n"
+    )
+    assert said(tables["log_records"]) == [IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]].count("thread_dump") == 1
+    assert [row["row_kind"] for row in tables["capture_rows"]].count("thread") == 2
+
+
+def test_pauses_in_a_fence_with_records_are_read(tmp_path: Path) -> None:
+    pause = "[2026-11-21T10:43:40.120+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 612M->201M(1024M) 2310.554ms"
+    tables, _ = tables_of(tmp_path, f"It pauses for seconds.\n\n```\n{SHRUNK}\n{pause}\n{EXPANDED}\n```\n\nHow can we find out why?\n")
+    assert said(tables["log_records"]) == [IS_SHRUNK, IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]] == ["prose", "gc_pause", "prose"]

@@ -43,8 +43,13 @@ words as (
             else quorum_epoch
         end as quorum_epoch,
         quorum_leader_id is not null or {{ has_role('kraft_controller_renewal') }} as has_leader,
-        coalesce(quorum_state like 'Candidate%' or quorum_state like 'Prospective%', false)
-            as is_candidacy,
+        coalesce(
+            quorum_state like 'Candidate%'
+            or quorum_state like 'Prospective%'
+            or is_follower_left
+            or is_leader_left,
+            false
+        ) as is_candidacy,
         false as is_vote,
         false as is_described,
         false as is_dated_by_file
@@ -145,18 +150,13 @@ expired as (
 ),
 
 -- When a controller certainly was none any more, according to its own log or session: it had resigned, its session was over, its process had
--- stopped, or the next one started.
+-- stopped, or the next one started. One that is stopping is controller until then.
 left_office as (
     select
         terms.*,
         least(
             terms.resigned_at,
             expired.expired_at,
-            if(
-                terms.stopping_at >= terms.known_since_at,
-                coalesce(terms.stopped_at, terms.fell_silent_at),
-                null
-            ),
             if(terms.stopped_at >= terms.known_since_at, terms.stopped_at, null),
             terms.next_started_at
         ) as left_at
@@ -372,11 +372,8 @@ stretches as (
         count(source_path) as evidence_count
     from numbered
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch, stretch
-    -- The end of a term alone is none: others do not need to have noticed. Before the first term that is known, a member that only starts
-    -- has not heard of the leader yet.
-    having
-        count(is_candidacy) > 0
-        and (controller_epoch is not null or bool_or(is_candidacy))
+    -- The end of a term alone is none: others do not need to have noticed. A member that only starts has not heard of the leader yet.
+    having bool_or(is_candidacy) or count(distinct quorum_epoch) > 1
 ),
 
 -- If every process that looked for a leader has ended, so has the search.
@@ -483,12 +480,7 @@ final as (
         + if(is_start_known, coalesce(size(last_evidence), 0), 0)
         + if(is_ended_by_next, size(next_evidence), 0) as evidence_count
     from ended
-    where
-        ended_at >= started_at + interval 1 second
-        or (
-            ended_at is null
-            and (last_sign_at >= started_at + interval 1 second or is_described)
-        )
+    where ended_at is null or ended_at >= started_at + interval 1 second
 )
 
 select * from final

@@ -23,6 +23,7 @@ recognised as (
         node_id,
         event_date,
         logged_at,
+        time_resolution_ms,
         level,
         logger,
         topic_name,
@@ -76,6 +77,7 @@ compared as (
         writer,
         writer_id,
         logged_at,
+        time_resolution_ms,
         event_date,
         topic_name,
         partition_id,
@@ -108,7 +110,8 @@ final as (
         byte_offset,
         topic_name,
         partition_id,
-        fields
+        fields,
+        time_resolution_ms
     from compared
     where
         not is_copy
