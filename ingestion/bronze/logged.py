@@ -45,16 +45,16 @@ def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: i
 def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
     """The lines of a piece by who wrote them and in which layout, each in the order of the text."""
     names = find_wrappers("\n".join(line.text for line in found.lines).encode("utf-8", "replace"))
-    streams: dict[tuple[str, str], Stream] = {}
+    streams: dict[tuple[str, ...], Stream] = {}
     # A time that a table has without its zone is local.
-    local: set[tuple[str, str]] = set()
-    key = ("", "")
+    local: set[tuple[str, ...]] = set()
+    key: tuple[str, ...] = ()
     for line in found.lines:
         inner = unwrap(names, line.text) if names else Inner(line.text)
         if line.cut is not None:
             inner = Inner(line.cut.message, inner.stream, None, cut=line.cut)
         if line.is_head or not streams:
-            key = (inner.stream, "" if inner.cut else layout_of(inner.text))
+            key = (inner.stream, line.label, "" if inner.cut else layout_of(inner.text))
         if line.cut is not None and not line.cut.is_utc:
             local.add(key)
         stream = streams.setdefault(key, Stream(inner.stream, None))

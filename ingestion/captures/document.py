@@ -22,7 +22,7 @@ from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, 
 from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
 from ingestion.captures.jvm import hs_err, thread_dump
-from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
+from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 SAMPLE = 64 << 10
@@ -121,7 +121,7 @@ def look_at(sample: str) -> Look:
                 look.marked += len(heads) * (block.is_fenced or not (is_head(block.lines[n].text) or is_head(block.lines[n].text.strip())))
                 look.joined += len(records) > 1
                 if heads[-1] is records[-1]:
-                    _, taken = mended([records[-1], *(continuing(line) for line in dedent[n + 1 : n + MOST_RECORD])])
+                    _, taken = mended(records[-1], map(continuing, dedent[n + 1 : n + 1 + MOST_BROKEN]))
                     look.broken += taken > 1
             n += taken
     return look
@@ -137,16 +137,16 @@ def logged_in(text: str, offset: int = 0) -> list[Printed]:
     return records_in(offset, len(text.encode("utf-8", "replace")) + 1, text) if MAY_BE_LOGGED.search(text) else []
 
 
-def continuing(line: Line) -> Printed:
-    """A line as one that continues a record."""
+def continuing(line: Line, label: str = "") -> Printed:
+    """A line as one that continues a record.  `label`: what stands before each of its lines."""
     records = logged_in(line.text)
     is_new = any(record.is_head for record in records)
     cut = next((record.cut for record in records), None) if len(records) == 1 else None
-    text = plain(line.text)
+    text = without_label(plain(line.text), label)
     if TRACE.fullmatch(text) and text.startswith("at "):
         # Web pages lose the indentation, by which a stack trace is known.
         text = "\t" + text
-    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut)
+    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut, label)
 
 
 def prose_of(block: Block, found: list[list[Printed]]) -> list[str]:
@@ -367,11 +367,11 @@ def record(
     *whole, last = records
     taken = 1
     if last.is_head:
-        last, taken = mended([last, *(continuing(line) for line in lines[n + 1 : n + MOST_RECORD])])
-    out = [*(mended([one])[0] if one.is_head else one for one in whole), last]
+        last, taken = mended(last, (continuing(line, last.label) for line in lines[n + 1 : n + 1 + MOST_BROKEN]))
+    out = [*(mended(one)[0] if one.is_head else one for one in whole), last]
     for at in range(n + taken, len(lines)):
-        text = lines[at].text
-        more = continuing(lines[at])
+        text = without_label(lines[at].text, last.label)
+        more = continuing(lines[at], last.label)
         is_own = bool(TRACE.fullmatch(text) or OF_RECORD.match(text))
         if more.is_head or not text.strip() or (not is_code and not is_own and SENTENCE.search(text)):
             break
