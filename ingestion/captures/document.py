@@ -21,7 +21,6 @@ from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
 from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
-from ingestion.captures.jvm import hs_err, thread_dump
 from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
@@ -31,10 +30,6 @@ LOOK_AHEAD = (5, 2)
 # What a line of a log has, in any layout: most lines need no closer look.
 MAY_BE_LOGGED = re.compile(
     r"\d\d:\d\d:\d\d|\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\((?:kafka|state|org)\.|\"(?:log|message|msg|MESSAGE)\""
-)
-# Words of a thread dump or of a fatal error report.
-JVM = re.compile(
-    r"Full thread dump|Java-level deadlock|tid=0x|Thread \d+: \(state|Java Runtime Environment|, pid=\d|Native memory allocation"
 )
 # Paragraphs of a document that may wait for a record's end, in lines.
 MOST_RECORD = 2000
@@ -102,7 +97,7 @@ def look_at(sample: str) -> Look:
     """What the lines of a text are."""
     look = Look()
     for block in pieces_of(captures.lines_of(sample)):
-        if module_of_jvm(block):
+        if module_with_empty_lines(block):
             continue
         look.lines += sum(bool(line.text.strip()) for line in block.lines)
         dedent = dedented(block.lines)
@@ -177,25 +172,27 @@ def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
     held: Block | None = None
     module: ModuleType | None = None
     for block in blocks(lines):
-        if held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES:
-            texts = [thread_dump.as_printed(line.text) for line in dedented(block.lines)]
-            if all(module.goes_on(text) or (module is thread_dump and thread_dump.is_begun(text)) for text in texts):
-                held.lines += [Line(block.lines[0].offset, ""), *block.lines]
-                continue
+        may_go_on = held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES
+        if held and module and may_go_on and all(module.goes_on(line.text) for line in dedented(block.lines)):
+            held.lines += [Line(block.lines[0].offset, ""), *block.lines]
+            continue
         if held is not None:
             yield held
         held = block
-        module = None if block.is_fenced else module_of_jvm(block)
+        module = None if block.is_fenced else module_with_empty_lines(block)
     if held is not None:
         yield held
 
 
-def module_of_jvm(block: Block) -> ModuleType | None:
-    """The module that knows a block as a dump of threads or the head of a fatal error report."""
-    if not any(JVM.search(line.text) for line in block.lines):
-        return None
-    text = "\n".join(line.text for line in dedented(block.lines))
-    return next((module for module in (thread_dump, hs_err) if module.kind_of(text)), None)
+def module_with_empty_lines(block: Block) -> ModuleType | None:
+    """The module that knows a block, if what it reads has empty lines."""
+    for module in captures.modules():
+        words = getattr(module, "EMPTY_LINES", None)
+        if words is not None and any(words.search(line.text) for line in block.lines):
+            text = "\n".join(line.text for line in dedented(block.lines))
+            if module.kind_of(text, ""):
+                return module
+    return None
 
 
 def items(lines: Iterable[Line], about: About) -> Iterator[tuple[Row | Sample | Logged, bool]]:
