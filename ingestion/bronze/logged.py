@@ -18,7 +18,8 @@ from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import find_envelope
 from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
 from ingestion.records.nature import kind_of_stream, zone_evidence
-from ingestion.records.unwrap import Inner, Line, Stream, find_pattern, find_wrappers, unwrap
+from ingestion.records.pasted import wrappers_of
+from ingestion.records.unwrap import Inner, Line, Stream, find_pattern, unwrap
 
 
 def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -44,12 +45,13 @@ def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: i
 
 def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
     """The lines of a piece by who wrote them and in which layout, each in the order of the text."""
-    names = find_wrappers("\n".join(line.text for line in found.lines).encode("utf-8", "replace"))
+    names: tuple[str, ...] = ()
     streams: dict[tuple[str, ...], Stream] = {}
     # A time that a table has without its zone is local.
     local: set[tuple[str, ...]] = set()
     key: tuple[str, ...] = ()
     for line in found.lines:
+        names = wrappers_of(line.text) if line.is_head and line.cut is None else names
         inner = unwrap(names, line.text) if names else Inner(line.text)
         if line.cut is not None:
             inner = Inner(line.cut.message, inner.stream, None, cut=line.cut)

@@ -15,11 +15,12 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from types import ModuleType
 
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
-from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
+from ingestion.captures._blocks import PIECE_LINES, Block, blocks, cut, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
 from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
@@ -33,6 +34,7 @@ MAY_BE_LOGGED = re.compile(
 )
 # Paragraphs of a document that may wait for a record's end, in lines.
 MOST_RECORD = 2000
+FIRST_LINES = 400
 # Texts of a machine that are not documents, whatever they contain.
 NO_DOCUMENT = re.compile(
     r"\s*+(?:\{(?!code|noformat|quote|panel|color)|\[\s*+(?:[{\"\]]|\d(?!\d{3}-\d\d-\d\d[ T]))|<(?!pre|code|details|p>|br|div|blockquote|table|h\d|li|ul|span)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
@@ -136,12 +138,12 @@ def continuing(line: Line, label: str = "") -> Printed:
     """A line as one that continues a record.  `label`: what stands before each of its lines."""
     records = logged_in(line.text)
     is_new = any(record.is_head for record in records)
-    cut = next((record.cut for record in records), None) if len(records) == 1 else None
+    parts = next((record.cut for record in records), None) if len(records) == 1 else None
     text = without_label(plain(line.text), label)
     if TRACE.fullmatch(text) and text.startswith("at "):
         # Web pages lose the indentation, by which a stack trace is known.
         text = "\t" + text
-    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut, label)
+    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, parts, label)
 
 
 def prose_of(block: Block, found: list[list[Printed]]) -> list[str]:
@@ -171,7 +173,7 @@ def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
     """The blocks of a text; what a JVM printed is one block, although it has empty lines."""
     held: Block | None = None
     module: ModuleType | None = None
-    for block in blocks(lines):
+    for block in blocks(unindented(lines)):
         may_go_on = held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES
         if held and module and may_go_on and all(module.goes_on(line.text) for line in dedented(block.lines)):
             held.lines += [Line(block.lines[0].offset, ""), *block.lines]
@@ -182,6 +184,16 @@ def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
         module = None if block.is_fenced else module_with_empty_lines(block)
     if held is not None:
         yield held
+
+
+def unindented(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines of a text without the blanks before all of them, as pages show them: by its first lines."""
+    left = iter(lines)
+    first = list(islice(left, FIRST_LINES))
+    width = min((len(line.text) - len(line.text.lstrip(" \xa0")) for line in first if line.text.strip()), default=0)
+    for line in chain(first, left):
+        own = len(line.text) - len(line.text.lstrip(" \xa0"))
+        yield cut(line, min(width, own)) if width else line
 
 
 def module_with_empty_lines(block: Block) -> ModuleType | None:

@@ -40,6 +40,8 @@ CELL = re.compile(r"(?<!\\)\|")
 # What wikis put around a text, and what they put before a character that would be a mark.
 AROUND = "*_`~\"'“”{}"
 COLOUR = re.compile(r"\{(?:color|code|noformat|quote|\*)(?::[^{}]{0,40})?\}|\{\{|\}\}")
+# What is left of a terminal's colours when its escape is lost.
+COLOUR_OF_TERMINAL = re.compile(r"\[(?:0|1|[39]\d|\d{1,2}(?:;\d{1,3}){1,4})m")
 BOLD = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)`+(?=\S)|(?<=\S)`+(?!\w)")
 ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 TIME_WITHIN = re.compile(r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
@@ -101,6 +103,19 @@ def framed(text: str) -> tuple[bytes, Envelope] | None:
     return None
 
 
+def wrappers_of(text: str) -> tuple[str, ...]:
+    """The wrappers around a line that begins a record, outermost first."""
+    if find_envelope(text.encode("utf-8", "replace")) is not None or find_pattern([text]) is not None:
+        return ()
+    for name in wrappers():
+        inner = unwrap_line(name, text)
+        if inner is not None and inner.cut is not None:
+            return (name,)
+        if inner is not None and len(inner.text) < len(text) and framed(inner.text):
+            return (name, *wrappers_of(inner.text))
+    return ()
+
+
 @lru_cache(maxsize=8192)
 def is_head(text: str) -> bool:
     """Whether a line begins a record of a known layout."""
@@ -129,6 +144,8 @@ def is_whole(text: str) -> bool:
 def plain(text: str) -> str:
     """A line without what a page or a mail puts before or around each of its lines."""
     text = (ANSI.sub("", text) if "\x1b" in text else text).translate(INVISIBLE)
+    if "m" in text and "[" in text:
+        text = COLOUR_OF_TERMINAL.sub("", text)
     if "&" in text and ENTITY.search(text):
         text = html.unescape(text)
     if "<" in text:

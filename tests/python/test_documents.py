@@ -121,6 +121,26 @@ PASTED: dict[str, tuple[str, list[tuple[str | None, int | None, str | None]]]] =
     ),
     "a line within a sentence": (f'We found "{SHRUNK}" in the log of the broker.\n\nIt comes every ten seconds.\n', [IS_SHRUNK]),
     "paragraphs of single lines": (f"This is what we have got.\n\n{SHRUNK}\n\n{EXPANDED}\n\nNothing more.\n", [IS_SHRUNK, IS_EXPANDED]),
+    "a page that is indented as a whole": (
+        "".join(f"      {line}\n" for line in f"Our broker does not come back.\n\n{SHRUNK}\n{FATAL}\n\nWe use three machines.".split("\n")),
+        [IS_SHRUNK, IS_FATAL],
+    ),
+    "colours of a terminal": (
+        f"We start it with compose.\n\n[36mkafka-a  |[0m {EXPANDED}[0m\n[33mkafka-b  | [0m{STARTED}\n\nWhat is wrong?\n",
+        [IS_EXPANDED, IS_STARTED],
+    ),
+    "bars that a page put before its lines": (
+        f"We have two starts.\n\n```\n{STARTED}\n--\n  | {STARTED}\n```\n\nIs this right?\n",
+        [IS_STARTED, IS_STARTED],
+    ),
+    "lines without a time": (
+        "It says this when we start it:\n\n```\nINFO [KafkaServer id=4] started (kafka.server.KafkaServer)\n```\n\nWhat now?\n",
+        [("node_started", 4, None)],
+    ),
+    "one line of a container among prose": (
+        f"The start is fine.\n\nkafka-a  | {STARTED}\n\nBut then we see:\n\n{EXPANDED}\n",
+        [IS_STARTED, IS_EXPANDED],
+    ),
     "an indented block": (f"The log of our broker:\n\n    {SHRUNK}\n    {EXPANDED}\n\nWhat is wrong?\n", [IS_SHRUNK, IS_EXPANDED]),
 }
 
