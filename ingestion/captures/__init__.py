@@ -38,7 +38,7 @@ UNREAD = "unread"
 PROSE, REMARK = "prose", "remark"
 # A line that states when a text was taken says nothing of its kind.
 STATED = re.compile(
-    r"^[\s=\-#*>]{0,20}(?:time ?stamp|captured|taken|collected|snapshot)\b[^\n]{0,20}[:=]\s{0,8}(?:\d{4}-|1\d{9}|[A-Z][a-z]{2} )[^\n]{0,60}\n+",
+    r"^[ \t=\-#*>]{0,20}(?:time ?stamp|captured|taken|collected|snapshot)\b[^\n:=]{0,20}[:=][ \t]{0,8}(?:\d{4}-|1\d{9}|[A-Z][a-z]{2} )[^\n]{0,60}\n",
     re.M | re.I,
 )
 # A text of nothing but log lines and what belongs to them (frames of traces, settings, what the cleaner has done) is not the output of a tool.
