@@ -18,7 +18,7 @@ from ingestion.bronze.log_records import Batch
 from ingestion.bronze.pieces import Piece
 from ingestion.bronze.tasks import Counted
 from ingestion.captures import About, Line, Row
-from ingestion.captures.jvm._within_log import rows_within
+from ingestion.captures._within_log import rows_within
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import shown
 

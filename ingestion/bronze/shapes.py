@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ingestion.captures.jvm._within_log import NEEDLES
+from ingestion.captures._within_log import needles
 from ingestion.recognition.forms import Form
 from ingestion.recognition.recognise import Catalogue, Recognised
 from ingestion.records.clues import node_at
@@ -94,7 +94,7 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
 def is_followed(record: bytes, has_head: bool) -> bool:
     """Whether words of a JVM are in the lines after the first of a record, or in those of a record without a head."""
     start = record.find(b"\n") if has_head else 0
-    return start >= 0 and any(record.find(needle, start) >= 0 for needle in NEEDLES)
+    return start >= 0 and any(record.find(needle, start) >= 0 for needle in needles())
 
 
 def bare(record: bytes, start: int, end: int) -> tuple[int, int] | None:

@@ -15,14 +15,14 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from types import ModuleType
 
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
-from ingestion.captures._blocks import PIECE_LINES, Block, blocks, dedented
+from ingestion.captures._blocks import PIECE_LINES, Block, blocks, cut, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
-from ingestion.captures.jvm import hs_err, thread_dump
-from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
+from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 SAMPLE = 64 << 10
@@ -32,12 +32,9 @@ LOOK_AHEAD = (5, 2)
 MAY_BE_LOGGED = re.compile(
     r"\d\d:\d\d:\d\d|\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\((?:kafka|state|org)\.|\"(?:log|message|msg|MESSAGE)\""
 )
-# Words of a thread dump or of a fatal error report.
-JVM = re.compile(
-    r"Full thread dump|Java-level deadlock|tid=0x|Thread \d+: \(state|Java Runtime Environment|, pid=\d|Native memory allocation"
-)
 # Paragraphs of a document that may wait for a record's end, in lines.
 MOST_RECORD = 2000
+FIRST_LINES = 400
 # Texts of a machine that are not documents, whatever they contain.
 NO_DOCUMENT = re.compile(
     r"\s*+(?:\{(?!code|noformat|quote|panel|color)|\[\s*+(?:[{\"\]]|\d(?!\d{3}-\d\d-\d\d[ T]))|<(?!pre|code|details|p>|br|div|blockquote|table|h\d|li|ul|span)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
@@ -102,7 +99,7 @@ def look_at(sample: str) -> Look:
     """What the lines of a text are."""
     look = Look()
     for block in pieces_of(captures.lines_of(sample)):
-        if module_of_jvm(block):
+        if module_with_empty_lines(block):
             continue
         look.lines += sum(bool(line.text.strip()) for line in block.lines)
         dedent = dedented(block.lines)
@@ -121,7 +118,7 @@ def look_at(sample: str) -> Look:
                 look.marked += len(heads) * (block.is_fenced or not (is_head(block.lines[n].text) or is_head(block.lines[n].text.strip())))
                 look.joined += len(records) > 1
                 if heads[-1] is records[-1]:
-                    _, taken = mended([records[-1], *(continuing(line) for line in dedent[n + 1 : n + MOST_RECORD])])
+                    _, taken = mended(records[-1], map(continuing, dedent[n + 1 : n + 1 + MOST_BROKEN]))
                     look.broken += taken > 1
             n += taken
     return look
@@ -137,16 +134,16 @@ def logged_in(text: str, offset: int = 0) -> list[Printed]:
     return records_in(offset, len(text.encode("utf-8", "replace")) + 1, text) if MAY_BE_LOGGED.search(text) else []
 
 
-def continuing(line: Line) -> Printed:
-    """A line as one that continues a record."""
+def continuing(line: Line, label: str = "") -> Printed:
+    """A line as one that continues a record.  `label`: what stands before each of its lines."""
     records = logged_in(line.text)
     is_new = any(record.is_head for record in records)
-    cut = next((record.cut for record in records), None) if len(records) == 1 else None
-    text = plain(line.text)
+    parts = next((record.cut for record in records), None) if len(records) == 1 else None
+    text = without_label(plain(line.text), label)
     if TRACE.fullmatch(text) and text.startswith("at "):
         # Web pages lose the indentation, by which a stack trace is known.
         text = "\t" + text
-    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut)
+    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, parts, label)
 
 
 def prose_of(block: Block, found: list[list[Printed]]) -> list[str]:
@@ -176,26 +173,38 @@ def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
     """The blocks of a text; what a JVM printed is one block, although it has empty lines."""
     held: Block | None = None
     module: ModuleType | None = None
-    for block in blocks(lines):
-        if held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES:
-            texts = [thread_dump.as_printed(line.text) for line in dedented(block.lines)]
-            if all(module.goes_on(text) or (module is thread_dump and thread_dump.is_begun(text)) for text in texts):
-                held.lines += [Line(block.lines[0].offset, ""), *block.lines]
-                continue
+    for block in blocks(unindented(lines)):
+        may_go_on = held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES
+        if held and module and may_go_on and all(module.goes_on(line.text) for line in dedented(block.lines)):
+            held.lines += [Line(block.lines[0].offset, ""), *block.lines]
+            continue
         if held is not None:
             yield held
         held = block
-        module = None if block.is_fenced else module_of_jvm(block)
+        module = None if block.is_fenced else module_with_empty_lines(block)
     if held is not None:
         yield held
 
 
-def module_of_jvm(block: Block) -> ModuleType | None:
-    """The module that knows a block as a dump of threads or the head of a fatal error report."""
-    if not any(JVM.search(line.text) for line in block.lines):
-        return None
-    text = "\n".join(line.text for line in dedented(block.lines))
-    return next((module for module in (thread_dump, hs_err) if module.kind_of(text)), None)
+def unindented(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines of a text without the blanks before all of them, as pages show them: by its first lines."""
+    left = iter(lines)
+    first = list(islice(left, FIRST_LINES))
+    width = min((len(line.text) - len(line.text.lstrip(" \xa0")) for line in first if line.text.strip()), default=0)
+    for line in chain(first, left):
+        own = len(line.text) - len(line.text.lstrip(" \xa0"))
+        yield cut(line, min(width, own)) if width else line
+
+
+def module_with_empty_lines(block: Block) -> ModuleType | None:
+    """The module that knows a block, if what it reads has empty lines."""
+    for module in captures.modules():
+        words = getattr(module, "EMPTY_LINES", None)
+        if words is not None and any(words.search(line.text) for line in block.lines):
+            text = "\n".join(line.text for line in dedented(block.lines))
+            if module.kind_of(text, ""):
+                return module
+    return None
 
 
 def items(lines: Iterable[Line], about: About) -> Iterator[tuple[Row | Sample | Logged, bool]]:
@@ -367,11 +376,11 @@ def record(
     *whole, last = records
     taken = 1
     if last.is_head:
-        last, taken = mended([last, *(continuing(line) for line in lines[n + 1 : n + MOST_RECORD])])
-    out = [*(mended([one])[0] if one.is_head else one for one in whole), last]
+        last, taken = mended(last, (continuing(line, last.label) for line in lines[n + 1 : n + 1 + MOST_BROKEN]))
+    out = [*(mended(one)[0] if one.is_head else one for one in whole), last]
     for at in range(n + taken, len(lines)):
-        text = lines[at].text
-        more = continuing(lines[at])
+        text = without_label(lines[at].text, last.label)
+        more = continuing(lines[at], last.label)
         is_own = bool(TRACE.fullmatch(text) or OF_RECORD.match(text))
         if more.is_head or not text.strip() or (not is_code and not is_own and SENTENCE.search(text)):
             break

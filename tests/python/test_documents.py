@@ -106,6 +106,10 @@ PASTED: dict[str, tuple[str, list[tuple[str | None, int | None, str | None]]]] =
         f"That is normal for you.\n\n{wrapped(SHRUNK, 70, '> ')}\n{wrapped(EXPANDED, 70, '> ')}\n\nDo not worry.\n",
         [IS_SHRUNK, IS_EXPANDED],
     ),
+    "lines whose rest is indented": (
+        "Our log:\n\n```\n" + wrapped(SHRUNK, 76).replace("\n", "\n    ") + f"\n{EXPANDED}\n```\n\nWhat is it?\n",
+        [IS_SHRUNK, IS_EXPANDED],
+    ),
     "nothing but wrapped lines": (f"{wrapped(SHRUNK, 78)}\n{wrapped(EXPANDED, 78)}\n", [IS_SHRUNK, IS_EXPANDED]),
     "lines that a terminal cut": (f"{cut(SHRUNK, 80)}\n{cut(EXPANDED, 80)}\n{cut(STARTED, 80)}\n", [IS_SHRUNK, IS_EXPANDED, IS_STARTED]),
     "records joined by a blank": (f"{SHRUNK} {EXPANDED} {STARTED}\n", [IS_SHRUNK, IS_EXPANDED, IS_STARTED]),
@@ -117,6 +121,26 @@ PASTED: dict[str, tuple[str, list[tuple[str | None, int | None, str | None]]]] =
     ),
     "a line within a sentence": (f'We found "{SHRUNK}" in the log of the broker.\n\nIt comes every ten seconds.\n', [IS_SHRUNK]),
     "paragraphs of single lines": (f"This is what we have got.\n\n{SHRUNK}\n\n{EXPANDED}\n\nNothing more.\n", [IS_SHRUNK, IS_EXPANDED]),
+    "a page that is indented as a whole": (
+        "".join(f"      {line}\n" for line in f"Our broker does not come back.\n\n{SHRUNK}\n{FATAL}\n\nWe use three machines.".split("\n")),
+        [IS_SHRUNK, IS_FATAL],
+    ),
+    "colours of a terminal": (
+        f"We start it with compose.\n\n[36mkafka-a  |[0m {EXPANDED}[0m\n[33mkafka-b  | [0m{STARTED}\n\nWhat is wrong?\n",
+        [IS_EXPANDED, IS_STARTED],
+    ),
+    "bars that a page put before its lines": (
+        f"We have two starts.\n\n```\n{STARTED}\n--\n  | {STARTED}\n```\n\nIs this right?\n",
+        [IS_STARTED, IS_STARTED],
+    ),
+    "lines without a time": (
+        "It says this when we start it:\n\n```\nINFO [KafkaServer id=4] started (kafka.server.KafkaServer)\n```\n\nWhat now?\n",
+        [("node_started", 4, None)],
+    ),
+    "one line of a container among prose": (
+        f"The start is fine.\n\nkafka-a  | {STARTED}\n\nBut then we see:\n\n{EXPANDED}\n",
+        [IS_STARTED, IS_EXPANDED],
+    ),
     "an indented block": (f"The log of our broker:\n\n    {SHRUNK}\n    {EXPANDED}\n\nWhat is wrong?\n", [IS_SHRUNK, IS_EXPANDED]),
 }
 
@@ -277,8 +301,29 @@ def test_the_zone_of_a_piece_is_its_own(tmp_path: Path) -> None:
 
 
 def test_what_stands_before_a_record_is_not_part_of_it() -> None:
-    before, record = records_in(100, 200, f"kafka-a: {STARTED}")
-    assert (before.text, before.is_head, record.offset, record.text) == ("kafka-a: ", False, 109, STARTED)
+    before, record = records_in(100, 200, f"Then we saw {STARTED}")
+    assert (before.text, before.is_head, record.offset, record.text) == ("Then we saw ", False, 112, STARTED)
+
+
+@pytest.mark.parametrize("label", ["kafka-a: ", "server.log:", "logs/server.log:1204:", "server.log-", "root@host-1> "])
+def test_a_name_before_a_record_is_a_label_of_its_line(label: str) -> None:
+    (record,) = records_in(100, 200, f"{label}{STARTED}")
+    assert (record.offset, record.length, record.text, bool(record.label)) == (100, 200, STARTED, True)
+
+
+def test_lines_that_grep_found_with_the_names_of_their_files(tmp_path: Path) -> None:
+    lost = (
+        "[2026-11-21 10:50:00,000] INFO Created log for partition orders-9 in /data/k1/orders-9 with properties {} (kafka.log.LogManager)"
+    )
+    first, *trace = FATAL.split("\n")
+    text = (
+        f"a/server.log:{first}\n"
+        + "".join(f"a/server.log-{line}\n" for line in trace)
+        + f"--\na/server.log:{lost}\n--\nb/server.log:{lost}\n"
+    )
+    records = records_of(tmp_path, text, "found.txt")
+    assert said(records) == [IS_FATAL, ("log_created", 2, "10:50:00.000"), ("log_created", None, "10:50:00.000")]
+    assert dict(records[0]["fields"])["exception"] == "java.lang.RuntimeException"
 
 
 def test_marks_are_taken_off_only_from_what_is_a_record_without_them() -> None:

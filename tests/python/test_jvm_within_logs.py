@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ingestion.captures import lines_of
-from ingestion.captures.jvm._within_log import parts_of
+from ingestion.captures._within_log import parts_of
 from tests.python.pasted import tables_of
 
 ONE = "[2026-11-21 10:43:36,369] INFO [Partition orders-7 broker=2] Expanding ISR from 2,1 to 2,1,3 (kafka.cluster.Partition)\n"
@@ -143,5 +143,8 @@ def test_what_only_has_such_words_gives_nothing(printed: str, tmp_path: Path) ->
 
 
 def test_a_part_ends_where_another_kind_begins() -> None:
-    found = [(kind, len(part)) for kind, part in parts_of(list(lines_of(UNIFIED + CRASH + "and then it was gone\n" + JDK8.rstrip("\n"))))]
+    found = [
+        (next(iter(module.KINDS)), len(part))
+        for module, part in parts_of(list(lines_of(UNIFIED + CRASH + "and then it was gone\n" + JDK8.rstrip("\n"))))
+    ]
     assert found == [("gc_log", 2), ("hs_err", 7), ("gc_log", 3)]

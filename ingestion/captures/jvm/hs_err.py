@@ -20,6 +20,8 @@ from ingestion.reading.clocks import MONTHS, local_time, zone_abbreviated
 
 KINDS = {"hs_err": "Fatal error report of a JVM: why it died, in which thread, with which memory."}
 OF_NODE = frozenset(KINDS)
+WITHIN_LOGS = (b"# A fatal error has been detected", b"# There is insufficient memory for the Java")
+EMPTY_LINES = re.compile(r"Java Runtime Environment|, pid=\d|Native memory allocation")
 
 BEGINNING = re.compile(
     r"\s*(?:# ?)?(?:A fatal error has been detected by the Java Runtime Environment|There is insufficient memory for the Java Runtime Environment to continue)"
@@ -94,6 +96,11 @@ def kind_of(sample: str, name: str = "") -> str | None:
 def is_torn_head(text: str) -> bool:
     """Whether a line is the second of a report, whose first was not copied."""
     return bool(REASON.match(text) or REFUSED.match(text))
+
+
+def begins(text: str) -> bool:
+    """Whether a line is the first of a report."""
+    return bool(BEGINNING.match(text))
 
 
 def goes_on(text: str) -> bool:

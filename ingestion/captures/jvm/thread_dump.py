@@ -33,6 +33,8 @@ from ingestion.captures.jvm._threads import Edge, Thread, Waits
 
 KINDS = {"thread_dump": "What each thread of a JVM does, which locks it holds and waits for."}
 OF_NODE = frozenset(KINDS)
+WITHIN_LOGS = (b"Full thread dump", b"Java-level deadlock")
+EMPTY_LINES = re.compile(r"Full thread dump|Java-level deadlock|tid=0x|Thread \d+: \(state")
 
 MOST_CHARACTERS = 1 << 16  # of a line; what is longer is not looked at
 JSON = re.compile(r'\s*\{\s*"threadDump"\s*:')
@@ -53,23 +55,34 @@ def kind_of(sample: str, name: str = "") -> str | None:
         text = as_printed(text[:2000].rstrip("\r"))
         if not text.strip():
             continue
-        if is_begun(text):
+        if is_head_of_part(text):
             heads += 1
-        elif goes_on(text):
+        elif any(pattern.match(text) for pattern in PARTS):
             parts += 1
         elif not text[0].isspace() and not form.is_head(text):
             other += 1
     return "thread_dump" if heads and heads + parts > 2 * other else None
 
 
-def is_begun(text: str) -> bool:
+def is_head_of_part(text: str) -> bool:
     """Whether a line is the head of a dump, a thread or a deadlock."""
     return any(pattern.match(text) for pattern in HEADS)
 
 
+def begins(text: str) -> bool:
+    """Whether a line begins a dump, or a deadlock of one."""
+    return bool(form.FULL.match(text) or form.DEADLOCK.match(text))
+
+
+def leads(text: str) -> bool:
+    """Whether a line is the time before a dump."""
+    return bool(form.DATE.match(text))
+
+
 def goes_on(text: str) -> bool:
     """Whether a line may belong to a dump that has begun."""
-    return any(pattern.match(text) for pattern in PARTS)
+    text = as_printed(text)
+    return is_head_of_part(text) or any(pattern.match(text) for pattern in PARTS) or bool(form.INSIDE.match(text))
 
 
 def as_printed(text: str) -> str:
@@ -79,7 +92,7 @@ def as_printed(text: str) -> str:
     if "“" in text or "”" in text:
         text = text.replace("“", '"').replace("”", '"')
     stripped = text.lstrip() if text[:1].isspace() else text
-    return stripped if stripped is not text and stripped[:1] in '"FJ#' and is_begun(stripped) else text
+    return stripped if stripped is not text and stripped[:1] in '"FJ#' and is_head_of_part(stripped) else text
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
