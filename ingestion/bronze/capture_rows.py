@@ -21,11 +21,11 @@ from ingestion.bronze.write import TIME, WORD, Columns, schema_of
 from ingestion.captures import PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
 from ingestion.captures._terminal import stated_time
 from ingestion.captures.document import salvaged, timed
-from ingestion.captures.system import kernel_log
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
 from ingestion.records.split import valid_text, whole
+from ingestion.records.system_lines import takes
 
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
@@ -115,8 +115,8 @@ def read_system_lines(task: Task, count: Counted) -> Iterator[tuple[str, pa.Reco
     text = Text(replace(task, capture=KERNEL_LOG, end=count.end if task.end >= 0 or count.lacks_end else -1))
     about, rows = About(task.shown, task.modified_at, zone_of(task.zones[0][1])), []
     try:
-        lines = (line for line in text.lines() if kernel_log.takes(line.text))
-        for number, found in enumerate(kernel_log.read(KERNEL_LOG, lines, about), 1):
+        lines = (line for line in text.lines() if takes(line.text))
+        for number, found in enumerate(module_of(KERNEL_LOG).read(KERNEL_LOG, lines, about), 1):
             if isinstance(found, Row) and task.start <= found.offset < count.end:
                 rows.append(row_of(found, number, of_host(text.task, found.fields.get("host", ""))))
                 count.recognised += found.kind != UNREAD

@@ -203,69 +203,74 @@ def known_names() -> dict[str, str]:
 
 def objects_in(data: bytes) -> Iterator[Entry]:
     """The entries of a JSON document, which may be cut off: objects with a message, wherever they are in its arrays."""
-    text = data.decode("utf-8", "replace")
-    decoder, at, offset = json.JSONDecoder(), 0, 0
+    for found in Document(data.decode("utf-8", "replace")).values(0, {}, 0):
+        if isinstance(found, Entry):
+            yield found
 
-    def where(start: int, end: int) -> tuple[int, int]:
-        """Bytes of a part of the text; parts are asked for in order."""
-        nonlocal at, offset
-        offset += len(text[at:start].encode("utf-8", "replace"))
-        begin = offset
-        offset += len(text[start:end].encode("utf-8", "replace"))
-        at = end
-        return begin, offset
 
-    def values(start: int, labels: dict[str, Any], depth: int) -> Iterator[Entry | int]:
-        """The entries of the value at an offset, and last where it ends; nothing more where the text is cut off."""
-        start = blank(start)
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            value, end = None, 0
+class Document:
+    """A JSON document.  Its walks give entries, and last where the value ends; nothing more where the text is cut off."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.decoder = text, json.JSONDecoder()
+        self.at = self.offset = 0
+
+    def values(self, start: int, labels: dict[str, Any], depth: int) -> Iterator[Entry | int]:
+        """The entries of the value at a place.  `labels`: the objects around it that hold labels."""
+        start = self.blank(start)
+        value, end = self.decoded(start)
         if end and (content := entry_of(value, labels)) is not None:
-            yield Entry(*where(start, end), text[start:end], content)
+            yield Entry(*self.where(start, end), self.text[start:end], content)
             yield end
         elif depth >= DEEPEST or (end and not isinstance(value, (dict, list))):
-            if end:
-                yield end
-        elif text[start : start + 1] == "[":
-            yield from items(start, labels, depth)
-        elif text[start : start + 1] == "{":
+            yield from [end] if end else []
+        elif self.text[start : start + 1] == "[":
+            yield from self.items(start, labels, depth, has_names=False)
+        elif self.text[start : start + 1] == "{":
             known = labels | {name: value[name] for name in LABELS if isinstance(value, dict) and isinstance(value.get(name), dict)}
-            yield from items(start, known, depth, has_names=True)
+            yield from self.items(start, known, depth, has_names=True)
 
-    def items(start: int, labels: dict[str, Any], depth: int, has_names: bool = False) -> Iterator[Entry | int]:
-        place = blank(start + 1)
-        while place < len(text) and text[place] not in "]}":
-            if has_names:
-                try:
-                    name, place = decoder.raw_decode(text, place)
-                except (ValueError, RecursionError):
-                    return
-                place = blank(place)
-                if not isinstance(name, str) or text[place : place + 1] != ":":
-                    return
-                place += 1
+    def items(self, start: int, labels: dict[str, Any], depth: int, has_names: bool) -> Iterator[Entry | int]:
+        """The entries within an array, or an object, whose values have names."""
+        place = self.blank(start + 1)
+        while place < len(self.text) and self.text[place] not in "]}":
+            place = self.after_name(place) if has_names else place
             last: Entry | int | None = None
-            for last in values(place, labels, depth + 1):
+            for last in self.values(place, labels, depth + 1) if place >= 0 else ():
                 if isinstance(last, Entry):
                     yield last
             if not isinstance(last, int):
                 return
-            place = blank(last)
-            if text[place : place + 1] == ",":
-                place = blank(place + 1)
-        if place < len(text):
+            place = self.blank(last)
+            if self.text[place : place + 1] == ",":
+                place = self.blank(place + 1)
+        if place < len(self.text):
             yield place + 1
 
-    def blank(place: int) -> int:
-        while place < len(text) and text[place] in " \t\r\n\ufeff":
+    def after_name(self, place: int) -> int:
+        """The place behind a name and its colon; -1 if there is none."""
+        name, end = self.decoded(place)
+        end = self.blank(end)
+        return end + 1 if isinstance(name, str) and self.text[end : end + 1] == ":" else -1
+
+    def decoded(self, start: int) -> tuple[Any, int]:
+        """The value at a place and where it ends, which is 0 if it is no whole value."""
+        try:
+            return self.decoder.raw_decode(self.text, start)
+        except (ValueError, RecursionError):
+            return None, 0
+
+    def blank(self, place: int) -> int:
+        """The next place that is not blank."""
+        while place < len(self.text) and self.text[place] in " \t\r\n\ufeff":
             place += 1
         return place
 
-    for found in values(0, {}, 0):
-        if isinstance(found, Entry):
-            yield found
+    def where(self, start: int, end: int) -> tuple[int, int]:
+        """The bytes of a part of the text; parts are asked for in order."""
+        begin = self.offset + len(self.text[self.at : start].encode("utf-8", "replace"))
+        self.at, self.offset = end, begin + len(self.text[start:end].encode("utf-8", "replace"))
+        return begin, self.offset
 
 
 def entry_of(value: Any, labels: dict[str, Any]) -> dict[str, Any] | None:

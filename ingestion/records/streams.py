@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ingestion.captures.system import kernel_log
 from ingestion.reading.files import fault_of
 from ingestion.records.envelope import REWRITTEN, Envelope
 from ingestion.records.exports import Export, entries_of
 from ingestion.records.framing import find_framing
 from ingestion.records.patterns import Pattern, compile_pattern, rewritten
 from ingestion.records.split import LONGEST_RECORD
+from ingestion.records.system_lines import takes
 from ingestion.records.unwrap import Inner, unwrap
 
 # A stream in which none of so many lines is framed is taken to have no records.
@@ -223,7 +223,7 @@ class Streams:
             except Exception as error:  # one line's fault must not lose the others
                 inner, self.failed = Inner(line), fault_of(error)
             # The kernel's and systemd's lines are read as captures.
-            if not (self.has_system and kernel_log.takes(line)):
+            if not (self.has_system and takes(line)):
                 self._stream(inner).add(inner, offset + at, offset + end, raw)
             at = end
 

@@ -139,8 +139,11 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
     if not isinstance(content, dict):
         return None
     # Exports have the event in an object of its own.
-    held = next((held for name in HOLDERS if isinstance(held := content.get(name), dict)), None)
-    return unwrap_object(content if held is None else held | {name: part for name, part in content.items() if part is not held}, paths)
+    for name in HOLDERS:
+        if name in content and isinstance(held := content[name], dict):
+            content = held | {key: part for key, part in content.items() if key != name}
+            break
+    return unwrap_object(content, paths)
 
 
 def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) -> Inner | None:
@@ -229,6 +232,8 @@ def local_millis_of(value: Any) -> int | None:
 def resolution_of_json(value: Any) -> int:
     """Milliseconds between one time and the next that a time of JSON can tell: 1000 for whole seconds."""
     if isinstance(value, dict):
+        return 1
+    if isinstance(value, str) and value[19:20] in (".", ","):
         return 1
     if isinstance(value, str) and not re.fullmatch(r"\d+(?:\.\d+)?", value):
         return 1 if re.search(r":\d\d[.,]\d", value) else 1000

@@ -6,7 +6,7 @@ Of systemd: `unit_exit`: unit, host, code (exited, killed, dumped), status (numb
 host, result (oom-kill, signal, exit-code, timeout …); `service_message`: host, and unit if it names one.
 
 Seconds since boot are no time of day: such a row has the time of the capture, with a warning.  A journal that also holds lines of Kafka is a log,
-of which these lines alone are read here (`takes`).
+of which these lines alone are read here (`records/system_lines.py`).
 
 Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6; src/core/service.c and unit.c of systemd 219 to 256, journalctl(1).
 """
@@ -22,17 +22,11 @@ from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
+from ingestion.records.system_lines import DMESG
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
 OF_NODE = frozenset(KINDS)
-DMESG = re.compile(
-    r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
-    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)?"
-    r"|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
-    r"|[A-Z][a-z]{2} (?P<full>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:UTC|GMT)))"
-    r" (?P<host>\S+) (?P<program>kernel|systemd)(?:\[\d+\])?:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
-)
 # What systemd says of a unit: `kafka.service: Main process exited, code=killed, status=9/KILL`.
 UNIT = re.compile(r"(?P<unit>[\w@.:\\-]+\.(?:service|scope|slice)): (?P<said>.*)")
 EXIT = re.compile(
@@ -49,12 +43,6 @@ def kind_of(sample: str, name: str) -> str | None:
     if is_foreign(sample, PROGRAMS):
         return None
     return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None
-
-
-def takes(line: str) -> bool:
-    """Whether a line of a system log is the kernel's or systemd's."""
-    match = DMESG.fullmatch(line) if " kernel:" in line or " systemd[" in line else None
-    return match is not None and match["program"] is not None
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
