@@ -256,8 +256,8 @@ signs_between as (
             and gaps.epoch_kind = 'metadata'
             and (
                 gaps.controller_epoch is null
-                or signs.logged_at >= gaps.left_at
-                or signs.logged_at >= gaps.fell_silent_at
+                or gaps.left_at <= signs.logged_at
+                or gaps.fell_silent_at <= signs.logged_at
                 or (
                     gaps.evidence_rank in (3, 4, 6)
                     and signs.logged_at > gaps.known_since_at
@@ -396,7 +396,7 @@ looked_until as (
             stretches.cluster_id = runs.cluster_id
             and array_contains(stretches.node_ids, runs.node_id)
             and stretches.last_sign_at >= runs.first_seen_at
-            and coalesce(runs.fell_silent_at >= stretches.last_sign_at, true)
+            and coalesce(stretches.last_sign_at <= runs.fell_silent_at, true)
     group by
         stretches.cluster_id,
         stretches.cluster_incarnation,

@@ -6,8 +6,9 @@ with vacancies as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'epoch_kind', 'last_epoch', 'started_at']) }}
-            as controllerless_window_key,
+        {{
+            row_key(['cluster_id', 'cluster_incarnation', 'epoch_kind', 'last_epoch', 'started_at'])
+        }} as controllerless_window_key,
         cluster_id,
         cluster_incarnation,
         epoch_kind,
