@@ -26,7 +26,7 @@ reported as (
         state_number,
         isr_members,
         stated_before,
-        is_one_missing,
+        is_one_missing or is_told_late as is_one_missing,
         cast(null as array<int>) as replicas,
         evidence,
         evidence_count

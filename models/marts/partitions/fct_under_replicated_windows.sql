@@ -30,7 +30,7 @@ final as (
             warnings({
                 'no end in the logs': 'ended_at is null',
                 'began before the first record': 'is_start_unknown',
-                'a change of the in-sync set is missing: it may have begun later, ended earlier or been two': 'is_change_missing',
+                'a change of the in-sync set is missing: it may have begun or ended at another time, or been two': 'is_change_missing',
                 'no record lists the replicas': 'not are_replicas_known'
             })
         }} as warnings
