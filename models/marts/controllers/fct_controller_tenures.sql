@@ -8,6 +8,37 @@ epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
+silences as (
+    select * from {{ ref('int_nodes__silences') }}
+),
+
+-- Tenures in which the controller's log may have a hole; of one that was killed nobody knows whether it ended before.
+silent as (
+    select
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.epoch_kind,
+        tenures.controller_epoch
+    from tenures
+    inner join silences
+        on
+            tenures.cluster_id = silences.cluster_id
+            and tenures.controller_id = silences.node_id
+            and coalesce(tenures.elected_at <= silences.silent_from, true)
+            and (
+                coalesce(tenures.ended_at >= silences.resumed_at, true)
+                or (
+                    tenures.end_kind = 'killed'
+                    and tenures.ended_at >= silences.silent_from
+                )
+            )
+    group by
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.epoch_kind,
+        tenures.controller_epoch
+),
+
 ordered as (
     select
         cluster_id,
@@ -57,12 +88,15 @@ final as (
             warnings({
                 'no record from the controller itself': 'evidence_rank > 2',
                 'records name different controllers': 'controllers_named > 1',
+                'its log has nothing for much longer than usual: it may have ended earlier':
+                    'silent.cluster_id is not null',
                 'only one node says that it overlapped the next': 'has_doubtful_overlap',
                 'a later leader may have written over its records': 'may_be_written_over'
             })
         }} as warnings
     from measured
     left join ordered using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join silent using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final
