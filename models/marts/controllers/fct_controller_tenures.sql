@@ -9,7 +9,7 @@ epochs as (
 ),
 
 silences as (
-    select * from {{ ref('int_nodes__silences') }}
+    select * from {{ ref('int_processes__long_silences') }}
 ),
 
 -- Tenures in which the controller's log may have a hole; of one that was killed nobody knows whether it ended before.
@@ -23,7 +23,7 @@ silent as (
     inner join silences
         on
             tenures.cluster_id = silences.cluster_id
-            and tenures.controller_id = silences.node_id
+            and silences.process_name = concat('node ', tenures.controller_id)
             and coalesce(tenures.elected_at <= silences.silent_from, true)
             and (
                 coalesce(tenures.ended_at >= silences.resumed_at, true)

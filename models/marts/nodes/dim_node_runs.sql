@@ -3,7 +3,7 @@ with runs as (
 ),
 
 silences as (
-    select * from {{ ref('int_nodes__silences') }}
+    select * from {{ ref('int_processes__long_silences') }}
 ),
 
 -- Runs whose log may have a hole.
@@ -16,7 +16,7 @@ silent as (
     inner join silences
         on
             runs.cluster_id = silences.cluster_id
-            and runs.node_id = silences.node_id
+            and silences.process_name = concat('node ', runs.node_id)
             and runs.first_seen_at <= silences.silent_from
             and runs.last_seen_at >= silences.resumed_at
     group by runs.cluster_id, runs.node_id, runs.run_number

@@ -21,7 +21,7 @@ duplicate_owners as (
 ),
 
 silences as (
-    select * from {{ ref('int_nodes__silences') }}
+    select * from {{ ref('int_processes__long_silences') }}
 ),
 
 gaps as (
@@ -65,7 +65,7 @@ judged as (
             from silences
             where
                 silences.cluster_id = gaps.cluster_id
-                and silences.node_id = gaps.node_id
+                and silences.process_name = concat('node ', gaps.node_id)
                 and silences.silent_from >= gaps.opened_at
                 and silences.resumed_at <= coalesce(gaps.closed_at, silences.resumed_at)
         ) as is_silent
