@@ -43,6 +43,7 @@ windows as (
         max(struct(leader_epoch - known_epoch, leader_epoch, known_epoch)) as worst,
         min(elected_at) as opened_at,
         bool_or(is_unheard) as is_unheard,
+        min_by(is_dated_late, leader_epoch) as is_dated_late,
         if(count(behind_until) < count(*), null, max(behind_until)) as closed_at,
         sort_array(array_distinct(array_compact(flatten(
             collect_list(array(known_line, stored_line, caught_up_line))
@@ -67,6 +68,7 @@ final as (
         opened_at,
         closed_at,
         is_unheard,
+        is_dated_late,
         transform(
             slice(lines, 1, 10),
             line -> named_struct(

@@ -10,6 +10,11 @@ states as (
     select * from {{ ref('int_partitions__isr_states') }}
 ),
 
+ended_sessions as (
+    select * from {{ ref('int_sessions__ended') }}
+    where node_id is not null
+),
+
 -- The last state before the first of each leader epoch.
 before as (
     select
@@ -21,6 +26,7 @@ before as (
         leader_epoch,
         min_by(changed_at, state_number) as changed_at,
         min_by(previous_leader_epoch, state_number) as known_epoch,
+        min_by(is_version_missing, state_number) as is_version_missing,
         -- What a leader without versions logs may have been refused.
         min_by(
             array_union(previous_members, coalesce(previous_version_members, array())), state_number
@@ -35,6 +41,7 @@ before as (
 based as (
     select
         epochs.*,
+        coalesce(before.is_version_missing, false) as is_version_missing,
         case
             when not coalesce(epochs.previous_leader_epoch = epochs.leader_epoch - 1, false)
                 then null
@@ -172,6 +179,15 @@ final as (
                 and shutdowns.logged_at >= based.previous_elected_at - interval 2 seconds
                 and shutdowns.logged_at >= based.elected_at - interval 30 seconds
         ) as is_shutdown_requested,
+        exists(
+            select 1
+            from ended_sessions
+            where
+                ended_sessions.cluster_id = based.cluster_id
+                and ended_sessions.node_id = based.previous_leader_id
+                and ended_sessions.expired_at >= based.elected_at - interval 30 seconds
+                and ended_sessions.expired_at <= based.elected_at + interval 10 seconds
+        ) as is_loss_logged,
         -- The controller logs the move just before it writes; if it does not, the list of replicas changes.
         coalesce(based.was_moving or based.replicas <> based.previous_replicas, false)
         or exists (

@@ -20,6 +20,24 @@ causes as (
     select * from {{ ref('stg_logs__election_causes') }}
 ),
 
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+    where is_kraft and kafka_version is not null
+),
+
+feature_levels as (
+    select * from {{ ref('stg_logs__feature_levels') }}
+),
+
+-- Clusters of a release that may keep eligible leader replicas (4.0), whose logs show no level of any feature.
+undecided as (
+    select runs.cluster_id
+    from runs
+    left anti join feature_levels on runs.cluster_id = feature_levels.cluster_id
+    where try_cast(split(runs.kafka_version, '[.]')[0] as int) >= 4
+    group by runs.cluster_id
+),
+
 -- One row per partition of which a broker logged that it created the log.
 log_creations as (
     select
@@ -41,6 +59,10 @@ emptied as (
         if(eligible_replicas.cluster_id is null, reported.isr, cast(array() as array<int>)) as isr,
         eligible_replicas.cluster_id is not null and not coalesce(size(reported.isr) = 0, false)
             as is_isr_emptied,
+        coalesce(
+            undecided.cluster_id is not null and reported.is_isr_derived and size(reported.isr) > 0,
+            false
+        ) as is_isr_doubtful,
         -- The other records of a first epoch are printed again after each start.
         coalesce(
             exists(
@@ -57,6 +79,8 @@ emptied as (
             and reported.cluster_incarnation = eligible_replicas.cluster_incarnation
             and reported.elected_at >= eligible_replicas.enabled_from
             and reported.elected_at < eligible_replicas.enabled_until
+    left join undecided
+        on reported.leader_id = -1 and reported.cluster_id = undecided.cluster_id
     left join log_creations
         on
             reported.leader_epoch = 0
@@ -88,7 +112,8 @@ followed as (
         coalesce(replicas, last_value(last_replicas, true) over (earlier)) as known_replicas,
         lag(replica_lists > 1) over (life) as was_moving,
         lead(leader_epoch) over (life) as next_leader_epoch,
-        lead(elected_at) over (life) as held_until
+        lead(elected_at) over (life) as held_until,
+        lead(is_dated_late) over (life) as is_next_dated_late
     from emptied
     window
         life as (
@@ -139,6 +164,7 @@ final as (
             reported_by,
             last_replicas,
             replica_lists,
+            is_isr_derived,
             is_creation_logged
         ),
         followed.previous_leader_epoch is null and not followed.is_creation_logged

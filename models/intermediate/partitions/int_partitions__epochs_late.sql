@@ -53,12 +53,14 @@ awaited as (
         epochs.leader_epoch,
         epochs.controller_epoch,
         epochs.elected_at,
+        epochs.is_dated_late,
         epochs.evidence[0] as line,
         watchers.first_epoch,
         watchers.is_cached,
         watchers.last_heard_at,
         array_contains(epochs.known_replicas, watchers.node_id) as is_replica,
         heard.line as own_line,
+        heard.is_reached_before,
         min(if(heard.line is null, null, struct(heard.line, heard.heard_before))) over (
             partition by
                 epochs.cluster_id,
@@ -102,7 +104,8 @@ judged as (
         * except (caught_up, last_heard_at),
         caught_up.line as caught_up_line,
         -- A node that logs no epoch of any partition for so long was cut off or stood still, or its log is missing.
-        coalesce(
+        coalesce(is_reached_before, false)
+        or coalesce(
             caught_up.line.logged_at > elected_at + interval 10 minutes
             and coalesce(caught_up.heard_before < elected_at, true),
             last_heard_at < elected_at,
@@ -177,6 +180,7 @@ final as (
         elected_at,
         caught_up_line.logged_at as reached_at,
         is_cached,
+        is_dated_late,
         is_unheard,
         struct(elected_at as logged_at, line.node_id, line.source_path, line.byte_offset)
             as stored_line,

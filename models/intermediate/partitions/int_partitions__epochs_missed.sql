@@ -35,6 +35,7 @@ final as (
         late.term_epoch,
         late.leader_epoch,
         late.elected_at,
+        late.is_dated_late,
         late.is_unheard,
         least(late.reached_at, lives.alive_until) as behind_until,
         late.stored_line,

@@ -79,7 +79,8 @@ known as (
         logged_at,
         source_path,
         byte_offset,
-        reported_by = 'metadata_cache' as is_cached
+        reported_by = 'metadata_cache' as is_cached,
+        {{ has_role('leadership_skip') }} as is_skip
     from words
     union all
     select
@@ -95,7 +96,8 @@ known as (
         logged_at,
         source_path,
         byte_offset,
-        false as is_cached
+        false as is_cached,
+        false as is_skip
     from refused
 ),
 
@@ -113,7 +115,9 @@ final as (
         min_by(leader_id, struct(logged_at, source_path, byte_offset))
         filter (where leader_id is not null) as leader_id,
         min(struct(logged_at, node_id, source_path, byte_offset)) as line,
-        max(is_cached) as is_cached
+        max(is_cached) as is_cached,
+        -- It would not skip an epoch that it did not have.
+        min_by(is_skip, struct(logged_at, source_path, byte_offset)) as is_reached_before
     from known
     group by all
 )

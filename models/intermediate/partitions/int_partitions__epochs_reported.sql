@@ -263,6 +263,19 @@ grouped as (
             struct(coalesce(controller_epoch, -1), -claim_rank, logged_at, source_path, byte_offset)
         ) filter (where leader_id is not null) as leader_id,
         min(logged_at) as elected_at,
+        -- The controller and the new leader log an election when it is made. Who skips a state had it before.
+        min(logged_at) filter (
+            where
+            claim_kind in ('controller', 'derived')
+            or (
+                reported_by in ('controller_log', 'metadata_dump') and claim_kind <> 'successor'
+            )
+            or (
+                node_id = leader_id
+                and claim_kind <> 'successor'
+                and not {{ has_role('leadership_skip') }}
+            )
+        ) as witnessed_at,
         min(partition_epoch) as partition_epoch,
         min_by(
             isr,
@@ -275,6 +288,7 @@ grouped as (
                 byte_offset
             )
         ) filter (where isr is not null) as isr,
+        count_if(isr is not null and claim_kind <> 'derived') = 0 as is_isr_derived,
         collect_set(struct(leader_id, controller_epoch)) as orders,
         min_by(controller_id, struct(controller_epoch, logged_at, source_path, byte_offset))
         filter (where controller_id is not null and controller_epoch is not null) as controller_id,
@@ -308,7 +322,8 @@ grouped as (
 -- Later controllers send the same state again: the first that names this leader has elected it.
 elected as (
     select
-        * except (orders, elected_at),
+        * except (orders, elected_at, witnessed_at),
+        coalesce(witnessed_at > elected_at + interval 5 seconds, true) as is_dated_late,
         -- The record of the next epoch may be printed again long after it.
         if(
             best_rank = 7,

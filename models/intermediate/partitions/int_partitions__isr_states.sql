@@ -32,6 +32,8 @@ candidates as (
         max(leader_epoch) as leader_epoch,
         max(case when partition_epoch is not null then coalesce(controller_epoch, -1) else -1 end)
             as version_controller_epoch,
+        -- Only ZooKeeper's controllers have epochs of their own.
+        max(controller_epoch) as order_epoch,
         max(if(statement_kind in ('claimed', 'emptied'), 0, 1)) as is_from_leader,
         min(statement_kind = 'emptied') as is_emptied,
         min(logged_at) as reported_at,
@@ -41,6 +43,41 @@ candidates as (
         count(*) as evidence_count
     from named
     group by all
+),
+
+-- In KRaft each replica logs each version.
+claims as (
+    select * from {{ ref('int_partitions__claims') }}
+    where partition_epoch is not null and reported_by = 'state_change_log'
+),
+
+told as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        partition_epoch,
+        collect_set(node_id) as told_by
+    from claims
+    group by
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        partition_epoch
+),
+
+-- Clusters whose followers do so.
+telling as (
+    select
+        cluster_id,
+        cluster_incarnation
+    from claims
+    where {{ has_role('leadership_skip') }} and node_id <> leader_id
+    group by cluster_id, cluster_incarnation
 ),
 
 -- One row per state of a partition of which a record lists the in-sync replicas: per version where
@@ -107,6 +144,28 @@ timed as (
     from versioned
 ),
 
+heard as (
+    select
+        timed.*,
+        telling.cluster_id is not null
+        and timed.partition_epoch is not null
+        and exists(
+            timed.isr_members,
+            member -> not array_contains(coalesce(told.told_by, array()), member)
+        ) as is_member_silent
+    from timed
+    left join telling using (cluster_id, cluster_incarnation)
+    left join told
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            partition_epoch
+        )
+),
+
 final as (
     select
         cluster_id,
@@ -134,6 +193,24 @@ final as (
             as previous_version_members,
         lag(isr_members) over (life) as previous_members,
         lag(first_told.isr) over (life) as previous_isr,
+        coalesce(partition_epoch > lag(partition_epoch) over (life) + 1, false)
+            as is_version_missing,
+        -- In ZooKeeper mode only the leader changes the set within its epoch, and nobody else adds a replica to it, but that
+        -- an unclean election makes a set of one.
+        coalesce(
+            is_from_leader = 0
+            and order_epoch is not null
+            and isr_members <> lag(isr_members) over (life)
+            and (
+                leader_epoch = last_value(leader_epoch, true) over (earlier)
+                or (
+                    size(isr_members) > 1
+                    and size(array_except(isr_members, lag(isr_members) over (life))) > 0
+                )
+            ),
+            false
+        ) as is_told_late,
+        is_member_silent,
         -- A leader that states the set before knows; otherwise versions, or epochs, that are not there were other states.
         coalesce(
             if(isr_before is null, null, sort_array(isr_before) <> lag(isr_members) over (life)),
@@ -143,7 +220,7 @@ final as (
         ) as is_one_missing,
         evidence,
         evidence_count
-    from timed
+    from heard
     window
         life as (
             partition by

@@ -59,6 +59,8 @@ windows as (
         min_by(previous_leader_epoch, leader_epoch) = min(leader_epoch) - 1 as is_start_known,
         coalesce(min_by(best_rank, leader_epoch) = 6, false) as is_derived,
         coalesce(min_by(best_rank, leader_epoch) = 7, false) as is_start_late,
+        max_by(is_next_dated_late, leader_epoch) as is_end_late,
+        min_by(is_isr_doubtful, leader_epoch) as is_isr_doubtful,
         -- A leader of a missing epoch would have ended it.
         coalesce(max_by(next_leader_epoch, leader_epoch) - 1, max(leader_epoch))
         - min(leader_epoch) + 1 > count(*) as is_epoch_missing

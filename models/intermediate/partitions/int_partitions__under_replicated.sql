@@ -144,7 +144,7 @@ reported as (
         state_number,
         isr_members,
         stated_before,
-        is_one_missing,
+        is_one_missing or is_told_late as is_one_missing,
         false as is_described,
         false as is_dated_by_file,
         cast(null as array<int>) as replicas,

@@ -189,7 +189,9 @@ final as (
         {{
             warnings({
                 'release unknown': 'kafka_version is null',
-                'time unknown': 'found_at is null'
+                'time unknown': 'found_at is null',
+                'a pause of more than ten minutes may be a restart whose log is missing':
+                    "coalesce(try_cast(split_part(settings['@longest_pause_ms'], ' ', 1) as bigint) > 600000, false)"
             })
         }} as warnings
     from findings

@@ -8,6 +8,37 @@ epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
+silences as (
+    select * from {{ ref('int_processes__long_silences') }}
+),
+
+-- Tenures in which the controller's log may have a hole; of one that was killed nobody knows whether it ended before.
+silent as (
+    select
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.epoch_kind,
+        tenures.controller_epoch
+    from tenures
+    inner join silences
+        on
+            tenures.cluster_id = silences.cluster_id
+            and silences.process_name = concat('node ', tenures.controller_id)
+            and coalesce(tenures.elected_at <= silences.silent_from, true)
+            and (
+                coalesce(tenures.ended_at >= silences.resumed_at, true)
+                or (
+                    tenures.end_kind = 'killed'
+                    and tenures.ended_at >= silences.silent_from
+                )
+            )
+    group by
+        tenures.cluster_id,
+        tenures.cluster_incarnation,
+        tenures.epoch_kind,
+        tenures.controller_epoch
+),
+
 ordered as (
     select
         cluster_id,
@@ -61,12 +92,15 @@ final as (
                 'elected at an unknown time: no record tells of it before known_since_at': 'elected_at is null',
                 'the next controller was elected at an unknown time: this one may have ended before ended_at': 'is_superseded_before and ended_at = superseded_at',
                 'records name different controllers': 'controllers_named > 1',
+                'its log has nothing for much longer than usual: it may have ended earlier':
+                    'silent.cluster_id is not null',
                 'only one node says that it overlapped the next': 'has_doubtful_overlap',
                 'a later leader may have written over its records': 'may_be_written_over'
             })
         }} as warnings
     from measured
     left join ordered using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join silent using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )
 
 select * from final

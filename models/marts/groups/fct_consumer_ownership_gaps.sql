@@ -121,6 +121,8 @@ final as (
                 'no later owner in the logs': 'ended_at is null',
                 'the same consumer owned it before and after: one whose log is missing may have meanwhile':
                     'last_owner = next_owner',
+                'longer than a rebalance takes that does not fail: the log of an owner may be missing':
+                    "cause_kind = 'rebalance' and ended_at > started_at + interval 10 minutes",
                 'group derived from the consumer id': 'true'
             })
         }} as warnings

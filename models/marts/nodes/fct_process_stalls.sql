@@ -24,6 +24,8 @@ final as (
         {{
             warnings({
                 'could also be a network failure': "found_by = 'hole'",
+                'silent for more than ten minutes: it may have been restarted, and its log be missing':
+                    "found_by = 'hole' and ended_at > started_at + interval 10 minutes",
                 'the process prints several client ids': 'has_several_clients'
             })
         }} as warnings

@@ -3,7 +3,19 @@ with missed as (
 ),
 
 reached as (
-    select * from {{ ref('int_partitions__epochs_reached') }}
+    select
+        *,
+        min(leader_epoch) over (
+            partition by
+                cluster_id,
+                cluster_incarnation,
+                topic_name,
+                partition_id,
+                topic_incarnation,
+                node_id,
+                term_epoch
+        ) as first_epoch
+    from {{ ref('int_partitions__epochs_reached') }}
 ),
 
 epochs as (
@@ -33,6 +45,10 @@ changes as (
         'stored' as change_kind,
         epochs.leader_epoch,
         epochs.leader_id,
+        epochs.is_dated_late,
+        coalesce(
+            epochs.previous_leader_epoch < epochs.leader_epoch - 1, false
+        ) as is_epoch_missing,
         epochs.evidence,
         epochs.evidence_count
     from pairs
@@ -45,6 +61,16 @@ changes as (
         'cached' as change_kind,
         reached.leader_epoch,
         reached.leader_id,
+        -- The first epoch of a node's log may have reached it before, and so may one that it says it had.
+        reached.is_reached_before
+        or (
+            reached.leader_epoch = reached.first_epoch
+            and (
+                epochs.is_first_in_logs
+                or reached.reached_at > epochs.elected_at + interval 5 seconds
+            )
+        ) as is_dated_late,
+        false as is_epoch_missing,
         array(named_struct(
             'node_id', reached.line.node_id,
             'source_path', reached.line.source_path,
@@ -61,6 +87,14 @@ changes as (
             and pairs.topic_incarnation = reached.topic_incarnation
             and pairs.node_id = reached.node_id
             and pairs.term_epoch <=> reached.term_epoch
+    left join epochs
+        on
+            reached.cluster_id = epochs.cluster_id
+            and reached.cluster_incarnation = epochs.cluster_incarnation
+            and reached.topic_name = epochs.topic_name
+            and reached.partition_id = epochs.partition_id
+            and reached.topic_incarnation = epochs.topic_incarnation
+            and reached.leader_epoch = epochs.leader_epoch
 ),
 
 -- One row per partition, node that was ever behind, and change of the stored leader epoch or of the
@@ -116,8 +150,13 @@ final as (
         {{
             warnings({
                 'the earlier epoch of the node is not in its log': 'cached is null',
-                'the node may have had the epoch: its log has none of any partition at that time':
+                'the node may have had the epoch: its log may be missing at that time':
                     'is_doubtful or exists(unheard, stretch -> changed_at >= stretch.elected_at and changed_at <= coalesce(stretch.behind_until, changed_at))',
+                'neither the leader nor a controller reports the election in time: it may be earlier than changed_at':
+                    "change_kind = 'stored' and is_dated_late",
+                'the first record of it that the log of the node has: it may have had it before': "change_kind = 'cached' and is_dated_late",
+                'an epoch between the two is in no log: the node may have had it':
+                    'is_epoch_missing and coalesce(cached.leader_epoch < stored.leader_epoch - 1, false)',
                 'the node has an epoch whose election is not known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
             })
         }} as warnings

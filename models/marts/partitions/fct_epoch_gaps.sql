@@ -20,31 +20,56 @@ duplicate_owners as (
     select * from {{ ref('int_epochs__duplicate_owners') }}
 ),
 
+silences as (
+    select * from {{ ref('int_processes__long_silences') }}
+),
+
 gaps as (
     select
         *,
-        false as is_unheard
+        false as is_unheard,
+        false as is_dated_late
     from leader_gaps
     union all
     select
         *,
-        false as is_unheard
+        false as is_unheard,
+        false as is_dated_late
     from controller_gaps
     union all
     select
         *,
-        false as is_unheard
+        false as is_unheard,
+        false as is_dated_late
     from stale_nodes
     union all
     select
-        * except (is_unheard),
-        is_unheard
+        * except (is_unheard, is_dated_late),
+        is_unheard,
+        is_dated_late
     from stale_caches
     union all
     select
         *,
-        false as is_unheard
+        false as is_unheard,
+        false as is_dated_late
     from duplicate_owners
+),
+
+-- The log of the node may have a hole meanwhile.
+judged as (
+    select
+        gaps.*,
+        exists(
+            select 1
+            from silences
+            where
+                silences.cluster_id = gaps.cluster_id
+                and silences.process_name = concat('node ', gaps.node_id)
+                and silences.silent_from >= gaps.opened_at
+                and silences.resumed_at <= coalesce(gaps.closed_at, silences.resumed_at)
+        ) as is_silent
+    from gaps
 ),
 
 final as (
@@ -74,10 +99,13 @@ final as (
         {{
             warnings({
                 'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'",
-                'the node logged no epoch of any partition meanwhile: its log may be missing': 'is_unheard'
+                'the node may have had the epoch: its log may be missing meanwhile': 'is_unheard',
+                'the log of the node has nothing for much longer than usual: it may have been restarted meanwhile': 'is_silent',
+                'neither its leader nor a controller reports the election in time: it may have begun before opened_at':
+                    'is_dated_late'
             })
         }} as warnings
-    from gaps
+    from judged
 )
 
 select * from final

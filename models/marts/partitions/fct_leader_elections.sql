@@ -42,6 +42,33 @@ judged as (
     from followed
 ),
 
+kinds as (
+    select
+        *,
+        case
+            when previous_leader_epoch is null and (leader_epoch = 0 or is_creation) then 'initial'
+            when is_unclean then 'unclean'
+            when leader_id = -1 and is_shutdown_requested and previous_leader_id is not null
+                then 'controlled_shutdown'
+            when leader_id = -1 then 'leader_lost'
+            when previous_leader_id = -1 then 'leader_lost'
+            when is_reassignment_logged then 'reassignment'
+            when leader_id = previous_leader_id then 'isr_only'
+            when is_shutdown_requested and previous_leader_id is not null then 'controlled_shutdown'
+            when is_preferred_logged and coalesce(known_replicas[0] = leader_id, true)
+                then 'preferred'
+            when
+                size(isr) > 0
+                and previous_leader_id is not null
+                and not array_contains(isr, previous_leader_id)
+                then 'leader_lost'
+            when known_replicas[0] = leader_id and array_contains(isr, previous_leader_id)
+                then 'preferred'
+            else 'unknown'
+        end as election_kind
+    from judged
+),
+
 final as (
     select
         {{
@@ -66,27 +93,7 @@ final as (
         held_until,
         cast(elected_at as date) as elected_date,
         start_offset,
-        case
-            when previous_leader_epoch is null and (leader_epoch = 0 or is_creation) then 'initial'
-            when is_unclean then 'unclean'
-            when leader_id = -1 and is_shutdown_requested and previous_leader_id is not null
-                then 'controlled_shutdown'
-            when leader_id = -1 then 'leader_lost'
-            when previous_leader_id = -1 then 'leader_lost'
-            when is_reassignment_logged then 'reassignment'
-            when leader_id = previous_leader_id then 'isr_only'
-            when is_shutdown_requested and previous_leader_id is not null then 'controlled_shutdown'
-            when is_preferred_logged and coalesce(known_replicas[0] = leader_id, true)
-                then 'preferred'
-            when
-                size(isr) > 0
-                and previous_leader_id is not null
-                and not array_contains(isr, previous_leader_id)
-                then 'leader_lost'
-            when known_replicas[0] = leader_id and array_contains(isr, previous_leader_id)
-                then 'preferred'
-            else 'unknown'
-        end as election_kind,
+        election_kind,
         is_unclean,
         is_leaderless,
         reported_by,
@@ -101,10 +108,20 @@ final as (
                 'derived: without a leader nobody is in sync': 'is_isr_emptied',
                 'an earlier epoch is missing': 'previous_leader_epoch < leader_epoch - 1',
                 'the next epoch is missing: it may have ended before held_until': 'next_leader_epoch > leader_epoch + 1',
-                'first in the logs: the election may be earlier than elected_at': 'is_first_in_logs'
+                'first in the logs: the election may be earlier than elected_at': 'is_first_in_logs',
+                'neither its leader nor a controller reports it in time: it may be earlier than elected_at':
+                    'is_dated_late and best_rank < 7 and not is_first_in_logs',
+                'neither the next leader nor a controller reports the next election in time: it may have ended before held_until':
+                    'coalesce(is_next_dated_late, false)',
+                'nothing shows that the previous leader was lost: it may have asked to shut down':
+                    "election_kind = 'leader_lost' and previous_leader_id >= 0 and best_rank > 1 and not is_loss_logged",
+                'concluded from the in-sync set before it: no record says that it was unclean':
+                    'is_unclean and not is_unclean_logged and not is_unclean_recorded',
+                'a version of the state before it is missing: the in-sync set may be a later one': 'is_version_missing',
+                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful'
             })
         }} as warnings
-    from judged
+    from kinds
 )
 
 select * from final

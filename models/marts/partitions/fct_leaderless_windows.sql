@@ -36,7 +36,9 @@ final as (
                 'the previous epoch is missing': 'not coalesce(is_start_known, false)',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived',
                 'the next election names it: it began before started_at': 'is_start_late',
-                'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing'
+                'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing',
+                'neither the next leader nor a controller reports its election in time: it may have ended before ended_at': 'coalesce(is_end_late, false)',
+                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful'
             })
         }} as warnings
     from windows

@@ -34,7 +34,7 @@ final as (
                 'it began before started_at: this is when a describe first shows it': 'is_told',
                 'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
                 'it ended by ended_at: a describe shows the replica in sync': 'is_end_described and ended_at is not null',
-                'a change of the in-sync set is missing: it may have begun later, ended earlier or been two': 'is_change_missing',
+                'a change of the in-sync set is missing: it may have begun or ended at another time, or been two': 'is_change_missing',
                 'no record lists the replicas': 'not are_replicas_known'
             })
         }} as warnings

@@ -52,6 +52,8 @@ final as (
                     'is_left_behind',
                 'owner unknown': "owner like 'session 0x%'",
             'the process prints several client ids': 'has_several_clients',
+                'it did not come back within ten minutes: it may have been restarted, and not have stalled':
+                    'dead_run_number is null and cause_rank = 2 and not coalesce(reconnected_at <= expired_at + interval 10 minutes, false)',
                 'the process that stalled is ZooKeeper':
                     'dead_run_number is null and cause_rank = 3',
                 'the process that stalled is the controller':
