@@ -42,7 +42,13 @@ words as (
                 then coalesce(new_quorum_epoch, quorum_epoch)
             else quorum_epoch
         end as quorum_epoch,
-        quorum_leader_id is not null or {{ has_role('kraft_controller_renewal') }} as has_leader,
+        -- From 4.0 on a member that looks for a leader prints the last one.
+        coalesce(
+            (quorum_leader_id is not null or {{ has_role('kraft_controller_renewal') }})
+            and not coalesce(quorum_state like 'Prospective%', false)
+            and not coalesce(quorum_state like 'Candidate%', false),
+            false
+        ) as has_leader,
         coalesce(
             quorum_state like 'Candidate%'
             or quorum_state like 'Prospective%'
@@ -93,6 +99,22 @@ placed_words as (
     {{ placed('words') }}
 ),
 
+-- From 4.0 on a member without a majority goes back to its last leader between two tries, and misses it again when its fetch times out.
+settled as (
+    select
+        *,
+        has_leader
+        and coalesce(
+            lead(if(has_leader, null, logged_at)) ignore nulls over (
+                partition by cluster_id, cluster_incarnation, node_id
+                order by logged_at, source_path, byte_offset
+            )
+            > logged_at + interval 15 seconds,
+            true
+        ) as has_leader_for_long
+    from placed_words
+),
+
 followed as (
     select
         *,
@@ -101,11 +123,11 @@ followed as (
             order by logged_at, source_path, byte_offset
             rows between unbounded preceding and 1 preceding
         ) as led_epoch,
-        lead(if(has_leader, quorum_epoch, null)) ignore nulls over (
+        lead(if(has_leader_for_long, quorum_epoch, null)) ignore nulls over (
             partition by cluster_id, cluster_incarnation, node_id
             order by logged_at, source_path, byte_offset
         ) as next_led_epoch
-    from placed_words
+    from settled
 ),
 
 -- A node that finds the same leader again was only cut off, or was restarted. One that stops misses the others, which stop as well.
@@ -347,7 +369,7 @@ spaced as (
 numbered as (
     select
         *,
-        count_if(logged_at > told_until + interval 30 seconds) over (
+        count_if(coalesce(logged_at > told_until + interval 30 seconds, false)) over (
             partition by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
             order by logged_at, lasts_until, node_id, source_path, byte_offset
             rows between unbounded preceding and current row
@@ -466,7 +488,7 @@ final as (
         is_described,
         is_dated_by_file,
         is_ended_by_next,
-        is_last_controller_silent and size(node_ids) <= 1 as is_told_by_one,
+        is_last_controller_silent and size(node_ids) = 1 as is_told_by_one,
         slice(
             concat(
                 evidence,
