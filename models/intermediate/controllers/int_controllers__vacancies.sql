@@ -139,7 +139,7 @@ signs as (
         on
             followed.cluster_id = runs.cluster_id
             and followed.node_id = runs.node_id
-            and followed.logged_at >= runs.stopping_at
+            and followed.logged_at >= runs.stopping_at - interval 10 seconds
             and followed.logged_at <= coalesce(runs.stopped_at, runs.fell_silent_at)
     where
         not followed.has_leader
@@ -198,6 +198,8 @@ spans as (
         known_since_at,
         fell_silent_at,
         left_at,
+        left_at = resigned_at
+        and coalesce(stopping_at > resigned_at + interval 10 seconds, true) as is_left_alive,
         evidence,
         lead(controller_epoch) over (terms) as next_epoch,
         lead(controller_id) over (terms) as next_controller_id,
@@ -222,6 +224,7 @@ before_all as (
         cast(null as timestamp) as known_since_at,
         cast(null as timestamp) as fell_silent_at,
         cast(null as timestamp) as left_at,
+        cast(null as boolean) as is_left_alive,
         cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
             as evidence
     from signs
@@ -294,8 +297,8 @@ signs_between as (
             )
 ),
 
--- With ZooKeeper nobody logs that there is no controller: it is known from the end of one term and the election of the next, while other
--- brokers were up. A missing epoch may have had one.
+-- With ZooKeeper nobody logs that there is no controller: it is known from the end of one term and the election of the next, while another
+-- broker was up all the time: one that starts elects itself. A missing epoch may have had one.
 brokers_without as (
     select
         gaps.cluster_id,
@@ -303,7 +306,7 @@ brokers_without as (
         gaps.epoch_kind,
         gaps.controller_epoch,
         runs.node_id,
-        greatest(gaps.left_at, runs.first_seen_at) as logged_at,
+        gaps.left_at as logged_at,
         least(
             gaps.next_known_at, coalesce(runs.stopping_at, runs.fell_silent_at, gaps.next_known_at)
         ) as lasts_until,
@@ -317,7 +320,9 @@ brokers_without as (
     inner join runs
         on
             gaps.cluster_id = runs.cluster_id
-            and gaps.next_known_at > runs.first_seen_at
+            and gaps.controller_id <> runs.node_id
+            and gaps.left_at >= runs.first_seen_at
+            and gaps.next_known_at <= runs.last_seen_at
             and coalesce(runs.stopping_at, runs.fell_silent_at, gaps.next_known_at) > gaps.left_at
     where
         gaps.epoch_kind = 'controller'
@@ -326,7 +331,7 @@ brokers_without as (
         and gaps.next_rank <= 2
 ),
 
--- The end of a term is the first sign.
+-- A resignation is the first sign, unless the node stops: then the others tell whether they miss it.
 ends as (
     select
         cluster_id,
@@ -343,7 +348,9 @@ ends as (
         false as is_described,
         false as is_dated_by_file
     from spans
-    where left_at < coalesce(next_known_at, timestamp '9999-01-01 00:00:00')
+    where
+        is_left_alive
+        and left_at < coalesce(next_known_at, timestamp '9999-01-01 00:00:00')
 ),
 
 told as (
