@@ -39,15 +39,17 @@ def looked_at(tables: Tables, those: str) -> LookedAt:
     try:
         files = tables.rows(SOURCES.format(those=those))
         span = tables.rows(SPAN.format(those=those))[0]
-        unnumbered = names_of_unnumbered(tables, those)
     except NotBuilt:
         return LookedAt("", ())
-    return LookedAt(said(files, span), tuple(unused(files, list(unnumbered.values()))))
+    return LookedAt(said(files, span), tuple(unused(files, list(names_of_unnumbered(tables, those).values()))))
 
 
 def names_of_unnumbered(tables: Tables, those: str) -> dict[int, str]:
-    """The names of processes whose node id nothing names, by the number that stands for it.  Raises NotBuilt."""
-    return {row["node_id"]: row["node_name"] for row in tables.rows(UNNUMBERED.format(those=those))}
+    """The names of processes whose node id nothing names, by the number that stands for it; none where the table of nodes is not built."""
+    try:
+        return {row["node_id"]: row["node_name"] for row in tables.rows(UNNUMBERED.format(those=those))}
+    except NotBuilt:
+        return {}
 
 
 def said(files: Sequence[Row], span: Row) -> str:

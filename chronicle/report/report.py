@@ -247,7 +247,7 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     known, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
     incidents, maintenance, total, said = incidents_of(tables, period, spare)
     if not total and not said:
-        said = f"{NOTHING_FOUND} {looked.said}"
+        said = f"{NOTHING_FOUND} {looked.said}".rstrip()
         said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
     made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
     made.unused = list(looked.unused)
