@@ -369,6 +369,8 @@ final as (
         outages.is_derived,
         outages.is_start_late,
         outages.is_epoch_missing,
+        outages.is_end_late,
+        outages.is_isr_doubtful,
         false as is_told,
         seen_led.line is not null as is_end_described,
         false as is_dated_by_file
@@ -416,6 +418,8 @@ final as (
         false as is_derived,
         false as is_start_late,
         false as is_epoch_missing,
+        false as is_end_late,
+        false as is_isr_doubtful,
         true as is_told,
         coalesce(closing.is_described, false) as is_end_described,
         is_dated_by_file
