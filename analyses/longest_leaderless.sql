@@ -7,6 +7,7 @@ select
     duration_ms,
     last_leader_id,
     isr,
+    known_by,
     leaderless_window_key
 from {{ ref('fct_leaderless_windows') }}
 where {{ question_filter(

@@ -5,6 +5,7 @@ select
     replica_id as node_id,
     started_at,
     ended_at,
+    known_by,
     under_replicated_window_key
 from {{ ref('fct_under_replicated_windows') }}
 where

@@ -4,7 +4,9 @@
         'topic_name', "'-'", 'partition_id', "' leader epoch '", 'leader_epoch', "': leader '", 'leader_id', "' ('", "replace(election_kind, '_', ' ')", "')'"]],
     'fct_leaderless_windows': ['started_at', 'last_leader_id', 'topic_name', 'leaderless_window_key', [
         'topic_name', "'-'", 'partition_id', "' had no leader for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
-    'fct_controller_tenures': ['elected_at', 'controller_id', none, 'controller_tenure_key', [
+    'fct_controllerless_windows': ['started_at', 'last_controller_id', none, 'controllerless_window_key', [
+        "'no active controller for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
+    'fct_controller_tenures': ['known_since_at', 'controller_id', none, 'controller_tenure_key', [
         "'controller epoch '", 'controller_epoch', "': node '", 'controller_id']],
     'fct_session_expiries': ['expired_at', 'node_id', none, 'session_expiry_key', [
         "'session of '", "coalesce(owner, '?')", "' expired: '", in_words('cause_kind')]],
@@ -16,6 +18,12 @@
         'topic_name', "'-'", 'partition_id', "' truncated to '", 'to_offset']],
     'fct_log_cleaner_outages': ['stopped_at', 'node_id', 'topic_name', 'log_cleaner_outage_key', ["'log cleaner stopped: '", "coalesce(cause, " ~ in_words('found_by') ~ ")"]],
     'fct_log_dir_failures': ['failed_at', 'node_id', none, 'log_dir_failure_key', ["'log directory '", 'log_dir', "' failed'"]],
+    'fct_process_failures': ['failed_at', 'node_id', none, 'process_failure_key', [
+        'process_name', "': '", in_words('failure_kind'), "' '", "coalesce(detail, '')"]],
+    'fct_hanging_transactions': ['started_at', 'coordinator_id', 'topic_name', 'hanging_transaction_key', [
+        "'transaction of '", "coalesce(transactional_id, cast(producer_id as string), '?')", "' could not be ended in '", 'topic_name', "'-'", 'partition_id']],
+    'fct_remote_copy_stalls': ['started_at', 'node_id', 'topic_name', 'remote_copy_stall_key', [
+        'topic_name', "'-'", 'partition_id', "': '", 'failures', "' copies to remote storage failed'"]],
     'fct_gc_pauses': ['started_at', 'node_id', none, 'gc_pause_key', ["'GC pause of '", 'duration_ms', "' ms'"]],
     'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stalled for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_thread_deadlocks': ['found_at', 'node_id', none, 'thread_deadlock_key', ["'deadlock of '", 'cardinality(threads)', "' threads'"]],

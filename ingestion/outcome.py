@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ingestion.bronze.tasks import Read
+from ingestion.records.kinds import kinds_of_others
 from ingestion.sources.owners import layout_for
 from ingestion.sources.said import Reported
 from ingestion.sources.stages import COPY, FAILED, TO_READ, UNKNOWN
+
+# Records of a log that is too short to say whether it is understood, and logs that are named in the summary.
+FEW, MOST_NAMED = 3, 3
 
 
 class Seconds(dict[str, float]):
@@ -31,12 +35,51 @@ class Seconds(dict[str, float]):
         return Seconds({part: self.get(part, 0.0) + later.get(part, 0.0) for part in self | later})
 
 
+@dataclass(frozen=True)
+class LittleKnown:
+    """A log of which less than half is recognised.  `alike`: records of its commonest unknown shape, `sample`: one of them."""
+
+    path: str
+    records: int
+    recognised: int
+    alike: int
+    sample: str
+
+
+def is_little_known(read: Read) -> bool:
+    """Whether less than half of a log is recognised.  Logs of other programs than nodes hold their own words, and those of a few lines say nothing."""
+    source, count = read.source, read.count
+    return (
+        source.envelope is not None
+        and source.kind not in kinds_of_others()
+        and count.records >= FEW
+        and 2 * count.recognised < count.records
+    )
+
+
+def little_known_said(logs: Sequence[LittleKnown]) -> list[str]:
+    """Messages about logs of which less than half is recognised, the largest first."""
+    largest = sorted(logs, key=lambda one: (one.recognised - one.records, one.path))
+    out = [
+        f"{one.path}: {one.recognised:,} of {one.records:,} records recognised; most frequent of the others, {one.alike:,} times: {one.sample}"
+        for one in largest[:MOST_NAMED]
+    ]
+    if len(largest) > MOST_NAMED:
+        out.append(
+            f"{len(largest) - MOST_NAMED:,} more logs are recognised by less than half; marts.fct_sources has all, with their counts"
+        )
+    if out:
+        out.append(f"if the layout is taken wrongly, --pattern says it; `chronicle catalogue suggest {largest[0].path}` proposes a pattern")
+    return out
+
+
 @dataclass
 class Outcome:
     """What an ingestion did: what became of each file, new bytes and records, and what went wrong where.
 
-    `states`: by path; `seconds`: time that each part took; `changed`: files that became others (rotation) while they were read; `failed`: files on
-    which our own code failed; `nodeless`: files of a node that is unknown; `owned_now`: files of earlier runs that have another node now; `passed_by`:
+    `little_known`: logs of which less than half was recognised; `states`: by path; `seconds`: time that each part took; `changed`: files that became
+    others (rotation) while they were read; `failed`: files on which our own code failed; `nodeless`: files of a node that is unknown; `owned_now`: files of
+    earlier runs that have another node now; `passed_by`:
     number of skipped, unchanged files by outcome, which have no state.
     """
 
@@ -55,6 +98,7 @@ class Outcome:
     nodeless: list[str] = field(default_factory=list)
     owned_now: int = 0
     passed_by: Counter[str] = field(default_factory=Counter)
+    little_known: list[LittleKnown] = field(default_factory=list)
 
     @property
     def read_seconds(self) -> float:
@@ -80,6 +124,8 @@ class Outcome:
             self.faults.append(f"{source.shown}: cut: {fault}; read up to byte {count.end}")
         if count.changed:
             self.changed.append(source.shown)
+        if is_little_known(read):
+            self.little_known.append(LittleKnown(source.shown, count.records, count.recognised, *(count.unknown or (0, ""))))
         if count.failed or source.outcome == FAILED:
             self.failed.append(source.shown)
 
@@ -100,6 +146,7 @@ class Outcome:
             failed=list(dict.fromkeys(self.failed + later.failed)),
             clusters=self.clusters | later.clusters,
             owned_now=self.owned_now + later.owned_now,
+            little_known=self.little_known + later.little_known,
             passed_by=self.passed_by if self.seconds else later.passed_by,
         )
 

@@ -1,12 +1,13 @@
 {#-
 The columns of int_incidents__events for the rows of one fact; omitted arguments are null. Arguments
 are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the affected nodes,
-`other` the other node it mentions, `held` since when the nodes had held what it ended, `amount` the number in its sentence, `burst` the text that facts
+`other` the other node it mentions, `held` since when the nodes had held what it ended, `amount` the number in its sentence, `returned` how what it took away came back, `burst` the text that facts
 of the same event share (within `burst_ms`).
 -#}
 {% macro incident_fact(
-    fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', group='null',
-    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', burst=none
+    fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', partitions='null',
+    group='null',
+    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none
 ) -%}
     cluster_id,
     cluster_incarnation,
@@ -20,6 +21,7 @@ of the same event share (within `burst_ms`).
     cast({{ owner }} as string) as owner,
     cast({{ topic }} as string) as topic_name,
     cast({{ partition }} as int) as partition_id,
+    cast({{ partitions }} as array<string>) as partitions,
     cast({{ group }} as string) as group_id,
     cast({{ processes }} as array<string>) as processes,
     cast({{ caused_by }} as string) as caused_by_key,
@@ -27,6 +29,7 @@ of the same event share (within `burst_ms`).
     cast({{ detail }} as string) as detail,
     cast({{ amount }} as bigint) as amount,
     cast({{ duration }} as bigint) as duration_ms,
+    cast({{ returned }} as string) as returned_as,
     cast({{ burst or key }} as string) as burst,
     evidence,
     evidence_count

@@ -10,6 +10,7 @@ is no sentence.
         'partitions': 'partitions_text',
         'groups': "array_join(group_ids, ', ')",
         'detail': "coalesce(detail, 'unknown')",
+        'returned': "coalesce(returned_as, 'is back')",
         'amount': "coalesce(cast(amount_total as string), '?')",
         'most': "coalesce(cast(amount_max as string), '?')",
         'rows': 'cast(fact_rows as string)',

@@ -3,7 +3,11 @@ The node that wrote a record of bronze; where it is not known, a number below -1
 a process without a number is a process. Null for records of other programs.
 -#}
 {% macro writer_id() -%}
-    coalesce(node_id, cast(-2 - pmod(xxhash64(writer), 2147483000) as int))
+    -- The hash of a null is not null.
+    coalesce(
+        node_id,
+        case when writer is not null then cast(-2 - pmod(xxhash64(writer), 2147483000) as int) end
+    )
 {%- endmacro %}
 
 

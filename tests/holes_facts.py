@@ -76,6 +76,9 @@ FACTS = {
         ends="ended_at",
         at=("superseded_at",),
     ),
+    "fct_controllerless_windows": Meaning(
+        of=("epoch_kind",), says=("last_controller_id", "next_controller_id"), at_most=("epochs",), begins="started_at", ends="ended_at"
+    ),
     "fct_session_expiries": Meaning(
         of=("session_kind", "owner", "session_id"),
         says=("node_id", "timeout_ms", "cause_kind"),
@@ -181,6 +184,39 @@ FACTS = {
         some_of=("partitions",),
         begins="failed_at",
         no_excuse=frozenset({"no record names the directory", "no record shows that the directory went offline"}),
+    ),
+    "fct_process_failures": Meaning(
+        of=("node_id", "process_name"),
+        says=("failure_kind", "reason_kind", "exception", "exception_message", "detail"),
+        is_so=("has_ended_process",),
+        begins="failed_at",
+        ends="last_sign_at",
+        at=("ended_at",),
+        no_excuse=frozenset({"the process that failed is not known by its node"}),
+    ),
+    "fct_write_refusals_hourly": Meaning(
+        of=("node_id", "process_name", "topic_name", "partition_id", "hour_at"),
+        says=("min_insync_replicas",),
+        at_most=("refusals", "refusals_after_append"),
+        begins="first_at",
+        ends="last_at",
+        no_excuse=frozenset({"reported by a producer; the brokers count the same refusals", "no record states min.insync.replicas"}),
+    ),
+    "fct_hanging_transactions": Meaning(
+        of=("transactional_id", "producer_id", "topic_name", "partition_id"),
+        says=("coordinator_id", "found_by"),
+        at_most=("failures",),
+        some_of=("errors",),
+        begins="started_at",
+        ends="last_seen_at",
+        no_excuse=frozenset({"no record says when it ended", "open when the tool ran"}),
+    ),
+    "fct_remote_copy_stalls": Meaning(
+        of=("node_id", "topic_name", "partition_id"),
+        at_most=("failures",),
+        begins="started_at",
+        ends="ended_at",
+        at=("last_failed_at",),
     ),
     "fct_truncations": Meaning(
         of=("node_id", "topic_name", "partition_id"),

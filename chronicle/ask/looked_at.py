@@ -21,7 +21,7 @@ from marts.fct_sources
 where {those} and outcome <> 'copy'
 order by source_path"""
 SPAN = "select min(first_seen_at) as first_at, max(last_seen_at) as last_at from marts.dim_clusters where {those}"
-UNNUMBERED = "select node_name from marts.dim_nodes where {those} and node_id < -1 order by node_name"
+UNNUMBERED = "select node_id, node_name from marts.dim_nodes where {those} and node_id < -1 order by node_name"
 # Of a longer list only so many are named.
 NAMED = 3
 
@@ -39,10 +39,15 @@ def looked_at(tables: Tables, those: str) -> LookedAt:
     try:
         files = tables.rows(SOURCES.format(those=those))
         span = tables.rows(SPAN.format(those=those))[0]
-        unnumbered = [row["node_name"] for row in tables.rows(UNNUMBERED.format(those=those))]
+        unnumbered = names_of_unnumbered(tables, those)
     except NotBuilt:
         return LookedAt("", ())
-    return LookedAt(said(files, span), tuple(unused(files, unnumbered)))
+    return LookedAt(said(files, span), tuple(unused(files, list(unnumbered.values()))))
+
+
+def names_of_unnumbered(tables: Tables, those: str) -> dict[int, str]:
+    """The names of processes whose node id nothing names, by the number that stands for it.  Raises NotBuilt."""
+    return {row["node_id"]: row["node_name"] for row in tables.rows(UNNUMBERED.format(those=those))}
 
 
 def said(files: Sequence[Row], span: Row) -> str:

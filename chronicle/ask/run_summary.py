@@ -19,6 +19,7 @@ FACTS = (
     ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
     ("fct_leaderless_windows", "windows without a leader", "count(*) filter (where ended_at is null)", "still open"),
     ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
+    ("fct_controllerless_windows", "times without a controller", "count(*) filter (where ended_at is null)", "still open"),
     ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
     ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
     ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "abnormal"),
@@ -36,7 +37,7 @@ QUESTIONS = (
        elected_at, ended_at, end_kind, overlap_ms, late_writes
 from marts.fct_controller_tenures
 where {clusters}
-order by cluster_id, elected_at
+order by cluster_id, known_since_at
 limit 8""",
     ),
     (

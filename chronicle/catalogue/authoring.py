@@ -21,14 +21,20 @@ from ingestion.bronze.log_records import read_tasks
 from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, task_of
 from ingestion.captures import Logged, Row
+from ingestion.reading.files import open_bytes
 from ingestion.recognition.forms import Form, release_order, short_name
 from ingestion.recognition.recognise import Catalogue
+from ingestion.records.derive import derive
+from ingestion.records.framing import by_pattern
+from ingestion.records.patterns import compile_pattern
 from ingestion.sources.discover import find_files
 from ingestion.sources.identify import identify
-from ingestion.sources.inspect import DOCUMENT, inspect
+from ingestion.sources.inspect import DOCUMENT, SAMPLE, inspect
 from ingestion.sources.resolve import place
-from ingestion.sources.stages import Found, Identified
+from ingestion.sources.stages import TO_READ, UNKNOWN, Found, Identified
 
+# Lines that must show a layout before it is proposed: a person looks at it before it counts.
+LEAST_TO_PROPOSE = 1
 SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
 PAGE = PROJECT / "docs" / "messages.md"
 MACRO = PROJECT / "macros" / "event_roles.sql"
@@ -206,6 +212,28 @@ def suggestions(rows: Iterable[tuple[str | None, str, int]], most: int) -> Itera
         line = marked_up(samples[key])
         quoted = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
         yield f'# {records:,} records\nunnamed_{n}:\n  means: …\n  forms:\n    - loggers: [{key[0] or ""}]\n      line: "{quoted}"\n'
+
+
+def patterns_for(paths: Iterable[str]) -> Iterator[str]:
+    """The layouts of files that are not read, or are taken for logs of another layout: where lines of known wording show one under which more is
+    recognised, the option that says it.  Raises FileNotFoundError for a path that is not there."""
+    for file in (file for path in paths for file in find_files(path)):
+        source = source_at(file)
+        if source.capture is not None or source.outcome not in (TO_READ, UNKNOWN) or source.layout_known_by in ("given", "derived"):
+            continue
+        count = Counted()
+        if source.envelope is not None:
+            counted: dict[str, Counted] = {}
+            for _ in read_tasks([task_of(source, False, 0, dt.datetime.now(dt.UTC))], counted):
+                pass
+            count = counted[source.source_id]
+        if count.records and 2 * count.recognised >= count.records:
+            continue
+        with open_bytes(source.path) as opened:
+            lines = opened.read(SAMPLE).decode("utf-8", "replace").split("\n")
+        derived = derive(lines, least=LEAST_TO_PROPOSE)
+        if derived and by_pattern(compile_pattern(derived), lines).recognised > count.recognised:
+            yield f"# {file}: its lines look like this layout\n--pattern '{derived}'\n"
 
 
 def unrecognised(paths: Iterable[str]) -> Iterator[tuple[str | None, str, int]]:

@@ -243,10 +243,12 @@ def suggest(
     paths: Annotated[list[str], typer.Argument(help="Folders or files to search.", metavar="PATH…")],
     most: Annotated[int, typer.Option(help="Number of shapes to show.")] = 20,
 ) -> None:
-    """Draft entries for the commonest shapes that no form matches."""
-    from chronicle.catalogue.authoring import suggestions, unrecognised
+    """Draft entries for the commonest shapes that no form matches; for a log whose layout is taken wrongly, the pattern that says it."""
+    from chronicle.catalogue.authoring import patterns_for, suggestions, unrecognised
 
-    entries = list(suggestions(unrecognised(paths), most))
+    patterns = list(patterns_for(paths))
+    # Messages out of lines that are cut wrongly are no messages.
+    entries = [*patterns, *(suggestions(unrecognised(paths), most) if not patterns else ())]
     for entry in entries:
         print(visible(entry, keep="\n\t"))
     if not entries:

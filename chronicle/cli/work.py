@@ -23,7 +23,7 @@ def read_in(
 ) -> Outcome:
     """Ingest, and tell what became of the files."""
     from ingestion import ingest as ingesting
-    from ingestion.outcome import nodeless_said
+    from ingestion.outcome import little_known_said, nodeless_said
 
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
     known = sum(outcome.files.values())
@@ -38,6 +38,8 @@ def read_in(
         tell(f"{outcome.owned_now} files of earlier runs were assigned to another or a newly known node")
     if outcome.nodeless:
         tell(nodeless_said(outcome.nodeless))
+    for line in little_known_said(outcome.little_known):
+        tell(line)
     if outcome.waiting:
         tell(f"{outcome.waiting} files changed within the last minute; what may be incomplete is left to the next run (--settled-after)")
     return outcome

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chronicle.ask.looked_at import names_of_unnumbered
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output.sql_text import moment
 from chronicle.report import figures
 from chronicle.report.queries import EVIDENCE, NODES, OFFSETS, here
+from ingestion.sql_text import literal
 
 MOST_NODES = 24
 MOST_STRETCHES = 2000
@@ -119,10 +121,11 @@ def node_lines(tables: Tables, period: Period, frame: figures.Frame) -> figures.
         "session_kind",
         "node_id",
     )
+    unnumbered = names_of_unnumbered(tables, f"cluster_id = {literal(period.cluster)}")
     lines: dict[int | None, figures.NodeLine] = {}
     for rows, field in ((runs, "runs"), (tenures, "tenures"), (lost, "expiries")):
         for row in rows:
-            name = "others" if row["node"] is None else f"node {row['node']}"
+            name = "others" if row["node"] is None else unnumbered.get(row["node"], f"node {row['node']}")
             line = lines.setdefault(row["node"], figures.NodeLine(name))
             getattr(line, field).append((row["a"], row["b"], row["kind"]) if field == "runs" else (row["a"], row["b"]))
     busy = sorted(

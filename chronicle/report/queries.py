@@ -60,7 +60,7 @@ OVERVIEW = {
     "fct_incidents": ("*", during("started_at", "ended_at") + " and not coalesce(is_maintenance, false)"),
     "fct_leaderless_windows": ("*", during("started_at", "ended_at")),
     "fct_session_expiries": ("*", during("expired_at")),
-    "fct_controller_tenures": ("*", during("elected_at", "ended_at")),
+    "fct_controller_tenures": ("*", during("known_since_at", "ended_at")),
     "fct_leader_elections": ("*", during("elected_at")),
     "fct_issue_exposures": ("distinct issue_id", "true"),
 }
@@ -139,16 +139,66 @@ group by topic_name, replica_id""",
         note="Times are summed over partitions.",
     ),
     Question(
+        AVAILABILITY,
+        "Writes refused for want of in-sync replicas, by topic and broker",
+        f"""
+select
+    topic_name, node_id as node, count(distinct partition_id) as partitions, sum(refusals) as refusals, min(in_sync_replicas) as in_sync_at_least,
+    max(min_insync_replicas) as required, min(first_at) as first_at, max(last_at) as last_at
+from marts.fct_write_refusals_hourly
+where {here("first_at", "last_at")} and node_id is not null
+group by topic_name, node_id""",
+        "refusals desc, topic_name, node",
+        worst="the most refused",
+    ),
+    Question(
+        AVAILABILITY,
+        "Transactions that could not be ended",
+        f"""
+select
+    transactional_id, producer_id, topic_name, partition_id, coordinator_id as coordinator, started_at, last_seen_at, duration_ms as lasted_ms, errors
+from marts.fct_hanging_transactions
+where {here("started_at", "last_seen_at")}""",
+        "lasted_ms desc nulls last, started_at, topic_name, partition_id",
+        20,
+        "the longest",
+    ),
+    Question(
+        AVAILABILITY,
+        "Copies to remote storage that failed",
+        f"""
+select topic_name, partition_id, node_id as node, started_at, ended_at, failures, exception, exception_message as message
+from marts.fct_remote_copy_stalls
+where {here("started_at", "ended_at")}""",
+        "failures desc, started_at, topic_name, partition_id",
+        20,
+        "the most frequent",
+    ),
+    Question(
         NODES,
         "Controllers",
         f"""
 select
-    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
+    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, known_since_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
 from marts.fct_controller_tenures
-where {here("elected_at", "ended_at")}""",
-        "elected_at desc, controller_epoch desc",
+where {here("known_since_at", "ended_at")}""",
+        "known_since_at desc, controller_epoch desc",
         30,
         "the latest",
+    ),
+    Question(
+        NODES,
+        "Times without a controller",
+        f"""
+select
+    started_at, ended_at, duration_ms as lasted_ms, last_sign_at, last_controller_id as last_controller, next_controller_id as next_controller, epochs,
+    known_by
+from marts.fct_controllerless_windows
+where {here("started_at", "ended_at")}""",
+        "lasted_ms desc nulls first, started_at",
+        30,
+        "the open and the longest",
+        "Without a controller no partition gets another leader and no topic is made. Elections of less than a second are left out.",
     ),
     Question(
         NODES,
@@ -171,6 +221,17 @@ from marts.dim_node_runs
 where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_seen_at)")}""",
         "last_seen_at desc, node, run",
         30,
+        "the latest",
+    ),
+    Question(
+        NODES,
+        "Processes that failed",
+        f"""
+select process_name, failed_at, failure_kind, reason_kind, detail, has_ended_process as ended
+from marts.fct_process_failures
+where {here("failed_at")}""",
+        "failed_at desc, process_name",
+        20,
         "the latest",
     ),
     Question(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
-from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
+from chronicle.ask.looked_at import NOTHING_FOUND, looked_at, names_of_unnumbered
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
@@ -314,11 +314,22 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
     """A question's table, cut to its worst rows."""
     query = f"select *, count(*) over () as rows_in_all from ({question.query}) order by {question.order} limit {question.most}"
     rows = tables.rows(period.filled(query))
+    name_processes(rows, names_of_unnumbered(tables, f"cluster_id = {literal(period.cluster)}"))
     columns = [name for name in rows[0] if name not in ("rows_in_all", "cluster_id") and not name.endswith("_key")] if rows else []
     cells = [[cell(row[name], name) for name in columns] for row in rows]
     return Table(
         question.title, [heading(name) for name in columns], cells, rows[0]["rows_in_all"] if rows else 0, question.worst, question.note
     )
+
+
+def name_processes(rows: Sequence[Row], names: dict[int, str]) -> None:
+    """Put the names of processes without a number in place of what stands for them."""
+    for row in rows if names else ():
+        for column, value in row.items():
+            if column.endswith(("node", "node_id")) and value in names:
+                row[column] = names[value]
+            elif column == "nodes" and isinstance(value, list):
+                row[column] = [names.get(node, node) for node in value]
 
 
 def heading(name: str) -> str:
@@ -366,6 +377,7 @@ def incidents_of(tables: Tables, period: Period, spare: list[int]) -> tuple[list
         rows = tables.rows(period.filled(INCIDENTS, rank=severity_rank(), most=str(MOST_INCIDENTS)))
     except NotBuilt as error:
         return [], None, 0, f"Not built in this warehouse ({error}). A complete `chronicle build` creates what is missing."
+    name_processes(rows, names_of_unnumbered(tables, f"cluster_id = {literal(period.cluster)}"))
     upkeep = [row for row in rows if row["is_maintenance"]]
     rows = [row for row in rows if not row["is_maintenance"]]
     chains: dict[str, list[Event]] = defaultdict(list)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +18,14 @@ from ingestion.bronze.log_records import Cache
 from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
-from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures import PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures._terminal import stated_time
+from ingestion.captures.document import salvaged, timed
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
 from ingestion.records.split import valid_text, whole
+from ingestion.records.system_lines import takes
 
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
@@ -29,6 +33,7 @@ CHUNK = 1 << 20
 # Rows that begin so near the end of a file that is still written are held back: they may be incomplete.
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
+KERNEL_LOG = "kernel_log"
 
 WHERE: Columns = [
     ("cluster_id", WORD, "cluster, as named when the file was ingested"),
@@ -105,18 +110,55 @@ def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iter
     count.last_node = task.node_id
 
 
+def read_system_lines(task: Task, count: Counted) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """(table, batch) of the kernel's and systemd's lines in a log of a whole system, up to where its records were read; `count` is increased."""
+    text = Text(replace(task, capture=KERNEL_LOG, end=count.end if task.end >= 0 or count.lacks_end else -1))
+    about, rows = About(task.shown, task.modified_at, zone_of(task.zones[0][1])), []
+    try:
+        lines = (line for line in text.lines() if takes(line.text))
+        for number, found in enumerate(module_of(KERNEL_LOG).read(KERNEL_LOG, lines, about), 1):
+            if isinstance(found, Row) and task.start <= found.offset < count.end:
+                rows.append(row_of(found, number, of_host(text.task, found.fields.get("host", ""))))
+                count.recognised += found.kind != UNREAD
+    except Exception as error:  # one file's fault must not stop the others
+        count.failed = count.failed or fault_of(error)
+    count.records += len(rows)
+    for first in range(0, len(rows), BATCH_ROWS):
+        yield from batches_of("capture_rows", rows[first : first + BATCH_ROWS], text)
+
+
+def of_host(task: Task, host: str) -> Task:
+    """The task with the node of a host: the one that its writers name.  Writers of a system log are host and program."""
+    nodes = {node for writer, node in task.writers if node is not None and writer.split("/")[0] == host}
+    hosts = {writer.split("/")[0] for writer, _ in task.writers}
+    if len(nodes) == 1:
+        return replace(task, node_id=next(iter(nodes)), node_known_by="host")
+    return task if hosts <= {host} and not nodes else replace(task, node_id=None, node_known_by=None)
+
+
 def read_guarded(text: Text) -> Iterator[Row | Sample | Logged]:
     """The rows, samples and records that the module of its kind makes of a text; if the module fails, the lines after its last row as `unread`."""
     last, task = -1, text.task
     kind = task.capture or ""
     about = About(task.shown, task.modified_at, zone_of(task.zones[0][1]))
     try:
-        for found in module_of(kind).read(kind, text.lines(), about):
+        for found in salvaged(at_stated_times(module_of(kind).read(kind, text.lines(), about), about), about):
             yield found
             last = found.offset
     except Exception as error:  # one file's fault must not stop the others
         text.failed = fault_of(error)
         yield from unread((line for line in text.lines() if line.offset > last), "the reader of this kind of capture failed here")
+
+
+def at_stated_times(rows: Iterable[Row | Sample | Logged], about: About) -> Iterator[Row | Sample | Logged]:
+    """Rows at the time that a line above them states (`Timestamp: …`, or what `date` printed), where they say none themselves."""
+    stated: dt.datetime | None = None
+    for found in rows:
+        if isinstance(found, Row) and found.kind == UNREAD and (at := stated_time(found.raw_text, about.zone)):
+            stated = at
+            yield Row(REMARK, found.offset, found.raw_text, {"message": found.raw_text.strip()}, at, "content")
+        else:
+            yield found if isinstance(found, Logged) else timed(found, stated)
 
 
 class Text:

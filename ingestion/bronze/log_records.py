@@ -11,7 +11,7 @@ with the number of files in it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +49,9 @@ COLUMNS: Columns = [
     ("ingested_at", TIME, "when it arrived, UTC"),
     ("event_date", pa.date32(), "day of the record, UTC; that of its neighbour if it has no time"),
     ("logged_at", TIME, "when it was logged, UTC"),
+    ("time_resolution_ms", pa.int32(), "milliseconds between one time and the next that the layout can tell: 1, or 1000 for whole seconds"),
     ("zone", WORD, "time zone by which it was reckoned"),
-    ("zone_known_by", WORD, "given, evidence (in its folder), cluster or default"),
+    ("zone_known_by", WORD, "given, content (the records state it), evidence (in its folder), cluster or default"),
     ("level", WORD, "log level"),
     ("thread", pa.string(), "thread; null if the layout does not print it"),
     ("logger", pa.string(), "logger, as printed"),
@@ -85,7 +86,7 @@ def words(values: Iterable[str | None], numbers: np.ndarray) -> pa.Array:
 
 
 class Batch:
-    """Pieces of one layout as one record batch of SCHEMA; `counts`: (reader, records, recognised) of each piece."""
+    """Pieces of one layout as one record batch of SCHEMA; `counts`: (reader, records, recognised, commonest unknown shape) of each piece."""
 
     def __init__(self, pieces: list[Piece], known: Catalogue, cache: Cache) -> None:
         self.pieces, self.known, self.cache = pieces, known, cache
@@ -134,6 +135,7 @@ class Batch:
                 [piece.reader for piece in self.pieces],
                 (self.last - self.first + 1).tolist(),
                 np.add.reduceat(recognised.astype(np.int64), self.first).tolist(),
+                self._unknown(recognised, timed),
                 strict=True,
             )
         )
@@ -157,6 +159,7 @@ class Batch:
             "ingested_at": repeated(tasks[0].ingested_at, pa.timestamp("us", tz="UTC")),
             "event_date": pa.array(self._days(utc // 86_400_000, timed).astype(np.int32)).cast(pa.date32()),
             "logged_at": pa.array(utc * 1000, mask=~timed).cast(pa.timestamp("us", tz="UTC")),
+            "time_resolution_ms": self._resolutions(timed),
             "zone": zones,
             "zone_known_by": of_task([task.zone_known_by for task in tasks]),
             "level": words([plan.level for plan in self.plans], self.shape),
@@ -321,6 +324,28 @@ class Batch:
                 )
         return added
 
+    def _unknown(self, recognised: np.ndarray, timed: np.ndarray) -> list[tuple[int, str] | None]:
+        """Of each piece of which less than half is recognised: how many records have its commonest unknown shape, and one of them."""
+        out: list[tuple[int, str] | None] = []
+        for piece, first, last in zip(self.pieces, self.first, self.last, strict=True):
+            here, heads = slice(first, last + 1), self.heads[first : last + 1]
+            if heads.any() and not timed[here].any():
+                piece.reader.doubts.add("its lines have no time, so nothing tells when it happened")
+            unknown = np.flatnonzero(heads & ~recognised[here])
+            if 2 * recognised[here].sum() >= last + 1 - first or not len(unknown):
+                out.append(None)
+                continue
+            _, places, counts = np.unique(self.shape[here][unknown], return_index=True, return_counts=True)
+            commonest = int(np.argmax(counts))
+            text = self._record(int(first + unknown[places[commonest]])).split(b"\n", 1)[0]
+            out.append((int(counts[commonest]), shown(text)[:160]))
+        return out
+
+    def _resolutions(self, timed: np.ndarray) -> pa.Array:
+        """Of the time of each record; null where it has none."""
+        of_piece = np.array([piece.reader.resolution_ms for piece in self.pieces], np.int32)
+        return pa.array(of_piece[self.piece], mask=~timed)
+
     def _days(self, days: np.ndarray, timed: np.ndarray) -> np.ndarray:
         """The day of every record; one without a time takes that of its neighbour."""
         at = np.maximum.accumulate(np.where(timed, np.arange(self.count), -1))
@@ -421,8 +446,14 @@ def failed_row(piece: Piece, known: Catalogue, fault: str) -> pa.RecordBatch:
     return raw_row(piece.reader, known, FAILED, fault, int(piece.lines.starts[0]), b"\n".join(piece.lines.raw), lengths)
 
 
-def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None, cache: Cache | None = None) -> Iterator[pa.RecordBatch]:
-    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.
+def read_tasks(
+    tasks: Iterable[Task],
+    counted: dict[str, Counted] | None = None,
+    cache: Cache | None = None,
+    beside: Callable[[Batch, pa.RecordBatch], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """All records of some sources as batches of SCHEMA of about CHUNK bytes of text; `counted` is filled by source id.  `beside` takes from each batch
+    what else is in its text.
 
     A fault in one source ends, or marks, that source alone.
     """
@@ -448,12 +479,15 @@ def read_tasks(tasks: Iterable[Task], counted: dict[str, Counted] | None = None,
             count.failed, count.records = fault, count.records + 1
             yield failed_row(piece, known, fault)
             return
-        for reader, records, recognised in made.counts:
+        for reader, records, recognised, unknown in made.counts:
             count = counted[reader.task.source_id]
+            count.unknown = max(filter(None, (count.unknown, unknown)), default=None)
             count.records += records
             count.recognised += recognised
             count.last_node, count.last_known_by = reader.node, reader.node_known_by
             count.doubts |= reader.doubts
+        if beside is not None:
+            beside(made, table)
         yield table
 
     cut: list[Reader] = []

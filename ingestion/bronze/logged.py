@@ -15,10 +15,12 @@ from ingestion.captures import Logged
 from ingestion.reading.files import fault_of
 from ingestion.reading.zones import ALWAYS
 from ingestion.recognition.recognise import catalogue
-from ingestion.records.envelope import find_envelope
+from ingestion.records.framing import find_framing
 from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
 from ingestion.records.nature import kind_of_stream, zone_evidence
-from ingestion.records.unwrap import Inner, Line, Stream, find_pattern, find_wrappers, unwrap
+from ingestion.records.pasted import wrappers_of
+from ingestion.records.streams import Line, Stream
+from ingestion.records.unwrap import Inner, unwrap
 
 
 def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -26,6 +28,7 @@ def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: i
     known = catalogue()
     for stream, lines in streams_of(found):
         reader = Reader(task_of_piece(task, stream, lines))
+        reader.resolution_ms = stream.resolution
         piece = piece_of(reader, lines)
         try:
             table = Batch([piece], known, cache).table()
@@ -44,20 +47,21 @@ def records_of(found: Logged, task: Task, count: Counted, cache: Cache, begin: i
 
 def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
     """The lines of a piece by who wrote them and in which layout, each in the order of the text."""
-    names = find_wrappers("\n".join(line.text for line in found.lines).encode("utf-8", "replace"))
-    streams: dict[tuple[str, str], Stream] = {}
+    names: tuple[str, ...] = ()
+    streams: dict[tuple[str, ...], Stream] = {}
     # A time that a table has without its zone is local.
-    local: set[tuple[str, str]] = set()
-    key = ("", "")
+    local: set[tuple[str, ...]] = set()
+    key: tuple[str, ...] = ()
     for line in found.lines:
+        names = wrappers_of(line.text) if line.is_head and line.cut is None else names
         inner = unwrap(names, line.text) if names else Inner(line.text)
         if line.cut is not None:
             inner = Inner(line.cut.message, inner.stream, None, cut=line.cut)
         if line.is_head or not streams:
-            key = (inner.stream, "" if inner.cut else layout_of(inner.text))
+            key = (inner.stream, line.label, "" if inner.cut else layout_of(inner.text))
         if line.cut is not None and not line.cut.is_utc:
             local.add(key)
-        stream = streams.setdefault(key, Stream(inner.stream, None))
+        stream = streams.setdefault(key, Stream(inner.stream, inner.writer, None, None))
         stream.add(inner, line.offset, line.offset + line.length, line.raw.encode("utf-8", "replace"))
     for key, stream in streams.items():
         lines = stream.take(True, False)
@@ -67,9 +71,8 @@ def streams_of(found: Logged) -> Iterator[tuple[Stream, list[Line]]]:
 
 def layout_of(text: str) -> str:
     """The name of the layout of a line."""
-    envelope = find_envelope(text.encode("utf-8", "replace"))
-    pattern = None if envelope else find_pattern([text])
-    return envelope.name if envelope else pattern.name if pattern else ""
+    found = find_framing([text])
+    return found.envelope.name if found.envelope else found.pattern.name if found.pattern else ""
 
 
 def task_of_piece(task: Task, stream: Stream, lines: list[Line]) -> Task:

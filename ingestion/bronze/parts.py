@@ -25,7 +25,7 @@ WINDOW = 256 << 10
 
 def parts_of(task: Task) -> list[Task]:
     """The parts of a source, in order; the source itself if it is small, or has to be read from its beginning."""
-    if task.end - task.start < 2 * PART_BYTES or task.capture is not None or task.envelope == REWRITTEN.name or task.wrappers:
+    if task.end - task.start < 2 * PART_BYTES or task.capture is not None or task.envelope == REWRITTEN.name:
         return [task]
     try:
         cuts = cuts_of(task)
@@ -101,4 +101,7 @@ def together(parts: Sequence[Task], counted: Sequence[Counted]) -> tuple[int, Co
     those = counted[:count]
     doubts = set().union(*(one.doubts for one in those))
     last = those[-1]
-    return count, replace(last, records=sum(one.records for one in those), recognised=sum(one.recognised for one in those), doubts=doubts)
+    unknown = max(filter(None, (one.unknown for one in those)), default=None)
+    return count, replace(
+        last, unknown=unknown, records=sum(one.records for one in those), recognised=sum(one.recognised for one in those), doubts=doubts
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from ingestion.records.clues import clock_millis, zone_between
 from ingestion.records.envelope import REWRITTEN, Envelope, envelope_named
 from ingestion.records.nature import is_of_other_program, naming
 from ingestion.records.split import LONGEST_RECORD, local_millis, mask, record_starts, valid_text
-from ingestion.records.unwrap import Line, Stream, Streams
+from ingestion.records.streams import Line, Stream, Streams, Wrapping
 from ingestion.sources import owners
 
 CHUNK = 8 << 20
@@ -37,6 +38,7 @@ class Reader:
         self.failed: str | None = None
         self.changed = False
         self.end = task.start
+        self.resolution_ms = 1 if self.envelope.has_millis else 1000
         self.clock = Clock()
         self.doubts: set[str] = set()
 
@@ -60,13 +62,14 @@ class Reader:
         return self._rewritten() if self.task.envelope == REWRITTEN.name else self._plain()
 
     def _rewritten(self) -> Iterator[Piece]:
-        streams = Streams(self.task.wrappers, self.task.pattern, self.task.start, lambda: self.lacks_end)
+        streams = Streams(self.task.wrapping, self.task.start, lambda: self.lacks_end)
         readers: dict[str, Reader] = {}
         read = self._chunks()
         for stream, lines in streams.take(iter(lambda: self._next(read), b"")):
             reader = readers.get(stream.name)
             if reader is None:
                 reader = readers[stream.name] = Reader(task_of_stream(self.task, stream, lines))
+            reader.resolution_ms = stream.resolution
             yield piece_of(reader, lines)
         self.end, self.failed = streams.end, streams.failed
 
@@ -146,14 +149,8 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
     """The task for one stream of a file: its layout, its node and its zone by what it says itself."""
     assert stream.envelope is not None
     text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
-    node, known_by, takes_nodes = task.node_id, task.node_known_by, task.takes_nodes
-    named, number = naming(stream.envelope, text, 0), NODE_IN_NAME.search(stream.name)
-    if named:
-        node, known_by = named[1], "content"
-    elif stream.name and (owners.is_others(stream.name) or is_of_other_program(stream, text)):
-        node, known_by, takes_nodes = None, None, False
-    elif number and task.takes_nodes:
-        node, known_by = int(number[1]), "stream"
+    is_other = bool(stream.name) and (owners.is_others(stream.name) or is_of_other_program(stream, text))
+    node, known_by = node_of_stream(task, stream, lines, text, is_other)
     zones, zone_known_by = task.zones, task.zone_known_by
     if stream.is_utc:
         zones, zone_known_by = ((ALWAYS, "UTC"),), "content"
@@ -174,10 +171,49 @@ def task_of_stream(task: Task, stream: Stream, lines: list[Line]) -> Task:
         node_known_by=known_by,
         zones=zones,
         zone_known_by=zone_known_by,
-        wrappers=(),
-        takes_nodes=takes_nodes,
+        wrapping=Wrapping(),
+        takes_nodes=task.takes_nodes and not is_other,
         writer=writer_of(task.shown, stream.name),
     )
+
+
+def node_of_stream(task: Task, stream: Stream, lines: list[Line], text: bytes, is_other: bool) -> tuple[int | None, str | None]:
+    """The node of a stream and how it is known: as its lines say, or those of its writer in the file's first bytes; else its name; else that of the
+    file, unless several programs write into it, of which each has to say who it is.  `text`: its lines; `is_other`: whether another program than a node
+    writes it."""
+    assert stream.envelope is not None
+    named, told = naming(stream.envelope, text, 0), dict(task.writers)
+    if named:
+        return named[1], "content"
+    if is_other:
+        return None, None
+    if (node := told.get(stream.writer)) is not None:
+        return node, "content"
+    is_alone = len(told) < 2 and stream.writer in (*told, "")
+    number = NODE_IN_NAME.search(stream.name) if is_alone or any(line.is_head for line in lines) else None
+    if number and task.takes_nodes and numbers_nodes(stream.name, number, told):
+        return int(number[1]), "stream"
+    return (task.node_id, task.node_known_by) if is_alone or task.node_known_by == "path" else (None, None)
+
+
+def numbers_nodes(name: str, number: re.Match[str], told: dict[str, int | None]) -> bool:
+    """Whether the number in the name of a stream is a node's.  Compose numbers the containers of a service from 1, so a 1 at the end of a name says
+    nothing by itself: only if other writers have names that differ in the number alone.  It says nothing either if a writer names another node than
+    its name has.  `told`: the writers, with the node that each names."""
+    begin, end = number.span(1)
+    alike = {}
+    for writer, node in told.items():
+        other = NODE_IN_NAME.search(writer)
+        if other and (writer[: other.start(1)], first(writer[other.end(1) :])) == (name[:begin], first(name[end:])):
+            alike[int(other[1])] = node
+    if any(node not in (None, numbered) for numbered, node in alike.items()):
+        return False
+    return number[1] != "1" or end < len(name) or len(alike.keys() | {1}) > 1
+
+
+def first(name: str) -> str:
+    """The part of a name before what a writer is within it: the host of a program, the pod of a container."""
+    return name.split("/", 1)[0]
 
 
 def last_start(data: bytes, envelope: Envelope) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ingestion.captures._within_log import needles
 from ingestion.recognition.forms import Form
 from ingestion.recognition.recognise import Catalogue, Recognised
 from ingestion.records.clues import node_at
@@ -21,13 +22,15 @@ OPTION = re.compile(rb"(?:Some\(|Optional(?:Int|Long|Double)?\[)(?P<value>.*)[)\
 NOTHING = frozenset([b"None", b"null", b"Optional.empty", b"OptionalInt.empty", b"OptionalLong.empty", b"OptionalDouble.empty"])
 # The line of an exception or of its cause.
 EXCEPTION = re.compile(rb"\n(?:Caused by: )?[a-z][\w.$]*(?:Exception|Error|Throwable): (?P<message>[^\r\n]+)")
+PLACE = ("topic", "partition", "segment_name")
+CAUSED_BY = b"\nCaused by: "
 RECOGNISED, UNRECOGNISED, ORPHAN = "recognised", "unrecognised", "orphan"
 
 
 @dataclass
 class Shape:
     """What all records of one shape have in common: the event, and where its parts are.  `node`: where it names the node that writes it;
-    `speaker`: whose it is by its logger."""
+    `speaker`: whose it is by its logger; `is_followed`: whether a JVM may have printed something after it."""
 
     level: str | None = None
     outcome: str = UNRECOGNISED
@@ -43,11 +46,12 @@ class Shape:
     picked: list[Form | None] = field(default_factory=list)
     recheck: bool = False
     hides: bool = False
+    is_followed: bool = False
 
 
 def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue) -> Shape:
     """Recognise one record with the position of each part; holds for every record that differs only in digits."""
-    shape = Shape(outcome=ORPHAN, body=(0, len(record)))
+    shape = Shape(outcome=ORPHAN, body=(0, len(record)), is_followed=is_followed(record, has_head))
     cut = envelope.cut(record) if has_head else None
     if cut is None:
         shape.outcome = UNRECOGNISED if has_head else ORPHAN
@@ -81,11 +85,16 @@ def shape_of(record: bytes, has_head: bool, envelope: Envelope, known: Catalogue
         if found.form.continues == "settings":
             _add_settings(shape, record, body + found.end, end)
     _add_exception(shape, record, end)
-    if "topic" not in shape.keys:
-        _add_told(shape, record, end, known)
+    _add_told(shape, record, end, known)
     shape.node = None if logger and is_of_application(logger.decode("utf-8", "replace")) else _node_in(shape, record, start)
     shape.speaker = _speaker(logger, found)
     return shape
+
+
+def is_followed(record: bytes, has_head: bool) -> bool:
+    """Whether words of a JVM are in the lines after the first of a record, or in those of a record without a head."""
+    start = record.find(b"\n") if has_head else 0
+    return start >= 0 and any(record.find(needle, start) >= 0 for needle in needles())
 
 
 def bare(record: bytes, start: int, end: int) -> tuple[int, int] | None:
@@ -113,13 +122,14 @@ def _speaker(logger: bytes | None, found: Recognised | None) -> Speaker:
 
 
 def _add_told(shape: Shape, record: bytes, end: int, known: Catalogue) -> None:
-    """What the exception whose trace follows the message, or one of its causes, tells about the record."""
+    """What the exception whose trace follows the message, or one of its causes, tells about the record; a partition only if its own text names none."""
+    own = {*shape.keys, *(PLACE if "topic" in shape.keys else ())}
     for line in EXCEPTION.finditer(record, end):
         told = known.told_by(line["message"])
         if told is None:
             continue
         for span in told.spans:
-            if span.name not in shape.keys:
+            if span.name not in own:
                 shape.keys.append(span.name)
                 shape.spans.append((line.start("message") + span.start, line.start("message") + span.end))
                 shape.picked.append(None)
@@ -144,21 +154,27 @@ def _add_settings(shape: Shape, record: bytes, start: int, end: int) -> None:
 
 
 def _add_exception(shape: Shape, record: bytes, end: int) -> None:
-    """Class and message of the exception whose trace follows the message."""
+    """Class and message of the exception whose trace follows the message, and of the last cause that the trace names."""
     line_end = record.find(b"\n", end)
     if line_end < 0:
         return
-    stop = record.find(b"\n", line_end + 1)
-    stop = len(record) if stop < 0 else stop
-    line = record[line_end + 1 : stop]
+    _add_class(shape, record, line_end + 1, "exception")
+    caused = record.rfind(CAUSED_BY, line_end)
+    if caused >= 0:
+        _add_class(shape, record, caused + len(CAUSED_BY), "root_exception")
+
+
+def _add_class(shape: Shape, record: bytes, start: int, key: str) -> None:
+    """The exception that a line of a trace begins with, as `key`, and its message as `key_message`; what the record's own text says counts first."""
+    stop = record.find(b"\n", start)
+    line = record[start : len(record) if stop < 0 else stop].rstrip(b"\r")
     name, colon, _ = line.partition(b": ")
-    if not name or b" " in name or b"." not in name or not name.rstrip(b"\r").endswith((b"Exception", b"Error", b"Throwable")):
+    if key in shape.keys or not name or b" " in name or b"." not in name or not name.endswith((b"Exception", b"Error", b"Throwable")):
         return
-    first = line_end + 1
-    shape.keys.append("exception")
-    shape.spans.append((first, first + len(name.rstrip(b"\r"))))
-    shape.picked.append(None)
+    spans = {key: (start, start + len(name))}
     if colon:
-        shape.keys.append("exception_message")
-        shape.spans.append((first + len(name) + 2, first + len(line.rstrip(b"\r"))))
+        spans[f"{key}_message"] = (start + len(name) + 2, start + len(line))
+    for name_of_field, span in spans.items():
+        shape.keys.append(name_of_field)
+        shape.spans.append(span)
         shape.picked.append(None)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ingestion.bronze import write
-from ingestion.bronze.capture_rows import read_capture
+from ingestion.bronze.capture_rows import read_capture, read_system_lines
 from ingestion.bronze.executors import is_elsewhere, on_executors, tasks_at_once
+from ingestion.bronze.jvm_rows import Beside
 from ingestion.bronze.log_records import Cache, read_tasks
 from ingestion.bronze.parts import parts_of, to_read_again, together
 from ingestion.bronze.tasks import Counted, Read, Task, task_of
@@ -199,9 +200,13 @@ def write_share(tasks: list[Task], bronze: str) -> Done:
 
 def read_all(tasks: list[Task], counted: dict[str, Counted]) -> Iterator[tuple[str, pa.RecordBatch]]:
     """(table, batch) of all that some sources give."""
-    for batch in read_tasks([task for task in tasks if task.capture is None], counted, _shapes):
+    beside = Beside(counted)
+    for batch in read_tasks([task for task in tasks if task.capture is None], counted, _shapes, beside.take):
         yield "log_records", batch
+        yield from beside.batches()
     for task in tasks:
+        if task.capture is None and task.wrapping.has_system:
+            yield from read_system_lines(task, counted[task.source_id])
         if task.capture is not None:
             counted[task.source_id] = Counted(end=task.start)
             yield from read_capture(task, counted[task.source_id], _shapes)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ingestion.reading.files import Expected, real
 from ingestion.reading.names import stem
 from ingestion.records.kinds import kinds_by_name, kinds_of_others
+from ingestion.records.streams import PLAIN, Wrapping
 from ingestion.sources.stages import Identified
 
 # The file that stands for all logs of a broker.
@@ -20,8 +21,9 @@ class Task:
     """What a worker needs to know to read one source.
 
     `path`: where the file lies, `shown`: what the tables call it; `zones`: (local milliseconds from which it holds, name or
-    '+05:30'); `envelope`: the layout of a log, `capture`: the kind of a capture; `expected`: what the file held when it was inspected; `writer`: the
-    process that wrote a log, by its file and stream.
+    '+05:30'); `envelope`: the layout of a log, `wrapping`: how records are found in one that is not plain, `writers`: who writes into it, with the node
+    that each names; `capture`: the kind of a capture; `expected`: what the file held when it was inspected; `writer`: the process
+    that wrote a log, by its file and stream.
     """
 
     cluster_id: str
@@ -39,8 +41,8 @@ class Task:
     batch_id: int
     ingested_at: dt.datetime
     shown: str = ""
-    wrappers: tuple[str, ...] = ()
-    pattern: str | None = None
+    wrapping: Wrapping = PLAIN
+    writers: tuple[tuple[str, int | None], ...] = ()
     capture: str | None = None
     modified_at: dt.datetime | None = None
     expected: Expected | None = None
@@ -53,7 +55,8 @@ class Counted:
     """What one source gave: its records, how many of them were recognised, the byte up to which it was read and the SHA-256 of the bytes before (None
     if the file is another one by now), the node of its last record and how it is known, why it was cut; `failed`: a fault of our own code, after
     which some records are kept as raw text alone; `changed`: the file became another one before it was read to its end; `lacks_end`: the rest of its
-    last record comes later; `doubts`: what is doubtful about its times."""
+    last record comes later; `doubts`: what is doubtful about its times; `unknown`: of the commonest shape that is not recognised, where most are not, how
+    many records have it, and one of them."""
 
     records: int = 0
     recognised: int = 0
@@ -66,6 +69,7 @@ class Counted:
     changed: bool = False
     lacks_end: bool = False
     doubts: set[str] = field(default_factory=set)
+    unknown: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +108,8 @@ def task_of(source: Identified, holds_last: bool, batch_id: int, now: dt.datetim
         zone_known_by=source.zone_known_by,
         batch_id=batch_id,
         ingested_at=now,
-        wrappers=source.wrappers,
-        pattern=source.pattern,
+        wrapping=source.wrapping,
+        writers=source.writers,
         capture=source.capture,
         modified_at=source.changed_at,
         shown=source.shown,

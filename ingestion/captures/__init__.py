@@ -7,6 +7,10 @@ No Spark here.  Every module below this package (none that begins with an unders
   a describe of the whole cluster is not.  `OF_OTHERS`: those of programs that are not nodes;
 - `LOG_BESIDE = True` if lines of the tool's own log may be before and between its output, so that a text with lines of a log may
   still be its capture;
+- `WITHIN_LOGS`, if its kind may be printed into the output of a program, between the records of its log: texts of which every such capture has one,
+  without digits; then also `begins(text)`: whether a line begins it, and, if any, `leads(text)`: whether a line does so if the next one begins it;
+- `EMPTY_LINES`, if its texts have empty lines within: words by one of which they are found.  With it, and with `WITHIN_LOGS`, `goes_on(text)`: whether a
+  line may be a later one of it;
 - `kind_of(sample, name)`: which of its kinds a text is, by its first 64 KiB, or None; the file's name may only break a tie;
 - `read(kind, lines, about)`: the text's `Row`s (one table row of a describe, one pause, one thread …) and `Sample`s (one
   value of one metric at one time), in the order of the text; of a document also `Logged`: the records of a log in it.
@@ -30,8 +34,13 @@ from types import ModuleType
 from ingestion.records.pasted import Printed
 
 UNREAD = "unread"
-# What somebody wrote, in a document.
-PROSE = "prose"
+# What somebody wrote, in a document; a sentence of a tool that no other row takes, or the time of what follows it.
+PROSE, REMARK = "prose", "remark"
+# A line that states when a text was taken says nothing of its kind.
+STATED = re.compile(
+    r"^[ \t=\-#*>]{0,20}(?:time ?stamp|captured|taken|collected|snapshot)\b[^\n:=]{0,20}[:=][ \t]{0,8}(?:\d{4}-|1\d{9}|[A-Z][a-z]{2} )[^\n]{0,60}\n",
+    re.M | re.I,
+)
 # A text of nothing but log lines and what belongs to them (frames of traces, settings, what the cleaner has done) is not the output of a tool.
 LOG_ALONE = re.compile(
     r"(?:(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
@@ -113,6 +122,7 @@ def detect(sample: str, name: str = "", *, is_log: bool = False) -> tuple[Module
 
     `is_log`: some of its lines are those of a log: then only modules with `LOG_BESIDE` are asked, and none if all lines are.
     """
+    sample = STATED.sub("", sample, count=3)
     # The last line of a sample may be torn.
     if is_log and LOG_ALONE.fullmatch(sample[: sample.rfind("\n") + 1] or sample):
         return None

@@ -84,6 +84,13 @@ DATE_C = re.compile(
     r"[A-Z][a-z]{2},? +(?:([A-Z][a-z]{2}) +(\d{1,2})|(\d{1,2}) +([A-Z][a-z]{2})(?: +(\d{4}))?) +(\d\d):(\d\d):(\d\d) (?:([AP]M) )?([A-Z]{3,5}|[+-]\d{2,4})(?: (\d{4}))?"
 )
 DATE_ISO = re.compile(r"(?:[=\-#* ]*)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|UTC|GMT|[+-]\d\d:?\d\d))?(?:[=\-#* ]*)")
+# What people and scripts write before the time of an output; a mail's own date is not one.
+LABEL = re.compile(
+    r"[\s=\-#*>]*(?:time ?stamp|time|date(?!:\s*[A-Z][a-z]{2}, )|captured(?: at| on)?|taken(?: at| on)?|collected(?: at| on)?|as of|snapshot(?: at| taken at)?)"
+    r"\s*(?:\(UTC\)\s*)?[:=]\s*(?P<time>\S[^\n]{0,60})$",
+    re.I,
+)
+EPOCH = re.compile(r"(1\d{9})(?:[.,]\d{1,9}|(\d{3}))?")
 SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTPEkmgtpe]?)i?B?")
 POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
@@ -141,8 +148,12 @@ def is_command(text: str) -> bool:
 
 
 def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
-    """UTC of a line that is nothing but a date and a time, as `date` prints it or in ISO 8601."""
+    """UTC of a line that is nothing but a date and a time, as `date` prints it or in ISO 8601, or one after a word such as `Timestamp:`."""
     stripped = text.strip()
+    if label := LABEL.match(stripped):
+        stripped = label["time"].strip()
+        if epoch := EPOCH.fullmatch(stripped):
+            return dt.datetime.fromtimestamp(int(epoch[1]) + int(epoch[2] or 0) / 1000, dt.UTC)
     match = DATE_ISO.fullmatch(stripped)
     try:
         if match:
@@ -158,6 +169,11 @@ def date_of(text: str, zone: dt.tzinfo) -> dt.datetime | None:
     except (ValueError, KeyError):
         return None
     return None
+
+
+def stated_time(text: str, zone: dt.tzinfo) -> dt.datetime | None:
+    """UTC of a line that states when a text was taken; None if it states none, or by letters of a zone that may be several."""
+    return None if zone_doubt(text, zone) else date_of(text, zone)
 
 
 def zone_of(text: str | None, zone: dt.tzinfo) -> dt.tzinfo:

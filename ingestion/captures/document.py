@@ -15,12 +15,14 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
+from types import ModuleType
 
 from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
-from ingestion.captures._blocks import Block, blocks, dedented
-from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, zone_doubt
-from ingestion.records.pasted import OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in
+from ingestion.captures._blocks import PIECE_LINES, Block, blocks, cut, dedented
+from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
+from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
 SAMPLE = 64 << 10
@@ -32,6 +34,7 @@ MAY_BE_LOGGED = re.compile(
 )
 # Paragraphs of a document that may wait for a record's end, in lines.
 MOST_RECORD = 2000
+FIRST_LINES = 400
 # Texts of a machine that are not documents, whatever they contain.
 NO_DOCUMENT = re.compile(
     r"\s*+(?:\{(?!code|noformat|quote|panel|color)|\[\s*+(?:[{\"\]]|\d(?!\d{3}-\d\d-\d\d[ T]))|<(?!pre|code|details|p>|br|div|blockquote|table|h\d|li|ul|span)|apiVersion:|kind:|---[^\S\n]*+\n\s*+(?:apiVersion|kind):|#!|%YAML|\(?version )"
@@ -39,7 +42,7 @@ NO_DOCUMENT = re.compile(
 SENTENCE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\b[A-Za-z][a-z]+ [a-z]+ [a-z]+\b")
 
 # Words of people, which programs do not print.
-ASKING = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Uu]s|[Pp]lease|[Tt]hanks?|[Aa]ny(?:one|body))\b|\?\s*$")
+ASKING = re.compile(r"\b(?:I(?![\w>./-])|[Ww]e|[Mm]y|[Oo]ur|[Uu]s|[Pp]lease|[Tt]hanks?|[Aa]ny(?:one|body))\b|\?\s*$")
 
 
 @dataclass
@@ -95,14 +98,16 @@ def kind_of(sample: str, name: str) -> str | None:
 def look_at(sample: str) -> Look:
     """What the lines of a text are."""
     look = Look()
-    for block in blocks(captures.lines_of(sample)):
+    for block in pieces_of(captures.lines_of(sample)):
+        if module_with_empty_lines(block):
+            continue
         look.lines += sum(bool(line.text.strip()) for line in block.lines)
         dedent = dedented(block.lines)
         found = [logged_in(line.text) for line in dedent]
-        if prose_of(block, found):
+        if told := prose_of(block, found):
             look.prose += 1
-            look.told += sum(not records for records in found)
-            look.asking += any(ASKING.search(line.text) for line, records in zip(dedent, found, strict=True) if not records)
+            look.told += len(told)
+            look.asking += any(SENTENCE.search(text) and ASKING.search(text) for text in told)
         n = 0
         while n < len(dedent):
             records, taken = found[n], 1
@@ -113,7 +118,7 @@ def look_at(sample: str) -> Look:
                 look.marked += len(heads) * (block.is_fenced or not (is_head(block.lines[n].text) or is_head(block.lines[n].text.strip())))
                 look.joined += len(records) > 1
                 if heads[-1] is records[-1]:
-                    _, taken = mended([records[-1], *(continuing(line) for line in dedent[n + 1 : n + MOST_RECORD])])
+                    _, taken = mended(records[-1], map(continuing, dedent[n + 1 : n + 1 + MOST_BROKEN]))
                     look.broken += taken > 1
             n += taken
     return look
@@ -129,27 +134,24 @@ def logged_in(text: str, offset: int = 0) -> list[Printed]:
     return records_in(offset, len(text.encode("utf-8", "replace")) + 1, text) if MAY_BE_LOGGED.search(text) else []
 
 
-def continuing(line: Line) -> Printed:
-    """A line as one that continues a record."""
+def continuing(line: Line, label: str = "") -> Printed:
+    """A line as one that continues a record.  `label`: what stands before each of its lines."""
     records = logged_in(line.text)
     is_new = any(record.is_head for record in records)
-    cut = next((record.cut for record in records), None) if len(records) == 1 else None
-    text = plain(line.text)
+    parts = next((record.cut for record in records), None) if len(records) == 1 else None
+    text = without_label(plain(line.text), label)
     if TRACE.fullmatch(text) and text.startswith("at "):
         # Web pages lose the indentation, by which a stack trace is known.
         text = "\t" + text
-    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, cut)
+    return Printed(text, line.offset, len(line.text.encode("utf-8", "replace")) + 1, line.text, is_new, parts, label)
 
 
-def prose_of(block: Block, found: list[list[Printed]]) -> bool:
-    """Whether a block is a paragraph that somebody wrote, or begins with a line of one.  `found`: the records in each of its lines."""
+def prose_of(block: Block, found: list[list[Printed]]) -> list[str]:
+    """The lines of a paragraph that somebody wrote, or of its beginning if records follow.  `found`: the records in each line of the block."""
     texts = [line.text.replace("\xa0", " ") for line in block.lines]
-    is_told = [
-        bool(SENTENCE.search(text)) and not records and not TRACE.fullmatch(text) for text, records in zip(texts, found, strict=True)
-    ]
-    if block.is_code or not any(is_told):
-        return False
-    return is_told[0] or not (any(found) or any(TRACE.fullmatch(text) for text in texts))
+    is_logged = [bool(records) or bool(TRACE.fullmatch(text)) for text, records in zip(texts, found, strict=True)]
+    told = texts[: is_logged.index(True)] if True in is_logged else texts
+    return told if not block.is_code and any(SENTENCE.search(text) for text in told) else []
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample | Logged]:
@@ -167,11 +169,49 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
         yield Logged(waiting[0].offset, tuple(waiting))
 
 
+def pieces_of(lines: Iterable[Line]) -> Iterator[Block]:
+    """The blocks of a text; what a JVM printed is one block, although it has empty lines."""
+    held: Block | None = None
+    module: ModuleType | None = None
+    for block in blocks(unindented(lines)):
+        may_go_on = held is not None and module is not None and not block.is_fenced and len(held.lines) < PIECE_LINES
+        if held and module and may_go_on and all(module.goes_on(line.text) for line in dedented(block.lines)):
+            held.lines += [Line(block.lines[0].offset, ""), *block.lines]
+            continue
+        if held is not None:
+            yield held
+        held = block
+        module = None if block.is_fenced else module_with_empty_lines(block)
+    if held is not None:
+        yield held
+
+
+def unindented(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines of a text without the blanks before all of them, as pages show them: by its first lines."""
+    left = iter(lines)
+    first = list(islice(left, FIRST_LINES))
+    width = min((len(line.text) - len(line.text.lstrip(" \xa0")) for line in first if line.text.strip()), default=0)
+    for line in chain(first, left):
+        own = len(line.text) - len(line.text.lstrip(" \xa0"))
+        yield cut(line, min(width, own)) if width else line
+
+
+def module_with_empty_lines(block: Block) -> ModuleType | None:
+    """The module that knows a block, if what it reads has empty lines."""
+    for module in captures.modules():
+        words = getattr(module, "EMPTY_LINES", None)
+        if words is not None and any(words.search(line.text) for line in block.lines):
+            text = "\n".join(line.text for line in dedented(block.lines))
+            if module.kind_of(text, ""):
+                return module
+    return None
+
+
 def items(lines: Iterable[Line], about: About) -> Iterator[tuple[Row | Sample | Logged, bool]]:
     """All that a text states, each with whether it is in a fence."""
     # A date on a line of its own, as a script prints it before its outputs, holds for what follows until the next prose.
     at: dt.datetime | None = None
-    for block in blocks(lines):
+    for block in pieces_of(lines):
         # Web pages print no-break spaces, which no tool does.
         lines_of_block = [Line(line.offset, line.text.replace("\xa0", " ")) for line in dedented(block.lines)]
         for date, dated in cut_at_dates(lines_of_block, about):
@@ -190,7 +230,7 @@ def cut_at_dates(lines: list[Line], about: About) -> Iterator[tuple[dt.datetime 
     """The lines cut before each that is nothing but a date, with that date in UTC."""
     date, part = None, list[Line]()
     for line in lines:
-        found = date_of(line.text, about.zone) if zone_doubt(line.text, about.zone) is None else None
+        found = stated_time(line.text, about.zone)
         if found is not None:
             yield date, part
             # The date itself is text of its own, so that it hides no piece under it.
@@ -225,7 +265,7 @@ def segments(lines: list[Line]) -> Iterator[tuple[Command | None, Line | None, l
         yield command, at, piece
 
 
-def known(lines: list[Line], about: About) -> tuple[object, str] | None:
+def known(lines: list[Line], about: About) -> tuple[ModuleType, str] | None:
     """The module other than this one that knows these lines, and their kind."""
     text = ""
     for line in lines:
@@ -261,13 +301,13 @@ def piece_rows(
 
 
 def handed(
-    about: About, command: Command | None, found: tuple[object, str], lines: list[Line], is_code: bool
+    about: About, command: Command | None, found: tuple[ModuleType, str], lines: list[Line], is_code: bool
 ) -> Iterator[Row | Sample | Logged]:
     """The rows of the module that knows the lines; what it leaves unread is looked at again on its own."""
     module, kind = found
     foreign: list[Line] = []
     by_offset = {line.offset: line for line in lines}
-    for out in module.read(kind, lines, about):  # type: ignore[attr-defined]
+    for out in module.read(kind, lines, about):
         if isinstance(out, Row) and out.kind == UNREAD and out.offset in by_offset:
             foreign.append(by_offset[out.offset])
             continue
@@ -336,11 +376,11 @@ def record(
     *whole, last = records
     taken = 1
     if last.is_head:
-        last, taken = mended([last, *(continuing(line) for line in lines[n + 1 : n + MOST_RECORD])])
-    out = [*(mended([one])[0] if one.is_head else one for one in whole), last]
+        last, taken = mended(last, (continuing(line, last.label) for line in lines[n + 1 : n + 1 + MOST_BROKEN]))
+    out = [*(mended(one)[0] if one.is_head else one for one in whole), last]
     for at in range(n + taken, len(lines)):
-        text = lines[at].text
-        more = continuing(lines[at])
+        text = without_label(lines[at].text, last.label)
+        more = continuing(lines[at], last.label)
         is_own = bool(TRACE.fullmatch(text) or OF_RECORD.match(text))
         if more.is_head or not text.strip() or (not is_code and not is_own and SENTENCE.search(text)):
             break
@@ -351,6 +391,39 @@ def record(
     return taken, out
 
 
+def salvaged(found: Iterable[Row | Sample | Logged], about: About) -> Iterator[Row | Sample | Logged]:
+    """What a text gives; records of a log among the lines that its module left unread are no lines to be lost."""
+    strangers: list[Row] = []
+    for one in found:
+        if isinstance(one, Row) and one.kind == UNREAD and len(strangers) < MOST_RECORD:
+            strangers.append(one)
+            continue
+        yield from records_among(strangers, about)
+        strangers = []
+        yield one
+    yield from records_among(strangers, about)
+
+
+def records_among(strangers: list[Row], about: About) -> Iterator[Row | Logged]:
+    """The records of a log in some unread rows, and the rest of them."""
+    lines = [(line, row) for row in strangers for line in captures.lines_of(row.raw_text, row.offset)]
+    texts = [line for line, _ in lines]
+    begins = {n for n, line in enumerate(texts) if any(record.is_head and record.cut is None for record in logged_in(line.text))}
+    if not begins:
+        yield from strangers
+        return
+    n = 0
+    while n < len(texts):
+        if n in begins:
+            taken, records = record(about, None, texts, n, logged_in(texts[n].text, texts[n].offset), False)
+            yield Logged(records[0].offset, tuple(records))
+            n += taken
+            continue
+        line, row = lines[n]
+        yield row if line.text == row.raw_text else replace(row, offset=line.offset, raw_text=line.text)
+        n += 1
+
+
 def run(about: About, command: Command | None, lines: list[Line], n: int, is_code: bool) -> tuple[int, list[Row | Sample]]:
     """(lines taken, rows) of a run of lines from `n` on that one module knows; (0, []) where none does."""
     for ahead in (*LOOK_AHEAD, 1) if is_code else LOOK_AHEAD:
@@ -358,13 +431,11 @@ def run(about: About, command: Command | None, lines: list[Line], n: int, is_cod
         if found is None:
             continue
         module, kind = found
-        end = len(lines)
-        rows: list[Row | Sample] = []
-        for out in module.read(kind, lines[n:], about):  # type: ignore[attr-defined]
-            if isinstance(out, Row) and out.kind == UNREAD:
-                end = next((at for at in range(n, len(lines)) if lines[at].offset >= out.offset), end)
-                break
-            rows.append(marked(out, kind, command))
+        # A row may come after that of a line below it: what the module leaves unread ends the run, and then the run is read on its own.
+        strangers = (out.offset for out in module.read(kind, lines[n:], about) if isinstance(out, Row) and out.kind == UNREAD)
+        first = next(strangers, None)
+        end = next((at for at in range(n, len(lines)) if first is not None and lines[at].offset >= first), len(lines))
+        rows = [marked(out, kind, command) for out in module.read(kind, lines[n:end], about)] if end > n else []
         if end > n and rows:
             return end - n, rows
     return 0, []

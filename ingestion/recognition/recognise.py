@@ -135,6 +135,17 @@ class Catalogue:
         found = (spans_of(form, exception) for form in self._exceptions.candidates(exception))
         return next(filter(None, found), None)
 
+    def knows(self, logger: bytes | None, message: bytes) -> bool:
+        """Whether a form recognises a message, behind its prefix if it has one."""
+        return self.event_of(logger, message) is not None
+
+    def event_of(self, logger: bytes | None, message: bytes) -> str | None:
+        """The event of a message, behind its prefix if it has one; None if no form recognises it."""
+        context = self.context(logger, message)
+        found = self.recognise(logger, message[context.end :], True) if context is not None else None
+        found = found or self.recognise(logger, message)
+        return found.form.event if found else None
+
     def recognise(self, logger: bytes | None, body: bytes, is_behind_prefix: bool = False) -> Recognised | None:
         """The most specific form that fits the body: those of its logger first, then any distinctive wording."""
         least = DISTINCTIVE_BEHIND_PREFIX if is_behind_prefix and not logger else DISTINCTIVE

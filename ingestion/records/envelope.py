@@ -23,8 +23,11 @@ PARTS = {
     "myid": r"\d*",
     "source_line": r"\d+|\?",
 }
-# Where the message ends and a stack trace begins, in layouts that print nothing after the message.
-TRACE = linear.compile(rb"\n(?:\s+at |Caused by: |[\w.$]+(?:Exception|Error|Throwable)\b)")
+# Where the message ends in layouts that print nothing after it: a stack trace begins, or what a JVM prints of itself.
+TRACE = linear.compile(
+    rb"\n(?:\s+at |Caused by: |[\w.$]+(?:Exception|Error|Throwable)\b|\[[\d.,TZ:+-]+s?\]\[|[\d.,TZ:+-]+: (?:[\d.,]+: )?\[(?:Full )?GC|\[(?:Full )?GC|#[ \r\n]"
+    rb"|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\r?\n)?Full thread dump )"
+)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.reading.names import stem
 from ingestion.records.clues import clock_millis, first_node, zone_between
+from ingestion.records.derive import derive
 from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
+from ingestion.records.exports import LINES, entries_of
 from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
 from ingestion.records.patterns import compile_pattern
-from ingestion.records.unwrap import Stream, Streams, find_wrappers, unwrap
+from ingestion.records.streams import PLAIN, Line, Stream, Streams, Wrapping
+from ingestion.records.unwrap import unwrap, wrappers_of
 
 # The first lines already show what a file is.
 LOOK = 8 << 10
@@ -31,21 +34,26 @@ CLOCKS = (
 
 @dataclass(frozen=True)
 class Nature:
-    """What a file is.  `mentions`: (local ms, node) where it names the node that writes it; `first_at`: local ms of its first record;
-    `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
+    """What a file is.  `layout_known_by`: content, given or derived; `wrapping`: how records are found in it if it is not plain; `writers`: who writes into
+    it, each with the node that it names (None: it names none, or several); `mentions`: (local ms, node) where it names the node that writes it; `first_at`:
+    local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `is_utc`: whether its records are in UTC, as
+    each of them says; `shows_utc`: whether each shows its clock together with UTC; `text`: the lines that tell of nodes; `ends_in_lines`: whether it
     is torn if its last line has no end."""
 
     kind: str = "unknown"
     outcome: str = "read"
     reason: str | None = None
     layout: str | None = None
+    layout_known_by: str | None = None
     envelope: str | None = None
-    wrappers: tuple[str, ...] = ()
-    pattern: str | None = None
+    wrapping: Wrapping = PLAIN
+    writers: tuple[tuple[str, int | None], ...] = ()
     capture: str | None = None
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
     evidence: tuple[tuple[int, str], ...] = ()
+    is_utc: bool = False
+    shows_utc: bool = False
     text: bytes = b""
     ends_in_lines: bool = True
 
@@ -57,6 +65,7 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
     return Nature(
         kind=kind_of(shown, samples, envelope, bool(named)),
         layout=envelope.name,
+        layout_known_by="content",
         envelope=envelope.name,
         mentions=mentions(envelope, named),
         first_at=line_time(text, 0, envelope),
@@ -65,48 +74,92 @@ def framed(shown: str, text: bytes, end: bytes, envelope: Envelope) -> Nature:
     )
 
 
-def rewritten(shown: str, sample: bytes, pattern: str | None) -> Nature | None:
-    """A log whose lines are wrapped, JSON or of a layout without fixed width; None if its lines are still not records."""
+def rewritten(shown: str, sample: bytes, wrapping: Wrapping) -> Nature | None:
+    """A log whose lines are wrapped, exported, JSON or of a layout without fixed width; None if its lines are still not records.  `wrapping`: without its
+    wrappers."""
     sample = sample[: sample.rfind(b"\n") + 1] or sample
-    names = wrappers_around(sample[:LOOK], pattern)
+    wrapping = replace(wrapping, wrappers=wrappers_around(sample, wrapping))
     found: dict[str, tuple[Stream, bytes]] = {}
-    for stream, lines in Streams(names, pattern, 0, lambda: False).take(iter([sample])):
+    heads: list[Line] = []
+    for stream, lines in Streams(wrapping, 0, lambda: False).take(iter([sample])):
         if any(line.is_head for line in lines):
+            heads += [line for line in lines if line.is_head]
             text = "\n".join(line.text for line in lines).encode("utf-8", "replace")
             found[stream.name] = (stream, text)
     if not found:
-        return None
+        derived = None if wrapping.pattern or wrapping.derived else derived_from(sample, wrapping)
+        return rewritten(shown, sample, replace(wrapping, derived=derived)) if derived else None
     kinds = {name: kind_of_stream(stream, text, shown) for name, (stream, text) in found.items()}
     # The longest of a node, if there is one: each stream is read as what it is.
     longest = max(found, key=lambda name: (kinds[name] not in kinds_of_others(), len(found[name][1])))
     stream, text = found[longest]
     assert stream.envelope is not None
-    inner = stream.pattern.name if stream.pattern else "json" if stream.envelope is REWRITTEN else stream.envelope.name
+    named = {
+        name: mentions(stream.envelope, namings(stream.envelope, text, b"")) for name, (stream, text) in found.items() if stream.envelope
+    }
     return Nature(
         kind=kinds[longest],
-        layout=" in ".join((inner, *(name for name in reversed(names) if name != inner))),
+        layout=" in ".join(layout_words(stream, wrapping)) + (", newest first" if wrapping.export and wrapping.export.newest_first else ""),
+        layout_known_by=known_by(stream),
         envelope=REWRITTEN.name,
-        wrappers=names,
-        pattern=pattern,
-        mentions=tuple(
-            mention
-            for stream, text in found.values()
-            if stream.envelope
-            for mention in mentions(stream.envelope, namings(stream.envelope, text, b""))
-        ),
+        wrapping=wrapping,
+        writers=writers_of((stream, named[name]) for name, (stream, _) in found.items()),
+        mentions=tuple(mention for some in named.values() for mention in some),
         first_at=line_time(text, 0, stream.envelope),
         evidence=zone_evidence(text, stream.envelope) if not stream.is_utc else (),
+        is_utc=all(stream.is_utc for stream, _ in found.values()),
+        shows_utc=all(line.millis is not None for line in heads),
         text=text,
     )
 
 
-def wrappers_around(sample: bytes, pattern: str | None) -> tuple[str, ...]:
+def derived_from(sample: bytes, wrapping: Wrapping) -> str | None:
+    """The layout of the lines of a sample, as they are or out of their wrappers, as a pattern that was derived."""
+    lines = sample.decode("utf-8", "replace").split("\n")
+    if wrapping.export is not None and wrapping.export.kind != LINES:
+        lines = [line for entry in entries_of(wrapping.export, sample) for line in entry.inner.text.split("\n")]
+    return (derive(unwrap(wrapping.wrappers, line).text for line in lines) if wrapping.wrappers else None) or derive(lines)
+
+
+def layout_words(stream: Stream, wrapping: Wrapping) -> list[str]:
+    """The layout of a stream's records, and what is around it, from the inside out."""
+    assert stream.envelope is not None
+    if stream.pattern is not None:
+        inner = stream.pattern.text if stream.pattern.name == "derived" else stream.pattern.name
+    else:
+        inner = "json" if stream.envelope is REWRITTEN else stream.envelope.name
+    around = [*reversed(wrapping.wrappers), *([wrapping.export.kind] if wrapping.export and wrapping.export.kind != LINES else [])]
+    # Objects of an export that have a level and a logger are records as those of JSON logs are.
+    inner = "fields" if inner == "json" and wrapping.export and wrapping.export.kind != LINES else inner
+    return [inner, *(name for name in around if name != inner)]
+
+
+def known_by(stream: Stream) -> str:
+    """How the layout of a stream is known."""
+    names = {"given": "given", "derived": "derived"}
+    return names.get(stream.pattern.name, "content") if stream.pattern is not None else "content"
+
+
+def writers_of(streams: Iterable[tuple[Stream, tuple[tuple[int, int], ...]]]) -> tuple[tuple[str, int | None], ...]:
+    """Who writes into a file, each with the node that it names, if it names one alone."""
+    nodes: dict[str, set[int]] = {}
+    for stream, named in streams:
+        nodes.setdefault(stream.writer, set()).update(node for _, node in named)
+    return tuple((writer, next(iter(some)) if len(some) == 1 else None) for writer, some in sorted(nodes.items()))
+
+
+def wrappers_around(sample: bytes, wrapping: Wrapping) -> tuple[str, ...]:
     """The wrappers around the lines of a sample, outermost first.  A pattern that cuts the lines as they are makes them plain: the time at which it
     begins is no collector's."""
-    names = find_wrappers(sample)
-    if not pattern or not names:
+    if wrapping.export is not None and wrapping.export.kind != LINES:
+        inner = [entry.inner for entry in entries_of(wrapping.export, sample) if entry.content is not None]
+        lines = [one.text for one in inner if one.cut is None]
+    else:
+        lines = sample[:LOOK].decode("utf-8", "replace").split("\n")
+    names = wrappers_of(lines)
+    if not (wrapping.pattern or wrapping.derived) or not names:
         return names
-    layout, lines = compile_pattern(pattern), sample.decode("utf-8", "replace").split("\n")
+    layout = compile_pattern(wrapping.pattern or wrapping.derived or "")
     counts = [sum(layout.cut(unwrap(names[:depth], line).text) is not None for line in lines) for depth in range(len(names) + 1)]
     return names[: counts.index(max(counts))] if any(counts) else names
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 
 from ingestion.reading import linear
 from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import REWRITTEN, Envelope, find_envelope
-from ingestion.records.patterns import LEVEL, Cut, millis_of
-from ingestion.records.unwrap import ANSI, TIME, find_pattern, rewritten, unwrap_line, wrappers
+from ingestion.records.framing import find_framing
+from ingestion.records.patterns import LEVEL, Cut, millis_of, rewritten
+from ingestion.records.unwrap import ANSI, TIME, unwrap_line, wrappers
 
 # Longer lines are looked at as they are: nobody pastes them by hand.
 LONGEST = 1 << 14
@@ -40,6 +41,8 @@ CELL = re.compile(r"(?<!\\)\|")
 # What wikis put around a text, and what they put before a character that would be a mark.
 AROUND = "*_`~\"'“”{}"
 COLOUR = re.compile(r"\{(?:color|code|noformat|quote|\*)(?::[^{}]{0,40})?\}|\{\{|\}\}")
+# What is left of a terminal's colours when its escape is lost.
+COLOUR_OF_TERMINAL = re.compile(r"\[(?:0|1|[39]\d|\d{1,2}(?:;\d{1,3}){1,4})m")
 BOLD = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)`+(?=\S)|(?<=\S)`+(?!\w)")
 ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 TIME_WITHIN = re.compile(r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
@@ -57,15 +60,18 @@ PREFIXED = linear.for_lines(r"\s*(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+
 TRACE = linear.for_lines(
     r"\s*at [\w.$<>/@\-]+\([^)]*\).*|\s*Caused by: .*|\s*Suppressed: .*|\s*\.\.\. \d+ (?:more|common frames omitted)|\s*(?:[a-z]\w*\.)+[\w$]*(?:Exception|Error|Throwable)\b.*"
 )
+# A name before a line, as grep prints it of the file and people write it of the machine.
+LABEL = re.compile(r"\s{0,8}(?P<name>[\w./@\[\]-]{1,120}?)(?:[:>-]\d{1,9})?\s?[:>-]+\s{0,4}")
 LOGGER_WITHIN = re.compile(r" \([A-Za-z][\w.$]{0,200}\)")
 # What follows a message in lines of its own: settings, and whatever is indented.
+SETTING = re.compile(r"\t|\s{0,20}[\w.]{1,80} = ")
 OF_RECORD = re.compile(r"\t|  |\s{0,20}[\w.]{1,80} = ")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A line of a log, as it was printed.  `offset`, `length`: the bytes of the file that hold it; `raw`: these as text; `head`: whether it
-    begins a record; `cut`: its parts, if its layout is not known."""
+    """A line of a log, as it was printed.  `offset`, `length`: the bytes of the file that hold it; `raw`: these as text; `is_head`: whether it
+    begins a record; `cut`: its parts, if its layout is not known; `label`: a name before it, of a file or a machine."""
 
     text: str
     offset: int
@@ -73,6 +79,7 @@ class Printed:
     raw: str
     is_head: bool = False
     cut: Cut | None = None
+    label: str = ""
 
 
 def framed(text: str) -> tuple[bytes, Envelope] | None:
@@ -84,7 +91,7 @@ def framed(text: str) -> tuple[bytes, Envelope] | None:
     envelope = find_envelope(data.split(b"\n", 1)[0])
     if envelope is not None:
         return data, envelope
-    pattern = find_pattern([text])
+    pattern = find_framing([text]).pattern
     cut = pattern.cut(text) if pattern else None
     if cut is not None:
         return rewritten(cut).encode("utf-8", "replace"), REWRITTEN
@@ -95,6 +102,20 @@ def framed(text: str) -> tuple[bytes, Envelope] | None:
         if inner is not None and len(inner.text) < len(text) and (found := framed(inner.text)):
             return found
     return None
+
+
+def wrappers_of(text: str) -> tuple[str, ...]:
+    """The wrappers around a line that begins a record, outermost first."""
+    found = find_framing([text])
+    if found.envelope is not None or found.pattern is not None:
+        return ()
+    for name in wrappers():
+        inner = unwrap_line(name, text)
+        if inner is not None and inner.cut is not None:
+            return (name,)
+        if inner is not None and len(inner.text) < len(text) and framed(inner.text):
+            return (name, *wrappers_of(inner.text))
+    return ()
 
 
 @lru_cache(maxsize=8192)
@@ -125,6 +146,8 @@ def is_whole(text: str) -> bool:
 def plain(text: str) -> str:
     """A line without what a page or a mail puts before or around each of its lines."""
     text = (ANSI.sub("", text) if "\x1b" in text else text).translate(INVISIBLE)
+    if "m" in text and "[" in text:
+        text = COLOUR_OF_TERMINAL.sub("", text)
     if "&" in text and ENTITY.search(text):
         text = html.unescape(text)
     if "<" in text:
@@ -202,6 +225,7 @@ def records_in(offset: int, length: int, text: str) -> list[Printed]:
         # What stands before is a mark, or the time of a wrapper.
         places = places[1:]
     parts = [text[begin:end] for begin, end in zip([0, *places], [*places, len(text)], strict=True)]
+    label = LABEL.fullmatch(parts[0]) if len(parts) > 1 and without_marks(parts[0]) is None else None
     out: list[Printed] = []
     for n, part in enumerate(parts):
         found = without_marks(part)
@@ -214,6 +238,12 @@ def records_in(offset: int, length: int, text: str) -> list[Printed]:
             continue
         out.append(Printed(cut_off(found) if found is not None else plain(part), offset, size, part, is_record, cut))
         offset += size
+    if label:
+        first, second, *more = out
+        out = [
+            replace(second, offset=first.offset, length=first.length + second.length, raw=first.raw + second.raw, label=label["name"]),
+            *(replace(one, label=label["name"]) for one in more),
+        ]
     return out if any(one.is_head for one in out) else []
 
 
@@ -230,10 +260,15 @@ def places_within(text: str) -> list[int]:
     return [start for n, start in enumerate(starts) if without_marks(text[start : next(iter(starts[n + 1 :]), len(text))]) is not None]
 
 
-def mended(lines: Sequence[Printed]) -> tuple[Printed, int]:
+def without_label(text: str, label: str) -> str:
+    """A line that continues a record, without the name that stands before each line."""
+    found = LABEL.match(text) if label and text.lstrip().startswith(label) else None
+    return text[found.end() :] if found and found["name"] == label else text
+
+
+def mended(head: Printed, following: Iterable[Printed] = ()) -> tuple[Printed, int]:
     """The first line of a record with the lines that are its own rest, and how many lines that takes: they are joined if the catalogue knows the joined
-    text to its end and not the first line alone."""
-    head = lines[0]
+    text to its end and not the first line alone.  `following`: the lines after it."""
     if head.cut is not None or is_whole(head.text):
         return head, 1
     for text in (head.text, bare(head.text)):
@@ -242,18 +277,17 @@ def mended(lines: Sequence[Printed]) -> tuple[Printed, int]:
         for one in (text, *(text[:end] for end in reversed(ends))):
             if is_whole(one):
                 return replace(head, text=one), 1
-    if len(lines) > 1 and head.text.endswith(":") and OF_RECORD.match(lines[1].text):
-        # Editors strip the blank before settings.
-        return replace(head, text=head.text + " "), 1
-    broken = []
-    for line in lines[1:MOST_BROKEN]:
-        if (line.is_head and line.cut is None) or not line.text.strip() or OF_RECORD.match(line.text) or TRACE.fullmatch(line.text):
+    broken: list[Printed] = []
+    for line in islice(following, MOST_BROKEN):
+        if not broken and head.text.endswith(":") and OF_RECORD.match(line.text):
+            # Editors strip the blank before settings.
+            return replace(head, text=head.text + " "), 1
+        is_other = (line.is_head and line.cut is None) or not line.text.strip() or SETTING.match(line.text) or TRACE.fullmatch(line.text)
+        if is_other or len(head.text) < SHORTEST_BROKEN:
             break
         broken.append(line)
-    if len(head.text) >= SHORTEST_BROKEN:
-        for count in range(1, len(broken) + 1):
-            if found := joined([head, *broken[:count]]):
-                return found, count + 1
+        if found := joined([head, *broken]):
+            return found, len(broken) + 1
     return head, 1
 
 

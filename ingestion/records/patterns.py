@@ -8,9 +8,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS
+
+# The years 1 to 9999, which Python's dates know.
+FIRST_MILLIS, LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
 
 # Marks the place of the message while a pattern is compiled.
 MESSAGE = "\0"
@@ -107,7 +111,8 @@ LETTERS = {
 
 @dataclass(frozen=True)
 class Cut:
-    """A line as a pattern cuts it.  `millis`: on the local clock, or UTC where `is_utc`; None: no date in the pattern."""
+    """A line as a pattern cuts it.  `millis`: on the local clock, or UTC where `is_utc`; None: no date in the pattern; `resolution`: of the time,
+    milliseconds."""
 
     millis: int | None
     is_utc: bool
@@ -115,6 +120,7 @@ class Cut:
     logger: str | None
     thread: str | None
     message: str
+    resolution: int = 1
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,12 @@ class Pattern:
         parts = match.groupdict()
         millis, is_utc = millis_of(parts)
         level = (parts.get("level") or "").replace("WARNING", "WARN") or None
-        return Cut(millis, is_utc, level, parts.get("logger"), parts.get("thread"), parts["message"])
+        return Cut(millis, is_utc, level, parts.get("logger"), parts.get("thread"), parts["message"], resolution_of(parts))
+
+    @property
+    def has_time(self) -> bool:
+        """Whether its lines have a time of day."""
+        return bool({"second", "epoch_seconds", "epoch_millis"} & self.matcher.groupindex.keys())
 
 
 def date_expression(text: str) -> str:
@@ -202,12 +213,17 @@ def millis_of(parts: dict[str, str | None]) -> tuple[int | None, bool]:
     return millis, True
 
 
-def compile_pattern(text: str, name: str = "given") -> Pattern:
+def resolution_of(parts: dict[str, str | None]) -> int:
+    """Milliseconds between one time and the next that the groups of a date can tell: 1000 for whole seconds."""
+    return 1 if parts.get("fraction") or parts.get("epoch_millis") else 1000
+
+
+def compile_pattern(text: str, name: str = "given", needs_time: bool = True) -> Pattern:
     """Compile a layout.  Raises ValueError with what is wrong and what to write."""
     names: set[str] = set()
     # Padding next to a blank becomes one run of blanks: two adjacent runs could share the same blanks in many ways.
     expression = re.sub(r"(?:\[ \][*+])+", lambda run: "[ ]+" if "+" in run[0] else "[ ]*", _compile(text, names))
-    for needed in ("time", "message"):
+    for needed in ("time", "message") if needs_time else ("message",):
         if needed not in names:
             raise ValueError(f"pattern '{text}' has no {needed}; write %{'d' if needed == 'time' else 'm'} in its place")
     head, _, tail = expression.partition(MESSAGE)
@@ -286,3 +302,18 @@ def _enclosed(text: str, at: int) -> tuple[str, int]:
         if not depth:
             return text[at + 1 : n], n + 1
     raise ValueError(f"a bracket is not closed in '{text[at:]}'; write {closing}")
+
+
+def rewritten(cut: Cut) -> str:
+    """A record as a line, with its continuation lines, of the layout `rewritten`."""
+    at = "0000-00-00 00:00:00,000"
+    if cut.millis is not None and FIRST_MILLIS <= cut.millis <= LAST_MILLIS:
+        seconds, rest = divmod(cut.millis, 1000)
+        days, second = divmod(seconds, 86_400)
+        at = f"{_day(days)} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},{rest:03}"
+    return f"[{at}] {cut.level or ''} \x02{cut.thread or ''}\x02{cut.logger or ''}\x02{cut.message}"
+
+
+@lru_cache(maxsize=4096)
+def _day(days: int) -> str:
+    return (dt.date(1970, 1, 1) + dt.timedelta(days=days)).isoformat()

@@ -1,8 +1,6 @@
-"""Lines that something else has wrapped, and layouts of no fixed width: rewritten so that records can be found in them.
+"""What something else has put around the lines of a log: found for a file, and taken off line by line.
 
-No Spark here.  A wrapped file holds one or more streams (containers, hosts, files of a collector).  Each of its lines is
-taken out of its wrappers; a line of JSON with a level of its own, or one that a pattern cuts, becomes a line of the
-layout `rewritten`.  The records' raw text stays that of the file.
+No Spark here.  Source of the wrappers: `catalogue/wrappers.yml`.
 """
 
 from __future__ import annotations
@@ -11,54 +9,66 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
-from ingestion.reading.files import fault_of
+from ingestion.reading.clocks import MONTHS, zone_abbreviated
 from ingestion.recognition.forms import MARK
-from ingestion.records.envelope import REWRITTEN, Envelope, find_envelope
-from ingestion.records.patterns import Cut, Pattern, compile_pattern, millis_of
-from ingestion.records.split import LONGEST_RECORD, whole
+from ingestion.records.clues import clock_millis
+from ingestion.records.framing import any_framed, is_framed
+from ingestion.records.patterns import Cut, millis_of, resolution_of
+from ingestion.records.split import whole
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PARTS = {
     "time": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
     r"(?P<offset>Z|[+-]\d\d:?\d\d)?",
-    "short_time": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d",
+    "short_time": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",
+    "weekday": r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)",
+    "zone": r"(?P<zone_name>[A-Z]{2,5})",
+    "nanos": r"\d{19}",
+    "labels": r"\{[^{}]*\}",
+    "container": r"[\w.\-]+",
     "stream": r"[\w.\-/]+",
     "output": r"stdout|stderr",
     "flag": r"[PF](?::\S*)?",
-    "program": r"[^\s:\[]+(?:\[\d+\])?",
+    "program": r"[^\s:\[]+",
+    "process_id": r"(?:\[\d+\])?",
     "priority": r"<\d{1,3}>1",
     "process": r"\S+",
     "message_id": r"\S+",
     "structured": r"-|(?:\[(?:[^\]\\]|\\.)*\])+",
     "message": r".*",
 }
+# Objects that hold the fields of an event: Splunk's, Elasticsearch's, Google Cloud's.
+HOLDERS = ("result", "_source", "jsonPayload")
 TIME = re.compile(PARTS["time"] + r"\Z")
+# Kibana's form of a time.
+NAMED_MONTH = re.compile(r"([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) @ (\d\d:\d\d:\d\d)(?:\.(\d{3}))?")
 # Share of the sample's lines that must have a wrapper; stack traces of a careless collector may lack it.
 MOST = 0.8
+# Lines before the first wrapped one: what the tool that fetched them says of itself.
+MOST_BEFORE = 8
 DEEPEST = 4
-# A stream in which none of so many lines is framed is taken to have no records.
-MOST_UNFRAMED = 10_000
-MOST_UNFRAMED_BYTES = 4 << 20
 JSON = "json"
-# The years 1 to 9999, which Python's dates know.
-FIRST_MILLIS, LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
 
 
 @dataclass(frozen=True)
 class Inner:
-    """A line out of one wrapper.  `millis`: UTC, if the wrapper states it; `cut`: its parts, if it is a record of JSON."""
+    """A line out of one wrapper.  `millis`: UTC, if the wrapper states it, and `resolution` of that; `cut`: its parts, if it is a record of JSON;
+    `writer`: the part of `stream` that says who wrote it (one writer may have several files)."""
 
     text: str
     stream: str = ""
     millis: int | None = None
     goes_on: bool = False
     cut: Cut | None = None
+    writer: str = ""
+    resolution: int = 1
 
 
 @lru_cache(maxsize=1)
@@ -75,10 +85,24 @@ def wrappers() -> dict[str, re.Pattern[str] | dict[str, list[list[str]]]]:
             part = PARTS[mark[1]]
             expression.append(part if mark[1] == "time" else f"(?P<{mark[1]}>{part})")
             at = mark.end()
-        # Collectors strip blanks at the end of a line, and with them the one before an empty message.
-        text = "".join(expression).replace("[ ]+(?P<message>.*)", "(?:[ ](?P<message>.*))?")
+        # Collectors strip blanks at the end of a line, and with them the one before an empty message; some print none behind a bar.
+        text = "".join(expression).replace("[ ]+(?P<message>.*)", "(?:[ ](?P<message>.*))?").replace(r"\|(?:[ ](", r"\|(?:[ ]?(")
         out[name] = re.compile(text + r"\Z", re.S)
     return out
+
+
+@lru_cache(maxsize=1)
+def json_paths() -> dict[str, list[list[str]]]:
+    """The paths of the parts of a JSON log."""
+    paths = wrappers()[JSON]
+    assert isinstance(paths, dict)
+    return paths
+
+
+@lru_cache(maxsize=1)
+def demanding() -> frozenset[str]:
+    """The wrappers that fit many a line, and so count only around lines of a known layout."""
+    return frozenset(name for name, entry in read_yaml(CATALOGUE / "wrappers.yml").items() if entry.get("around_records_only"))
 
 
 def unwrap_line(name: str, line: str) -> Inner | None:
@@ -92,7 +116,16 @@ def unwrap_line(name: str, line: str) -> Inner | None:
     parts = match.groupdict()
     millis, is_utc = millis_of(parts)
     flag = parts.get("flag") or ""
-    return Inner(parts.get("message") or "", parts.get("stream") or "", millis if is_utc else None, flag.startswith("P"))
+    # Programs on one host are writers of their own: a line of the kernel or of cron is no part of a record of Kafka's.
+    writer = "/".join(filter(None, (parts.get("stream"), parts.get("program"))))
+    return Inner(
+        parts.get("message") or "",
+        writer,
+        millis if is_utc else None,
+        flag.startswith("P"),
+        writer=writer,
+        resolution=resolution_of(parts),
+    )
 
 
 def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
@@ -105,6 +138,16 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
         return None
     if not isinstance(content, dict):
         return None
+    # Exports have the event in an object of its own.
+    for name in HOLDERS:
+        if name in content and isinstance(held := content[name], dict):
+            content = held | {key: part for key, part in content.items() if key != name}
+            break
+    return unwrap_object(content, paths)
+
+
+def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) -> Inner | None:
+    """The message among the fields of an object, or its parts where it has a level of its own; None if there is no message."""
 
     def part(name: str) -> Any:
         found = next((value for path in paths[name] if (value := at_path(content, path)) not in (None, "")), None)
@@ -114,26 +157,32 @@ def unwrap_json(line: str, paths: dict[str, list[list[str]]]) -> Inner | None:
     if message is None:
         return None
     message = message if isinstance(message, str) else json.dumps(message)
-    stream = "/".join(str(value) for value in (part("stream"), part("path")) if value is not None and not isinstance(value, (dict, list)))
-    millis = millis_of_json(part("time"))
+    named = [
+        str(value) for value in (part("stream"), part("program"), part("path")) if value is not None and not isinstance(value, (dict, list))
+    ]
+    stream, writer = "/".join(named), "/".join(named[: len(named) - (part("path") is not None and len(named) > 1)])
+    time = part("time")
+    millis, resolution = millis_of_json(time), resolution_of_json(time)
+    local = local_millis_of(time) if millis is None else None
+    if local is not None and "@message" in content:
+        # CloudWatch exports UTC without saying so.
+        millis, local = local, None
     level, logger = part("level"), part("logger")
-    if isinstance(level, str) and logger and millis is not None and not is_framed(message):
+    if isinstance(level, str) and logger and (millis is not None or local is not None) and not is_framed(message):
         trace = part("trace")
         if isinstance(trace, dict):
             trace = trace.get("extendedStackTrace") or trace.get("message") or trace.get("localizedMessage")
         if isinstance(trace, list):
             trace = "\n".join(str(frame) for frame in trace)
         text = f"{message}\n{whole(str(trace))}" if trace else message
-        cut = Cut(millis, True, level.upper().replace("WARNING", "WARN"), str(logger), part("thread") and str(part("thread")), text)
-        return Inner(text, stream, millis, cut=cut)
+        level = level.upper().replace("WARNING", "WARN")
+        thread = part("thread") and str(part("thread"))
+        cut = Cut(local if millis is None else millis, millis is not None, level, str(logger), thread, text, resolution)
+        return Inner(text, stream, millis, cut=cut, writer=writer, resolution=resolution)
     # A line that Docker has cut (16 KiB) lacks its line end.
     goes_on = "log" in content and "stream" in content and not message.endswith("\n")
-    return Inner(message.removesuffix("\n").removesuffix("\r"), stream, millis, goes_on)
-
-
-def is_framed(text: str) -> bool:
-    """Whether a text is itself a line of a known layout."""
-    return find_envelope(text.split("\n", 1)[0].encode("utf-8", "replace")) is not None
+    text = message.removesuffix("\n").removesuffix("\r")
+    return Inner(text, stream, millis, goes_on, writer=writer, resolution=resolution)
 
 
 def at_path(content: dict[str, Any], path: list[str]) -> Any:
@@ -156,14 +205,40 @@ def millis_of_json(value: Any) -> int | None:
         seconds, nanos = number_of(value["epochSecond"]), number_of(value.get("nanoOfSecond", 0))
         return None if seconds is None or nanos is None or not 0 <= seconds < 1e11 else int(seconds) * 1000 + int(nanos) // 1_000_000
     if isinstance(value, str) and not re.fullmatch(r"\d+(?:\.\d+)?", value):
-        match = TIME.match(value)
+        clock, _, letters = value.rpartition(" ")
+        zone = zone_abbreviated(letters) if letters.isupper() else None
+        match = TIME.match(clock if zone else value)
         millis, is_utc = millis_of(match.groupdict()) if match else (None, False)
+        if millis is not None and zone and not is_utc:
+            return millis - zone.utcoffset(None) // dt.timedelta(milliseconds=1)
         return millis if is_utc else None
     number = number_of(value)
     for limit, scale in ((1e11, 1000.0), (1e14, 1.0), (1e17, 1e-3), (1e20, 1e-6)):
         if number is not None and 0 < number < limit:
             return int(number * scale)
     return None
+
+
+def local_millis_of(value: Any) -> int | None:
+    """Milliseconds on the clock of a time without a zone, as Kibana and CloudWatch export it; None if it is no such time."""
+    if not isinstance(value, str):
+        return None
+    if match := NAMED_MONTH.fullmatch(value):
+        month = MONTHS.get(match[1].lower())
+        return clock_millis(f"{match[3]}-{month:02}-{int(match[2]):02} {match[4]}.{match[5] or '000'}".encode()) if month else None
+    return clock_millis(value.encode("utf-8", "replace"))
+
+
+def resolution_of_json(value: Any) -> int:
+    """Milliseconds between one time and the next that a time of JSON can tell: 1000 for whole seconds."""
+    if isinstance(value, dict):
+        return 1
+    if isinstance(value, str) and value[19:20] in (".", ","):
+        return 1
+    if isinstance(value, str) and not re.fullmatch(r"\d+(?:\.\d+)?", value):
+        return 1 if re.search(r":\d\d[.,]\d", value) else 1000
+    number = number_of(value)
+    return 1000 if number is not None and number < 1e11 and number == int(number) else 1
 
 
 def number_of(value: Any) -> float | None:
@@ -177,208 +252,65 @@ def number_of(value: Any) -> float | None:
 
 def find_wrappers(sample: bytes) -> tuple[str, ...]:
     """The wrappers around the lines of a sample, outermost first; none if it is plain."""
-    lines = [line for line in sample.decode("utf-8", "replace").split("\n")[:200] if line.strip()]
+    return wrappers_of(sample.decode("utf-8", "replace").split("\n"))
+
+
+def wrappers_of(lines: Iterable[str]) -> tuple[str, ...]:
+    """The wrappers around some lines."""
+    lines = [plain_text(line) for line in islice((line for line in lines if line.strip()), 200)]
     found: list[str] = []
-    while lines and len(found) < DEEPEST and find_envelope("\n".join(lines).encode()) is None:
-        for name in wrappers():
-            inner = [unwrap_line(name, line) for line in lines]
-            if sum(one is not None for one in inner) >= MOST * len(lines):
-                break
-        else:
+    while lines and len(found) < DEEPEST and not any_framed(lines):
+        fitting = {name: inner for name in wrappers() if (inner := without(name, lines))}
+        # Of those that fit, the first around lines of a layout: a time and a word before them are no part of the line.
+        name = next((name for name, inner in fitting.items() if len(fitting) > 1 and frames(inner)), None)
+        name = name or next((name for name in fitting if name not in demanding() or frames(fitting[name])), None)
+        if name is None:
             break
         found.append(name)
-        lines = [one.text for one in inner if one is not None and one.text.strip() and one.cut is None]
+        lines = [one.text for one in fitting[name] if one.text.strip() and one.cut is None]
     return tuple(found)
 
 
-def unwrap(names: tuple[str, ...], line: str) -> Inner:
-    """A line out of all its wrappers; one that lacks them stays as it is."""
-    inner, stream, millis, goes_on = Inner(line), [], None, False
-    for name in names:
+def without(name: str, lines: list[str]) -> list[Inner]:
+    """Some lines without a wrapper; none if fewer than MOST have it, from the first on: what a tool says before them does not count."""
+    inner = [unwrap_line(name, line) for line in lines]
+    first = next((number for number, one in enumerate(inner[: MOST_BEFORE + 1]) if one is not None), 0)
+    inner, lines = inner[first:], lines[first:]
+    return [one for one in inner if one is not None] if sum(one is not None for one in inner) >= MOST * len(lines) else []
+
+
+def frames(inner: Sequence[Inner]) -> bool:
+    """Whether there are lines of a known layout among some lines."""
+    return any_framed([line for one in inner if one.cut is None for line in one.text.split("\n")])
+
+
+def plain_text(line: str) -> str:
+    """A line without the colours of a terminal."""
+    return ANSI.sub("", line) if "\x1b" in line else line
+
+
+def unwrap(names: tuple[str, ...], line: str, inner: Inner | None = None) -> Inner:
+    """A line out of all its wrappers; one that lacks them stays as it is.  `inner`: what is known of the line of an export."""
+    line = plain_text(line)
+    inner = inner or Inner(line)
+    stream, writer, millis, resolution, goes_on = (
+        [inner.stream] if inner.stream else [],
+        inner.writer,
+        inner.millis,
+        inner.resolution,
+        False,
+    )
+    for name in names if inner.cut is None else ():
         found = unwrap_line(name, inner.text)
         if found is None:
             break
         inner = found
         stream += [found.stream] if found.stream else []
-        millis = found.millis if millis is None else millis
+        writer = "/".join(filter(None, (writer, found.writer)))
+        if millis is None:
+            millis, resolution = found.millis, found.resolution
         goes_on |= found.goes_on
         if found.cut:
             break
-    text = ANSI.sub("", inner.text) if "\x1b" in inner.text else inner.text
-    return Inner(text.removesuffix("\r"), "/".join(stream), millis, goes_on, inner.cut)
-
-
-@lru_cache(maxsize=1)
-def patterns() -> tuple[Pattern, ...]:
-    """The patterns of `envelopes.yml`."""
-    content = read_yaml(CATALOGUE / "envelopes.yml")
-    return tuple(compile_pattern(entry["pattern"], name) for name, entry in content.items() if "pattern" in entry)
-
-
-def find_pattern(lines: Iterable[str], given: str | None = None) -> Pattern | None:
-    """The pattern that cuts most of some lines (only the user's, if given, which need not have a level); None if none cuts any."""
-    lines = [line for line in lines if line.strip()]
-    choices = [compile_pattern(given)] if given else list(patterns())
-    best, most = None, 0
-    for pattern in choices:
-        count = sum(cut is not None and (given is not None or cut.level is not None) for cut in map(pattern.cut, lines))
-        if count > most:
-            best, most = pattern, count
-    return best
-
-
-def rewritten(cut: Cut) -> str:
-    """A record as a line, with its continuation lines, of the layout `rewritten`."""
-    at = "0000-00-00 00:00:00,000"
-    if cut.millis is not None and FIRST_MILLIS <= cut.millis <= LAST_MILLIS:
-        seconds, rest = divmod(cut.millis, 1000)
-        days, second = divmod(seconds, 86_400)
-        at = f"{_day(days)} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},{rest:03}"
-    return f"[{at}] {cut.level or ''} \x02{cut.thread or ''}\x02{cut.logger or ''}\x02{cut.message}"
-
-
-@lru_cache(maxsize=4096)
-def _day(days: int) -> str:
-    return (dt.date(1970, 1, 1) + dt.timedelta(days=days)).isoformat()
-
-
-@dataclass
-class Line:
-    """A physical line and its text within a stream.  `start` and `end`: bytes in the file."""
-
-    text: str
-    start: int
-    end: int
-    raw: bytes
-    millis: int | None
-    is_head: bool
-
-
-class Stream:
-    """The lines of one stream of a file: how they are framed, and those that wait for the end of their record."""
-
-    def __init__(self, name: str, given: str | None) -> None:
-        self.name = name
-        self.given = given
-        self.envelope: Envelope | None = None
-        self.pattern: Pattern | None = None
-        self.waiting: list[Line] = []
-        self.parts: list[tuple[str, int, bytes]] = []
-        self.is_utc = False
-        # How many of the waiting lines are framed, and how many bytes wait.
-        self.framed = self.size = self.size_of_parts = 0
-
-    @property
-    def held_from(self) -> int | None:
-        """Offset of the first waiting line or part; None if none waits."""
-        starts = [self.waiting[0].start] * bool(self.waiting) + [part[1] for part in self.parts[:1]]
-        return min(starts, default=None)
-
-    def add(self, inner: Inner, start: int, end: int, raw: bytes) -> None:
-        """Add a line; the parts of a split line are joined."""
-        self.size += len(raw)
-        if inner.goes_on and self.size_of_parts < LONGEST_RECORD:
-            self.parts.append((inner.text, start, raw))
-            self.size_of_parts += len(raw)
-            return
-        text = inner.text
-        if self.parts:
-            text, start = "".join(part for part, _, _ in self.parts) + text, self.parts[0][1]
-            raw = b"\n".join([*(part for _, _, part in self.parts), raw])
-            self.parts, self.size_of_parts = [], 0
-        self.is_utc |= inner.cut is not None
-        self.waiting.append(Line(text if inner.cut is None else rewritten(inner.cut), start, end, raw, inner.millis, inner.cut is not None))
-
-    def frame(self, is_last: bool) -> None:
-        """Find out how the waiting lines are framed, as soon as one is, and mark those that begin a record."""
-        if self.envelope is None:
-            lines = [line.text for line in self.waiting[:400]]
-            is_json = any(line.is_head for line in self.waiting)
-            plain = None if is_json or self.given else find_envelope("\n".join(lines).encode("utf-8", "replace"))
-            if plain is None:
-                self.pattern = find_pattern(lines, self.given)
-            if plain or self.pattern or is_json or is_last or len(self.waiting) > MOST_UNFRAMED or self.size > MOST_UNFRAMED_BYTES:
-                self.envelope = plain or REWRITTEN
-            else:
-                return
-        first, self.framed = self.framed, len(self.waiting)
-        for line in self.waiting[first:]:
-            if line.is_head:
-                continue
-            if self.pattern is not None:
-                cut = self.pattern.cut(line.text)
-                if cut is not None:
-                    line.text, line.is_head = rewritten(cut), True
-                    self.is_utc |= cut.is_utc
-            elif self.envelope is not None:
-                line.is_head = self.envelope.begins(line.text.encode("utf-8", "replace"))
-
-    def take(self, is_last: bool, holds_last: bool) -> list[Line]:
-        """The lines of complete records; the last record is kept back while it may continue."""
-        self.frame(is_last)
-        end = len(self.waiting) if self.envelope else 0
-        if self.envelope and (not is_last or holds_last):
-            end = next((n for n in range(len(self.waiting) - 1, -1, -1) if self.waiting[n].is_head), 0)
-            if not end and not is_last and self.size > 4 * LONGEST_RECORD:
-                # An overlong record is cut, so that it cannot fill the memory.
-                end = len(self.waiting)
-        taken, self.waiting = self.waiting[:end], self.waiting[end:]
-        self.framed = len(self.waiting) if self.envelope else 0
-        self.size -= sum(len(line.raw) for line in taken)
-        return taken
-
-
-class Streams:
-    """A wrapped file, stream by stream; `end`: the byte up to which its lines have been given out; `holds_last`, called at the file's end:
-    whether the last record may be incomplete; `failed`: a fault of our own code, for which a line was taken as it is."""
-
-    def __init__(self, names: tuple[str, ...], given: str | None, start: int, holds_last: Callable[[], bool]) -> None:
-        self.names, self.given, self.end, self.holds_last = names, given, start, holds_last
-        self.failed: str | None = None
-        self.streams: dict[str, Stream] = {}
-
-    def take(self, chunks: Iterator[bytes]) -> Iterator[tuple[Stream, list[Line]]]:
-        """(stream, lines of complete records), chunk by chunk; within each stream in the order of the file."""
-        carry, offset = b"", self.end
-        chunk = next(chunks, b"")
-        while chunk or carry:
-            following = next(chunks, b"")
-            data, is_last = carry + chunk, not following
-            cut = len(data) if is_last else data.rfind(b"\n") + 1
-            if not cut and len(data) > LONGEST_RECORD:
-                cut = len(data)
-            self._add(data[:cut], offset)
-            carry, offset, chunk = data[cut:], offset + cut, following
-            holds_last = is_last and self.holds_last()
-            taken = [(stream, stream.take(is_last, holds_last)) for stream in self.streams.values()]
-            self.end = offset
-            if holds_last:
-                # The next run reads from the first line that is held back: later lines of other streams wait, too.
-                self.end = min((held for stream, _ in taken if (held := stream.held_from) is not None), default=offset)
-                taken = [(stream, whole_before(lines, self.end)) for stream, lines in taken]
-            yield from ((stream, lines) for stream, lines in taken if lines)
-
-    def _add(self, data: bytes, offset: int) -> None:
-        at = 0
-        while at < len(data):
-            # An overlong line is taken in parts, and stays as it is.
-            end = min(data.find(b"\n", at) + 1 or len(data), at + LONGEST_RECORD // 2)
-            raw = data[at:end].rstrip(b"\r\n")
-            line = raw.decode("utf-8", "replace")
-            try:
-                inner = unwrap(self.names, line)
-            except Exception as error:  # one line's fault must not lose the others
-                inner, self.failed = Inner(line), fault_of(error)
-            stream = self.streams.get(inner.stream)
-            if stream is None:
-                stream = self.streams[inner.stream] = Stream(inner.stream, self.given)
-            stream.add(inner, offset + at, offset + end, raw)
-            at = end
-
-
-def whole_before(lines: list[Line], end: int) -> list[Line]:
-    """The lines of the records that lie wholly before a byte."""
-    late = next((n for n, line in enumerate(lines) if line.start >= end), len(lines))
-    if late < len(lines) and not lines[late].is_head:
-        late = next((n for n in range(late - 1, -1, -1) if lines[n].is_head), 0)
-    return lines[:late]
+    text = plain_text(inner.text)
+    return Inner(text.removesuffix("\r"), "/".join(stream), millis, goes_on, inner.cut, writer, resolution)

@@ -16,16 +16,24 @@ from ingestion.captures import document
 from ingestion.reading import objects
 from ingestion.reading.files import DECODED, FINGERPRINT, fault_of, is_compressed, open_bytes
 from ingestion.reading.objects import is_uri
+from ingestion.records.derive import derive
 from ingestion.records.envelope import DIGITS, Envelope, find_envelope
+from ingestion.records.exports import find_export
+from ingestion.records.framing import by_envelope, find_framing
 from ingestion.records.kinds import kinds_of_others
 from ingestion.records.nature import LOOK, Nature, framed, rewritten, zone_evidence
-from ingestion.records.unwrap import find_pattern
+from ingestion.records.patterns import compile_pattern
+from ingestion.records.streams import Wrapping
 from ingestion.sources import owners
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, GROWING, MISSING, REFUSED, TO_READ, UNKNOWN, UNREADABLE, Found, Inspected, grown
 
 SAMPLE = 64 << 10
 # The kind of prose into which captures are pasted, if no other module knows it.
 DOCUMENT = "document"
+# Captures in whose lines a log may be: prose, and a journal in which the kernel says more than Kafka.
+OR_A_LOG = (DOCUMENT, "kernel_log")
+# `%3|1498…|FAIL|rdkafka#producer-1| …`: level, time, facility, instance.
+LIBRDKAFKA = re.compile(rb"^(?:.{0,80}\s)?%[0-7]\|\d{10}\.\d{3}\|[A-Z_]+\|[^|\n]+\| ", re.M)
 # What people paste is smaller; and what most such texts have and few logs: an empty line between paragraphs, fences, quotes, cells.
 MOST_PASTED = 1 << 20
 PASTED = re.compile(rb"\n[ \t\r]{0,40}\n|\n[ ]{0,20}(?:```|~~~|\{code|\{noformat|\{quote|<pre|<br|>|\||\*)")
@@ -83,12 +91,15 @@ def inspected(found: Found, ends: Ends, nature: Nature) -> Inspected:
         kind=nature.kind,
         layout=nature.layout,
         envelope=nature.envelope,
-        wrappers=nature.wrappers,
-        pattern=nature.pattern,
+        layout_known_by=nature.layout_known_by,
+        wrapping=nature.wrapping,
+        writers=nature.writers,
         capture=nature.capture,
         mentions=mentions,
         first_at=nature.first_at,
         evidence=nature.evidence,
+        is_utc=nature.is_utc,
+        shows_utc=nature.shows_utc,
         tells=tells,
         host=tells.host if nature.capture else None,
         seen_as=None,
@@ -154,14 +165,18 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         )
     if encoding := foreign_encoding(text):
         return Nature("binary", BINARY, encoding)
+    wrapping = Wrapping(pattern=pattern)
+    export = find_export(text)
+    if export is not None and (found := rewritten(shown, text, replace(wrapping, export=export))):
+        return found
     envelope = find_envelope(text[:LOOK]) or find_envelope(text) or (find_envelope(ends.end) if ends.end else None)
-    if envelope is None or (pattern and find_pattern(text[:LOOK].decode("utf-8", "replace").split("\n"), pattern)):
+    if envelope is None or (pattern and has_pattern(text[:LOOK], pattern)):
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return Nature("binary", BINARY, "the file is binary")
         found = captured(shown, text)
-        if found is None or (found.kind == DOCUMENT and not is_document(text)):
-            found = rewritten(shown, text, pattern) or found
-        return found or Nature(outcome=UNKNOWN, reason="no known layout matches any of its lines, and it is not a known capture")
+        if found is None or (found.kind in OR_A_LOG and not (found.kind == DOCUMENT and is_document(text))):
+            found = rewritten(shown, text, wrapping) or by_content(shown, text, wrapping) or found
+        return found or Nature(outcome=UNKNOWN, reason=why_unknown(text))
     # The output of a tool, with warnings of its own log above it.
     found = captured(shown, text, is_log=True)
     if found is not None:
@@ -173,6 +188,17 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
             return found
     if ends.size is not None and ends.size <= MOST_PASTED and may_be_pasted(text, envelope) and is_document(text):
         return capture_of(DOCUMENT, text)
+    lines = text.split(b"\n")
+    if not by_envelope(envelope, lines).is_understood:
+        texts = [line.decode("utf-8", "replace") for line in lines[:400]]
+        best = find_framing(texts)
+        if not best.is_understood and (derived := derive(texts)):
+            wrapping = replace(wrapping, derived=derived)
+            best = find_framing(texts, derived)
+        if best.envelope is not None:
+            envelope = best.envelope
+        elif best.pattern is not None and (found := rewritten(shown, text, wrapping)):
+            return found
     return framed(shown, text, ends.end, envelope)
 
 
@@ -192,6 +218,27 @@ def may_be_pasted(text: bytes, envelope: Envelope) -> bool:
     # Lines that belong to no record as programs print them: the rest of lines that were broken.
     rest = sum(not line.startswith((envelope.template, b"\t", b" ", b"at ", b"Caused by")) for line in masked.split(b"\n") if line.strip())
     return 3 * rest >= starts
+
+
+def by_content(shown: str, text: bytes, wrapping: Wrapping) -> Nature | None:
+    """A log in a CSV whose head tells nothing; None if the text is none."""
+    export = find_export(text, by_content=True)
+    return rewritten(shown, text, replace(wrapping, export=export)) if export is not None else None
+
+
+def has_pattern(sample: bytes, pattern: str) -> bool:
+    """Whether the user's layout cuts some line of a sample."""
+    layout = compile_pattern(pattern)
+    return any(layout.cut(line) for line in sample.decode("utf-8", "replace").split("\n"))
+
+
+def why_unknown(sample: bytes) -> str:
+    """Why a text is not read."""
+    if len(LIBRDKAFKA.findall(sample)) > 0:
+        return (
+            "lines of librdkafka, the client library of C, Python, Go and .NET: its messages are not read; only logs of Java programs are"
+        )
+    return "no known layout matches any of its lines, and it is not a known capture"
 
 
 def foreign_encoding(sample: bytes) -> str | None:

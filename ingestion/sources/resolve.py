@@ -144,7 +144,7 @@ def file_of(source: Inspected, folder: str) -> owners.File:
 
 
 def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
-    """The time zone of each file: as given, by its folder's evidence, by its cluster's if that is a single zone, else UTC."""
+    """The time zone of each file: as given, as its records state it, by its folder's evidence, by its cluster's if that is a single zone, else UTC."""
     if timezone:
         return [Zoned(((ALWAYS, timezone),), "given")] * len(sources)
     proven_in = {source.folder: set[int]() for source in sources} | {source.cluster_id: set[int]() for source in sources}
@@ -165,11 +165,15 @@ def zones_of(sources: Sequence[Inspected], timezone: str | None) -> list[Zoned]:
         of_cluster.setdefault(source.cluster_id, set()).update(shown)
     out = []
     for source in sources:
+        if source.is_utc:
+            out.append(Zoned(((ALWAYS, "UTC"),), "content"))
+            continue
         evidence, by = sorted(of_folder[source.folder]), "evidence"
         if not evidence and len({zone for _, zone in of_cluster[source.cluster_id]}) == 1:
             evidence, by = sorted(of_cluster[source.cluster_id])[:1], "cluster"
         if not evidence:
-            out.append(Zoned(((ALWAYS, "UTC"),), warnings=("time zone unknown; taken as UTC",)))
+            # Where each record shows both clocks, its pieces find the zone themselves.
+            out.append(Zoned(((ALWAYS, "UTC"),), warnings=() if source.shows_utc else ("time zone unknown; taken as UTC",)))
             continue
         steps = [
             (local, zone.replace("+0000", "UTC").replace("+00:00", "UTC"))

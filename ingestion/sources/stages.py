@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from ingestion.reading.files import FINGERPRINT, Expected, readable, real
 from ingestion.reading.names import COMPRESSED
 from ingestion.records.kinds import kinds_of_others
+from ingestion.records.streams import PLAIN, Wrapping
 from ingestion.sources import owners
 
 # Captures that grow and rotate as logs do.
@@ -66,8 +67,10 @@ class Inspected(Found):
     """A file with what its content says.
 
     `size`: bytes, decompressed (None for a compressed file), `disk_size`: bytes on disk; `modified`: seconds since 1970; `begin`: where its text
-    begins, after a byte order mark; `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
-    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `tells`: what it says of
+    begins, after a byte order mark; `wrapping`: how records are found if it is not plain, `writers`: who writes into it, with the node that each names;
+    `head`: its first bytes; `mentions`: (local ms, node) where it names the node that writes it;
+    `first_at`: local ms of its first record; `evidence`: (local ms, '+05:30') where it shows its clock together with UTC; `is_utc`: whether each
+    record says that it is in UTC; `shows_utc`: whether each shows its clock together with UTC; `tells`: what it says of
     nodes and hosts, `host`: the machine on which it was taken; `seen_as`: its source when it was read, if it has not changed
     since.
     """
@@ -83,13 +86,16 @@ class Inspected(Found):
     ends_torn: bool = False
     kind: str = "unknown"
     layout: str | None = None
+    layout_known_by: str | None = None
     envelope: str | None = None
-    wrappers: tuple[str, ...] = ()
-    pattern: str | None = None
+    wrapping: Wrapping = PLAIN
+    writers: tuple[tuple[str, int | None], ...] = ()
     capture: str | None = None
     mentions: tuple[tuple[int, int], ...] = ()
     first_at: int = 0
     evidence: tuple[tuple[int, str], ...] = ()
+    is_utc: bool = False
+    shows_utc: bool = False
     tells: owners.Tells = field(default_factory=owners.Tells)
     host: str | None = None
     seen_as: str | None = None

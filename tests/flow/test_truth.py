@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from tests.flow.truth import millis, rows, truth
@@ -26,6 +28,15 @@ def pair(wanted: list[tuple[str, int]], found: list[tuple[str, int]], within: in
 def ended(stretches: dict[tuple[str, int], int | None]) -> list[tuple[str, int]]:
     """Subject and end of the stretches that have one."""
     return [(subject, end) for (subject, _), end in stretches.items() if end is not None]
+
+
+# A moment of each time for which the injected faults left no majority of the quorum for ten seconds or more (`truth/actions.jsonl`): two of three nodes
+# killed one after the other, two killed at once, all stopped or killed.
+LOST = [
+    ("kraft-431-dockerjson", dt.datetime(2026, 11, 29, 5, 39, 30)),
+    ("kraft-431-dockerjson", dt.datetime(2026, 11, 29, 5, 40, 45)),
+    ("kraft-431-dockerjson", dt.datetime(2026, 11, 29, 5, 45, 40)),
+]
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -54,6 +65,22 @@ class TestCluster:
         }
         assert set(found) == set(wanted)
         assert {key: found[key] - wanted[key] for key in wanted if abs(found[key] - wanted[key]) > 2000} == {}
+
+    def test_times_without_a_controller(self, lab, cluster: str) -> None:
+        """With ZooKeeper each controller is replaced as soon as its session is over.  In KRaft nothing is stored while there is none."""
+        windows = [
+            (millis(row.started_at), millis(row.ended_at or row.last_sign_at))
+            for row in lab.rows(f"select * from marts.fct_controllerless_windows where cluster_id = '{cluster}'")
+        ]
+        if cluster.startswith("zk"):
+            assert [window for window in windows if window[1] - window[0] > 2000] == []
+            return
+        tenures = sorted(truth(lab.folder / cluster)["tenures"], key=lambda tenure: tenure["epoch"])
+        stored = [(tenure["at"], tenure["last"]) for tenure in tenures]
+        assert [window for window in windows for first, last in stored if window[0] < last - 1000 and window[1] > first + 1000] == []
+        lost = [at for known, at in LOST if known == cluster]
+        assert [at for at in lost if not any(start <= millis(at) <= end for start, end in windows)] == []
+        assert len([window for window in windows if window[1] - window[0] >= 10_000]) == len(lost)
 
     def test_session_expiries(self, lab, cluster: str) -> None:
         wanted = [(str(e["owner"]), e["at"]) for e in truth(lab.folder / cluster)["expiries"]]

@@ -115,10 +115,13 @@ def kraft(folder: Path) -> Facts:
     leaving: set[int] = set()
     for record in sorted(rows(folder / "truth/metadata.jsonl"), key=lambda record: record["offset"]):
         kind, at, data = record["type"], record["ts"], record.get("data", {})
+        # Whatever is stored the leader of the epoch wrote: it led until then.
+        if facts["tenures"] and facts["tenures"][-1]["epoch"] == record["epoch"]:
+            facts["tenures"][-1]["last"] = max(at, facts["tenures"][-1]["last"])
         if kind == "CONTROL" and (record.get("control") == "LEADER_CHANGE" or "LeaderChange" in record.get("text", "")):
             said = re.search(r'"leaderId":(\d+)', record.get("text", ""))
             leader = record["leader"] if record.get("leader") is not None else int(said[1]) if said else -1
-            facts["tenures"].append({"epoch": record["epoch"], "controller": leader, "at": at})
+            facts["tenures"].append({"epoch": record["epoch"], "controller": leader, "at": at, "last": at})
         elif kind == "TOPIC_RECORD":
             topics[data["topicId"]] = data["name"]
         elif kind == "REMOVE_TOPIC_RECORD":

@@ -12,6 +12,7 @@ from ingestion.bronze.capture_rows import read_capture
 from ingestion.bronze.log_records import FAILED, read_tasks
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.records.envelope import REWRITTEN
+from ingestion.records.streams import Wrapping
 from ingestion.records.unwrap import find_wrappers, millis_of_json, unwrap, wrappers
 from ingestion.sources import archives as unpacking
 from ingestion.sources.inspect import inspect
@@ -48,7 +49,7 @@ def wrapped(data: bytes) -> None:
     """The same, in the wrappers found in its own lines, and in each wrapper there is."""
     for names in {find_wrappers(data), *((name,) for name in wrappers())}:
         counted: dict[str, Counted] = {}
-        one = task(written(data), envelope=REWRITTEN.name, wrappers=names)
+        one = task(written(data), envelope=REWRITTEN.name, wrapping=Wrapping(names))
         rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]
         assert FAILED not in [row["outcome"] for row in rows], rows
         assert counted["s"].failed is None

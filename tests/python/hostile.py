@@ -24,7 +24,7 @@ import ingestion
 from ingestion.captures.metrics import _metrics
 from ingestion.reading import linear
 from ingestion.recognition.recognise import catalogue
-from ingestion.records import patterns, redact, unwrap
+from ingestion.records import framing, patterns, redact, unwrap
 from ingestion.records.envelope import REWRITTEN, envelopes
 from ingestion.sources import archives
 from ingestion.sources.layout import Layout
@@ -143,7 +143,7 @@ def of_the_catalogue() -> Iterator[tuple[str, Any, set[str]]]:
         yield f"envelopes.yml {layout.name} head", layout.head, {"match"}
         if layout.tail is not None:
             yield f"envelopes.yml {layout.name} tail", layout.tail, {"search"}
-    for layout in unwrap.patterns():
+    for layout in framing.patterns():
         yield f"envelopes.yml {layout.name}", layout.matcher, {"match"}
     for text in ("%d %-5p [%t] %c{1}:%L - %m%n", "[%d] %p %X %m (%c)%n", "%d{HH:mm:ss} %F %l %x [%t] %m (%c) [%M]%n"):
         yield f"--pattern {text}", patterns.compile_pattern(text).matcher, {"match"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ingestion.captures.kafka_tools import groups
 from tests.python.capture_rows import fields_of, rows_in, rows_of
 
@@ -182,3 +184,85 @@ def test_rows_of_1_1_are_not_taken_for_open_files() -> None:
     rows = fields_of(rows_of(groups, "20261121T102623Z-describe-1.1-healthy.txt"), "group_offset")
     assert len(rows) == 12
     assert rows[0]["member_id"] == "billing-2-6faf2698-3ca4-4d91-8b31-7ec71ad9617d"
+
+
+UUID = "3fc8d6f1-310a-4878-9f30-9d3e1c5a8c7b"
+
+
+def padded(widths: list[tuple[int, str]], values: list[str]) -> str:
+    """A row as a release pads its columns: (width, what it prints after the column)."""
+    return "".join(f"{value:<{width}}{after}" for (width, after), value in zip(widths, values, strict=True))
+
+
+# 0.10.2 to 1.0 print no blank after a member's id and its host.
+COLUMNS_OF_0_10_2 = [(30, " "), (10, " "), (15, " "), (15, " "), (10, " "), (50, ""), (30, ""), (0, "")]
+HEADER_OF_0_10_2 = ["TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "client", "host"),
+    [
+        ("orders", "app", "/10.0.0.1"),
+        ("orders", "order-service-production", "/10.0.0.1"),
+        ("orders", "app", "/2001:db8:85a3:0:0:8a2e:370:7334"),
+        ("a-topic-whose-name-is-longer-than-its-column", "order-service-production", "/2001:db8:85a3:0:0:8a2e:370:7334"),
+        ("orders", "my app", "/10.0.0.1"),
+        ("orders", "the order service of ours", "/10.0.0.1"),
+    ],
+)
+def test_columns_of_0_10_2_that_moved(topic: str, client: str, host: str) -> None:
+    row = padded(COLUMNS_OF_0_10_2, [topic, "3", "100", "120", "20", f"{client}-{UUID}", host, client])
+    text = f"{padded(COLUMNS_OF_0_10_2, HEADER_OF_0_10_2)}\n{row}\n"
+    for one in (text, " ".join(text.split(" ")), "\n".join(" ".join(line.split()) for line in text.split("\n"))):
+        (fields,) = fields_of(rows_in(groups, one), "group_offset")
+        assert (fields["topic_name"], fields["partition_id"], fields["current_offset"], fields["lag"]) == (topic, "3", "100", "20")
+        assert (fields["member_id"], fields["host"], fields["client_id"]) == (f"{client}-{UUID}", host, client)
+
+
+def test_a_partition_that_nobody_consumes_in_0_10_2() -> None:
+    row = padded(COLUMNS_OF_0_10_2, ["orders", "2", "-", "120", "-", "-", "-", "-"])
+    (fields,) = fields_of(rows_in(groups, f"{padded(COLUMNS_OF_0_10_2, HEADER_OF_0_10_2)}\n{row}\n"), "group_offset")
+    assert fields == {"topic_name": "orders", "partition_id": "2", "log_end_offset": "120"}
+
+
+@pytest.mark.parametrize("owner", ["app_/10.0.0.1", "my app_/10.0.0.1", "the order service of ours_/10.0.0.1"])
+def test_owners_of_0_9_and_0_10(owner: str) -> None:
+    widths = [(30, " "), (30, " "), (10, " "), (15, " "), (15, " "), (15, " "), (0, "")]
+    header = padded(widths, ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER"])
+    row = padded(widths, ["a-group-whose-name-is-longer-than-its-column", "orders", "1", "100", "120", "20", owner])
+    (fields,) = fields_of(rows_in(groups, f"{header}\n{row}\n"), "group_offset")
+    assert (fields["group_id"], fields["partition_id"], fields["lag"], fields["owner"]) == (
+        "a-group-whose-name-is-longer-than-its-column",
+        "1",
+        "20",
+        owner,
+    )
+    text = f"GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET, LAG, OWNER\nbilling, orders, 1, 100, 120, 20, {owner}\n"
+    (fields,) = fields_of(rows_in(groups, text), "group_offset")
+    assert (fields["group_id"], fields["log_end_offset"], fields["owner"]) == ("billing", "120", owner)
+
+
+@pytest.mark.parametrize(
+    ("row", "client", "count", "assignment"),
+    [
+        (f"my app-{UUID} /10.0.0.1      my app      3               orders(2), bills(0,1)", "my app", "3", "orders(2), bills(0,1)"),
+        (f"my app-{UUID} /10.0.0.1 my app 3 orders(2), bills(0,1)", "my app", "3", "orders(2), bills(0,1)"),
+        (f"app-{UUID} /10.0.0.1        app         1               orders(0)", "app", "1", "orders(0)"),
+        (
+            f"order-service-production-{UUID}/10.0.0.1 order-service-production 2 orders(0,1)",
+            "order-service-production",
+            "2",
+            "orders(0,1)",
+        ),
+    ],
+)
+def test_members_whose_columns_moved(row: str, client: str, count: str, assignment: str) -> None:
+    header = "CONSUMER-ID                                     HOST            CLIENT-ID       #PARTITIONS     ASSIGNMENT"
+    (fields,) = fields_of(rows_in(groups, f"{header}\n{row}\n"), "group_member")
+    assert (fields["member_id"], fields["host"], fields["client_id"]) == (f"{client}-{UUID}", "/10.0.0.1", client)
+    assert (fields["partition_count"], fields["assignment"]) == (count, assignment)
+
+
+def test_a_row_without_its_header_whose_host_is_glued() -> None:
+    (fields,) = fields_of(rows_in(groups, f"orders 0 100 120 20 app-{UUID}/10.0.0.1 app\n"), "group_offset")
+    assert (fields["topic_name"], fields["lag"], fields["host"], fields["client_id"]) == ("orders", "20", "/10.0.0.1", "app")

@@ -86,3 +86,46 @@ def test_letters_that_mean_one_zone_are_that_zone(letters: str, hours: int) -> N
     text = (FIXTURES / "hs_err_pid4242-8-map-failed.log").read_text().replace("timezone: CST", f"timezone: {letters}")
     (row,) = hs_err.read("hs_err", lines_of(text), About("hs_err_pid4242.log"))
     assert (row.at, row.warnings) == (dt.datetime(2019, 3, 19, 20, 31, 32, tzinfo=dt.timezone(dt.timedelta(hours=hours))), ())
+
+
+HEAD = (
+    "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  SIGBUS (0x7) at pc=0x00007f1a2c3d4e5f, pid=4711, tid=4822\n#\n"
+    "# JRE version: OpenJDK Runtime Environment (11.0.9+11) (build 11.0.9+11)\n"
+    "# Java VM: OpenJDK 64-Bit Server VM (11.0.9+11, mixed mode, g1 gc, linux-amd64)\n"
+    "# Problematic frame:\n# v  [libjvm.so+0x5c8a13]  Copy::fill_to_memory_atomic(void*, unsigned long, unsigned char)+0x123\n#\n"
+    "# An error report file with more information is saved as:\n# /opt/kafka/hs_err_pid4711.log\n#\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD,
+        # Without its first line; without the marks, which a wiki takes for headings; on a page without empty lines; in a text.
+        HEAD.split("\n", 3)[3],
+        HEAD.replace("# ", "").replace("#\n", "\n"),
+        HEAD.replace("#\n", ""),
+        f"It stopped with this:\n\n{HEAD}\nThen it was started again.\n",
+    ],
+)
+def test_the_head_of_a_report_alone(text: str) -> None:
+    assert hs_err.kind_of(text) == "hs_err"
+    (found,) = [row for row in hs_err.read("hs_err", lines_of(text), About("post.txt")) if row.kind == "jvm_crash"]
+    assert found.fields["reason"] == "SIGBUS (0x7) at pc=0x00007f1a2c3d4e5f"
+    assert (found.fields["signal"], found.fields["pid"], found.fields["tid"]) == ("SIGBUS", "4711", "4822")
+    assert (
+        found.fields["problematic_frame"]
+        == "v  [libjvm.so+0x5c8a13]  Copy::fill_to_memory_atomic(void*, unsigned long, unsigned char)+0x123"
+    )
+    assert found.fields["jre_version"].startswith("OpenJDK Runtime Environment (11.0.9+11)")
+
+
+@pytest.mark.parametrize("mark", ["# ", ""])
+def test_memory_that_was_refused_in_a_head_alone(mark: str) -> None:
+    text = f"{mark}There is insufficient memory for the Java Runtime Environment to continue.\n{mark}Native memory allocation (mmap) failed to map 65536 bytes for committing reserved memory.\n"
+    (found,) = hs_err.read("hs_err", lines_of(text), About("post.txt"))
+    assert (found.fields["memory_call"], found.fields["memory_refused_bytes"]) == ("mmap", "65536")
+
+
+def test_a_word_of_a_fatal_error_is_no_report() -> None:
+    assert hs_err.kind_of("A fatal error stopped our broker.\nWe do not know which.\n") is None

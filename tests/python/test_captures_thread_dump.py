@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import json
 from pathlib import Path
 
+import pytest
+
 from ingestion.captures import About, Row, lines_of
 from ingestion.captures.jvm import thread_dump
+from tests.python.capture_rows import rows_in
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "thread_dump"
 DOUBT = ("who holds the read lock is not printed; taken from the frames",)
@@ -343,3 +347,65 @@ def test_json_with_a_broken_thread_keeps_the_others() -> None:
     assert found[0].warnings == ("the dump is cut within a thread",)
     assert named(found, "monitor-2").fields["state"] == "BLOCKED"
     assert found[0].fields["threads"] == "10"
+
+
+PIECE = (
+    '"kafka-request-handler-0" #51 daemon prio=5 os_prio=0 tid=0x00007f3a4d0b2800 nid=0x6b waiting for monitor entry [0x00007f39f1ef0000]\n'
+    "   java.lang.Thread.State: BLOCKED (on object monitor)\n"
+    "\tat kafka.log.Log.append(Log.scala:760)\n"
+    "\t- waiting to lock <0x00000000e0771f18> (a java.lang.Object)\n"
+    "\t- locked <0x00000000e0771f99> (a java.lang.Object)\n"
+    "\n"
+    '"kafka-scheduler-1" #40 daemon prio=5 os_prio=0 tid=0x00007f3a4d0b2900 nid=0x5b waiting for monitor entry [0x00007f39f1ef1000]\n'
+    "   java.lang.Thread.State: BLOCKED (on object monitor)\n"
+    "\tat kafka.log.Log.roll(Log.scala:960)\n"
+    "\t- waiting to lock <0x00000000e0771f99> (a java.lang.Object)\n"
+    "\t- locked <0x00000000e0771f18> (a java.lang.Object)\n"
+)
+
+
+def squeezed(text: str) -> str:
+    """As a web page shows a dump: without indentation and empty lines."""
+    return "".join(f"{line.strip()}\n" for line in text.split("\n") if line.strip())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PIECE,
+        squeezed(PIECE),
+        html.escape(PIECE),
+        html.escape(squeezed(PIECE), quote=False),
+        "".join(f"      {line}\n" for line in squeezed(PIECE).splitlines()),
+        PIECE.replace('"kafka', "“kafka").replace('" #', "” #"),
+    ],
+)
+def test_threads_without_the_first_line_of_a_dump_however_a_page_copies_them(text: str) -> None:
+    rows = rows_in(thread_dump, text)
+    threads = [
+        (row.fields["name"], row.fields["state"], row.fields["waits_for"], row.fields["holds"]) for row in rows if row.kind == "thread"
+    ]
+    assert threads == [
+        ("kafka-request-handler-0", "BLOCKED", "0x00000000e0771f18", "0x00000000e0771f99"),
+        ("kafka-scheduler-1", "BLOCKED", "0x00000000e0771f99", "0x00000000e0771f18"),
+    ]
+    (deadlock,) = [row for row in rows if row.kind == "deadlock"]
+    assert json.loads(deadlock.fields["threads"]) == ["kafka-request-handler-0", "kafka-scheduler-1"]
+
+
+SECTION = (
+    "Found one Java-level deadlock:\n=============================\n"
+    '"kafka-request-handler-3":\n  waiting to lock monitor 0x00007f10c8003b58 (object 0x00000000e0a1b2c0, a kafka.coordinator.group.GroupMetadata),\n'
+    '  which is held by "kafka-scheduler-2"\n'
+    '"kafka-scheduler-2":\n  waiting to lock monitor 0x00007f10c8003b99 (object 0x00000000e0b1c3d8, a kafka.cluster.Partition),\n'
+    '  which is held by "kafka-request-handler-3"\n'
+)
+
+
+@pytest.mark.parametrize(
+    "text", [SECTION, squeezed(SECTION), html.escape(SECTION), html.escape(squeezed(SECTION)) + "\nFound 1 deadlock.\n"]
+)
+def test_the_section_of_a_deadlock_alone_is_read(text: str) -> None:
+    (deadlock,) = [row for row in rows_in(thread_dump, text) if row.kind == "deadlock"]
+    assert json.loads(deadlock.fields["held_by"]) == ["kafka-scheduler-2", "kafka-request-handler-3"]
+    assert json.loads(deadlock.fields["waits_for_classes"]) == ["kafka.coordinator.group.GroupMetadata", "kafka.cluster.Partition"]

@@ -135,3 +135,17 @@ def test_a_list_and_a_change() -> None:
 )
 def test_one_line_is_enough(line: str) -> None:
     assert topics.kind_of(line) == topics.DESCRIBE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Topic: orders Partition: 0 Leader: none Replicas: 1,2 Isr: 1 Topic: orders Partition: 1 Leader: 2 Replicas: 3,2 Isr: 2\n",
+        "topic: orders partition: 0 leader: -1 replicas: 1,2 isr: 1 topic: orders partition: 1 leader: 2 replicas: 3,2 isr: 2\n",
+        "Topic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\tTopic: orders\tPartition: 1\tLeader: 2\tReplicas: 3,2\tIsr: 2\n",
+    ],
+)
+def test_rows_whose_line_ends_were_lost(text: str) -> None:
+    rows = [row for row in rows_in(topics, text) if row.kind == "topic_partition"]
+    assert [(row.fields["partition_id"], row.fields["leader_id"], row.fields["isr"]) for row in rows] == [("0", "-1", "1"), ("1", "2", "2")]
+    assert [text[row.offset :].lstrip().lower().startswith("topic: orders") for row in rows] == [True, True]

@@ -106,6 +106,10 @@ PASTED: dict[str, tuple[str, list[tuple[str | None, int | None, str | None]]]] =
         f"That is normal for you.\n\n{wrapped(SHRUNK, 70, '> ')}\n{wrapped(EXPANDED, 70, '> ')}\n\nDo not worry.\n",
         [IS_SHRUNK, IS_EXPANDED],
     ),
+    "lines whose rest is indented": (
+        "Our log:\n\n```\n" + wrapped(SHRUNK, 76).replace("\n", "\n    ") + f"\n{EXPANDED}\n```\n\nWhat is it?\n",
+        [IS_SHRUNK, IS_EXPANDED],
+    ),
     "nothing but wrapped lines": (f"{wrapped(SHRUNK, 78)}\n{wrapped(EXPANDED, 78)}\n", [IS_SHRUNK, IS_EXPANDED]),
     "lines that a terminal cut": (f"{cut(SHRUNK, 80)}\n{cut(EXPANDED, 80)}\n{cut(STARTED, 80)}\n", [IS_SHRUNK, IS_EXPANDED, IS_STARTED]),
     "records joined by a blank": (f"{SHRUNK} {EXPANDED} {STARTED}\n", [IS_SHRUNK, IS_EXPANDED, IS_STARTED]),
@@ -117,6 +121,26 @@ PASTED: dict[str, tuple[str, list[tuple[str | None, int | None, str | None]]]] =
     ),
     "a line within a sentence": (f'We found "{SHRUNK}" in the log of the broker.\n\nIt comes every ten seconds.\n', [IS_SHRUNK]),
     "paragraphs of single lines": (f"This is what we have got.\n\n{SHRUNK}\n\n{EXPANDED}\n\nNothing more.\n", [IS_SHRUNK, IS_EXPANDED]),
+    "a page that is indented as a whole": (
+        "".join(f"      {line}\n" for line in f"Our broker does not come back.\n\n{SHRUNK}\n{FATAL}\n\nWe use three machines.".split("\n")),
+        [IS_SHRUNK, IS_FATAL],
+    ),
+    "colours of a terminal": (
+        f"We start it with compose.\n\n[36mkafka-a  |[0m {EXPANDED}[0m\n[33mkafka-b  | [0m{STARTED}\n\nWhat is wrong?\n",
+        [IS_EXPANDED, IS_STARTED],
+    ),
+    "bars that a page put before its lines": (
+        f"We have two starts.\n\n```\n{STARTED}\n--\n  | {STARTED}\n```\n\nIs this right?\n",
+        [IS_STARTED, IS_STARTED],
+    ),
+    "lines without a time": (
+        "It says this when we start it:\n\n```\nINFO [KafkaServer id=4] started (kafka.server.KafkaServer)\n```\n\nWhat now?\n",
+        [("node_started", 4, None)],
+    ),
+    "one line of a container among prose": (
+        f"The start is fine.\n\nkafka-a  | {STARTED}\n\nBut then we see:\n\n{EXPANDED}\n",
+        [IS_STARTED, IS_EXPANDED],
+    ),
     "an indented block": (f"The log of our broker:\n\n    {SHRUNK}\n    {EXPANDED}\n\nWhat is wrong?\n", [IS_SHRUNK, IS_EXPANDED]),
 }
 
@@ -277,8 +301,29 @@ def test_the_zone_of_a_piece_is_its_own(tmp_path: Path) -> None:
 
 
 def test_what_stands_before_a_record_is_not_part_of_it() -> None:
-    before, record = records_in(100, 200, f"kafka-a: {STARTED}")
-    assert (before.text, before.is_head, record.offset, record.text) == ("kafka-a: ", False, 109, STARTED)
+    before, record = records_in(100, 200, f"Then we saw {STARTED}")
+    assert (before.text, before.is_head, record.offset, record.text) == ("Then we saw ", False, 112, STARTED)
+
+
+@pytest.mark.parametrize("label", ["kafka-a: ", "server.log:", "logs/server.log:1204:", "server.log-", "root@host-1> "])
+def test_a_name_before_a_record_is_a_label_of_its_line(label: str) -> None:
+    (record,) = records_in(100, 200, f"{label}{STARTED}")
+    assert (record.offset, record.length, record.text, bool(record.label)) == (100, 200, STARTED, True)
+
+
+def test_lines_that_grep_found_with_the_names_of_their_files(tmp_path: Path) -> None:
+    lost = (
+        "[2026-11-21 10:50:00,000] INFO Created log for partition orders-9 in /data/k1/orders-9 with properties {} (kafka.log.LogManager)"
+    )
+    first, *trace = FATAL.split("\n")
+    text = (
+        f"a/server.log:{first}\n"
+        + "".join(f"a/server.log-{line}\n" for line in trace)
+        + f"--\na/server.log:{lost}\n--\nb/server.log:{lost}\n"
+    )
+    records = records_of(tmp_path, text, "found.txt")
+    assert said(records) == [IS_FATAL, ("log_created", 2, "10:50:00.000"), ("log_created", None, "10:50:00.000")]
+    assert dict(records[0]["fields"])["exception"] == "java.lang.RuntimeException"
 
 
 def test_marks_are_taken_off_only_from_what_is_a_record_without_them() -> None:
@@ -303,3 +348,53 @@ def test_a_text_with_a_time_and_a_word_in_capitals_is_no_line_of_a_log() -> None
 def test_a_record_is_whole_with_its_logger() -> None:
     assert is_whole(EXPANDED)
     assert not is_whole(EXPANDED.removesuffix(" (kafka.cluster.Partition)"))
+
+
+THREADS = (
+    '"kafka-request-handler-0" #51 daemon prio=5 os_prio=0 tid=0x00007f3a4d0b2800 nid=0x6b runnable [0x00007f39f1ef0000]\n'
+    "   java.lang.Thread.State: RUNNABLE\n" + "".join(f"\tat kafka.log.Log.append(Log.scala:{number})\n" for number in range(20))
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "row_kind"),
+    [
+        # Marked, so that no layout frames the file: it is read as the capture that most of it is.
+        (f"The dump and the log:\n\n{THREADS}\n> {EXPANDED}\n> {STARTED}\n", "thread"),
+        (f"*{EXPANDED}*\n*{STARTED}*\n" + "Topic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\n" * 8, "topic_partition"),
+        (
+            f"`{EXPANDED}`\n`{STARTED}`\n"
+            + "[2026-11-21T10:43:40.120+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 6M->2M(10M) 3.5ms\n" * 9,
+            "gc_pause",
+        ),
+    ],
+)
+def test_records_among_the_lines_of_another_capture_are_not_lost(text: str, row_kind: str, tmp_path: Path) -> None:
+    tables, _ = tables_of(tmp_path, text)
+    assert row_kind in {row["row_kind"] for row in tables["capture_rows"]}
+    assert said(tables["log_records"]) == [IS_EXPANDED, IS_STARTED]
+    assert not any("INFO" in row["raw_text"] for row in tables["capture_rows"])
+
+
+def test_a_capture_and_records_one_after_the_other(tmp_path: Path) -> None:
+    text = f"We looked at it at once.\n\n{SHRUNK}\n\nTopic: orders\tPartition: 7\tLeader: 2\tReplicas: 2,1,3\tIsr: 2,1\n\n{EXPANDED}\n\n{THREADS}\nThat is all that we have.\n"
+    tables, _ = tables_of(tmp_path, text)
+    assert said(tables["log_records"]) == [IS_SHRUNK, IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]] == ["prose", "topic_partition", "thread_dump", "thread", "prose"]
+
+
+def test_a_dump_between_paragraphs_is_one_piece(tmp_path: Path) -> None:
+    two = THREADS + "\n" + THREADS.replace("handler-0", "handler-1")
+    tables, _ = tables_of(
+        tmp_path, f"Our broker printed this before it hung:\n\n{EXPANDED}\n\nAnd its threads are these:\n\n{two}\nWhat do they do?\n"
+    )
+    assert said(tables["log_records"]) == [IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]].count("thread_dump") == 1
+    assert [row["row_kind"] for row in tables["capture_rows"]].count("thread") == 2
+
+
+def test_pauses_in_a_fence_with_records_are_read(tmp_path: Path) -> None:
+    pause = "[2026-11-21T10:43:40.120+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 612M->201M(1024M) 2310.554ms"
+    tables, _ = tables_of(tmp_path, f"It pauses for seconds.\n\n```\n{SHRUNK}\n{pause}\n{EXPANDED}\n```\n\nHow can we find out why?\n")
+    assert said(tables["log_records"]) == [IS_SHRUNK, IS_EXPANDED]
+    assert [row["row_kind"] for row in tables["capture_rows"]] == ["prose", "gc_pause", "prose"]

@@ -18,7 +18,7 @@ from ingestion.recognition.recognise import catalogue
 from ingestion.records.envelope import envelope_named
 from ingestion.records.redact import HIDDEN, hide_secrets
 from ingestion.records.split import LONGEST_RECORD
-from ingestion.records.unwrap import Streams
+from ingestion.records.streams import Streams, Wrapping
 
 pytestmark = pytest.mark.long
 
@@ -74,7 +74,7 @@ def test_a_dump_of_many_settings(tmp_path: Path) -> None:
 def test_a_record_without_end_in_a_wrapped_stream_does_not_fill_the_memory() -> None:
     head = b"kafka-1  | [2020-05-15 12:00:01,123] INFO started (kafka.server.KafkaServer)\n"
     chunk = b"kafka-1  | and so on and on and on\n" * 30_000
-    streams = Streams(("docker_compose",), None, 0, lambda: False)
+    streams = Streams(Wrapping(("docker_compose",)), 0, lambda: False)
     most = given = 0
     for _, lines in streams.take(iter([head + chunk, *[chunk] * 9])):
         given += len(lines)

@@ -431,7 +431,7 @@ def page_about(root: Path, name: str) -> str:
         root,
         {
             "marts/dim_clusters": [cluster(name), cluster(f"{name}2")],
-            "marts/dim_nodes": [{"cluster_id": name, "node_id": 1}],
+            "marts/dim_nodes": [{"cluster_id": name, "node_id": 1, "node_name": "node 1"}],
             "marts/fct_parse_coverage_daily": [{"cluster_id": name, "node_id": 1, "records": 4, "event_date": dt.date(2026, 6, 10)}],
             "marts/fct_incidents": [
                 incident(

@@ -35,7 +35,7 @@ NOON = 1_589_544_001_123  # 2020-05-15 12:00:01,123
             Cut(NOON, False, "ERROR", None, None, "boom"),
         ),
         ("%d{UNIX_MILLIS} %p %c - %m%n", f"{NOON} INFO a.B - x", Cut(NOON, True, "INFO", "a.B", None, "x")),
-        ("%d{yyyy/MM/dd hh:mm:ss a} %p %m%n", "2020/05/15 12:00:01 PM INFO x", Cut(NOON - 123, False, "INFO", None, None, "x")),
+        ("%d{yyyy/MM/dd hh:mm:ss a} %p %m%n", "2020/05/15 12:00:01 PM INFO x", Cut(NOON - 123, False, "INFO", None, None, "x", 1000)),
         ("%r %d{HH:mm:ss.SSS} %p %m%n", "17 12:00:01.123 INFO x", Cut(None, False, "INFO", None, None, "x")),
     ],
 )

@@ -18,6 +18,7 @@ from ingestion.bronze.tasks import Counted
 from ingestion.captures import UNREAD, Row
 from ingestion.reading.files import Changed, Expected, chunks
 from ingestion.records import unwrap
+from ingestion.records.streams import Wrapping
 from ingestion.records.unwrap import millis_of_json
 from tests.python.test_records import line, read, task
 
@@ -50,7 +51,7 @@ def test_no_line_of_json_stops_its_file(tmp_path: Path, text: str) -> None:
     )
     path = tmp_path / "server.json"
     path.write_text(f"{good}\n{text}\n{good}\n")
-    rows = read(path, envelope="rewritten", wrappers=("json",))
+    rows = read(path, envelope="rewritten", wrapping=Wrapping(("json",)))
     assert [row["event_date"].isoformat() for row in rows][:1] == ["2020-05-15"]
     assert sum(row["body"].split("\n")[0] == "started" for row in rows) == 2
     assert text[:100] in "\n".join(row["raw_text"] for row in rows)
@@ -113,7 +114,7 @@ def test_a_fault_of_ours_in_one_line_keeps_the_line(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(unwrap, "unwrap_json", faulty)
     counted: dict[str, Counted] = {}
-    one = task(path, envelope="rewritten", wrappers=("json",))
+    one = task(path, envelope="rewritten", wrapping=Wrapping(("json",)))
     rows = [row for batch in read_tasks([one], counted, {}) for row in batch.to_pylist()]
     assert "".join(f"{row['raw_text']}\n" for row in rows) == path.read_text()
     assert counted["s"].failed.startswith("KeyError: 'odd'")

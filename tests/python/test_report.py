@@ -32,7 +32,7 @@ SCHEMAS = {
         **COMMON, "kafka_version": pa.string(), "cluster_mode": pa.string(), "nodes": pa.list_(pa.int32()),
         "valid_to": TIME, "first_seen_at": TIME, "last_seen_at": TIME,
     },
-    "marts/dim_nodes": {"cluster_id": pa.string(), "node_id": pa.int32()},
+    "marts/dim_nodes": {"cluster_id": pa.string(), "node_id": pa.int32(), "node_name": pa.string()},
     "marts/fct_parse_coverage_daily": {"cluster_id": pa.string(), "node_id": pa.int32(), "records": pa.int64(), "event_date": pa.date32()},
     "marts/fct_incidents": {
         **FACT, "incident_key": pa.string(), "started_at": TIME, "ended_at": TIME, "root_cause_kind": pa.string(), "root_cause_key": pa.string(),
@@ -126,7 +126,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
         tmp_path,
         {
             "marts/dim_clusters": [cluster()],
-            "marts/dim_nodes": [{"cluster_id": "orders", "node_id": node} for node in (1, 2)],
+            "marts/dim_nodes": [{"cluster_id": "orders", "node_id": node, "node_name": f"node {node}"} for node in (1, 2)],
             "marts/fct_parse_coverage_daily": [
                 {"cluster_id": "orders", "node_id": node, "records": 40, "event_date": dt.date(2026, 6, 10)} for node in (1, 2)
             ],

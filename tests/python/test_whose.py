@@ -331,7 +331,7 @@ def load(past: earlier.Past, sources: list[Placed]) -> earlier.Past:
     found = identify(sources, before.known(owners))
     reads = [Read(source, Counted(records=1 if source.start == 0 else 0, end=source.size or 0)) for source in found]
     rows = [source_row(read, before, batch, NOW) for read in reads]
-    new = [*(row for row in rows if row), *earlier.rows_of(owners, before, batch, NOW)]
+    new = [*(row for row in rows if row), *earlier.rows_of(owners, before.captures, batch, NOW)]
     now = earlier.Past(pa.concat_tables([past.table, pa.Table.from_pylist(new, SOURCES)]))
     less = earlier.Past(kept.needed(now.table))
     some, all_ = less.of("c"), now.of("c")

@@ -22,6 +22,7 @@ SAID = [
     ("fct_thread_deadlocks", "found_by"),
     ("fct_session_expiries", "cause_kind"),
     ("dim_node_runs", "end_kind"),
+    ("fct_process_failures", "failure_kind"),
     ("fct_controller_tenures", "end_kind"),
     ("fct_group_rebalances", "reason_kind"),
     ("fct_group_rebalances", "outcome"),

@@ -8,6 +8,9 @@ import pytest
 
 from ingestion.bronze.log_records import read_tasks
 from ingestion.bronze.tasks import Counted
+from ingestion.sources.inspect import inspect
+from ingestion.sources.resolve import place
+from ingestion.sources.stages import Found
 from tests.python.test_records import task
 
 BERLIN = ((-(10**15), "Europe/Berlin"),)
@@ -65,3 +68,26 @@ def test_an_hour_that_the_clock_skips_is_doubtful(tmp_path: Path) -> None:
     assert found[0] == "00:59" and found[2] == "01:01"
     (doubt,) = doubts
     assert "times that the clock skips on 2026-03-29" in doubt
+
+
+LINES = {
+    "a JSON log of a service": '{"timestamp":"2026-11-21T09:00:0%d.000Z","level":"INFO","logger":"kafka.server.KafkaServer","message":"[KafkaServer id=1] started"}\n',
+    "an ECS log": '{"@timestamp":"2026-11-21T10:00:0%d.000+01:00","log.level":"INFO","log.logger":"kafka.server.KafkaServer","message":"[KafkaServer id=1] started"}\n',
+    "a local time in Docker's JSON": '{"log":"[2026-11-21 10:00:0%d,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\\n","stream":"stdout","time":"2026-11-21T09:00:0%d.001Z"}\n',
+    "a local time": "[2026-11-21 10:00:0%d,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n",
+}
+STATED = {
+    "a JSON log of a service": ("content", ()),
+    "an ECS log": ("content", ()),
+    "a local time in Docker's JSON": ("default", ()),
+    "a local time": ("default", ("time zone unknown; taken as UTC",)),
+}
+
+
+@pytest.mark.parametrize("layout", LINES)
+def test_the_zone_is_unknown_only_where_no_record_states_it(layout: str, tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    line = LINES[layout]
+    path.write_text("".join(line % ((second,) * line.count("%d")) for second in range(9)))
+    (source,) = place([inspect(Found.at(str(path), "c", 1))])
+    assert (source.zone_known_by, source.warnings) == STATED[layout]

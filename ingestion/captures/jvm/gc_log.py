@@ -32,6 +32,7 @@ from ingestion.captures.jvm._gc_unified import QUIET, Unified, split
 
 KINDS = {"gc_log": "Garbage collections and safepoints of a JVM, as JDK 8 or unified logging prints them."}
 OF_NODE = frozenset(KINDS)
+WITHIN_LOGS = (b"[gc", b"[safepoint", b"[GC", b"[Full GC", b"] GC(", b"application threads were stopped: ", b"CommandLine flags: ")
 
 STRONG = re.compile(
     rf"^(?:{DATE}: |{NUMBER}: )+(?:#\d+: )?\[(?:GC|Full GC|CMS-|Pause |Concurrent )|\[(?:Full )?GC[ \[(]|\[Times: user="
@@ -79,6 +80,22 @@ def is_unified(text: str) -> bool:
             message,
         )
     )
+
+
+def begins(text: str) -> bool:
+    """Whether a line is of a GC log, whatever stands around it."""
+    if STRONG.match(text) or STOPPED.match(text) or FLAGS.match(text):
+        return True
+    parts = split(text) if text.startswith("[") else None
+    if parts is None:
+        return False
+    decorations, message = parts
+    return (decorations.tags or "").startswith(("gc", "safepoint")) or bool(re.match(r"GC\(\d+\) ", message))
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line may be one of the details of a collection; any may be, and `read` leaves out what is none."""
+    return True
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:

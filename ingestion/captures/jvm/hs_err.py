@@ -20,16 +20,18 @@ from ingestion.reading.clocks import MONTHS, local_time, zone_abbreviated
 
 KINDS = {"hs_err": "Fatal error report of a JVM: why it died, in which thread, with which memory."}
 OF_NODE = frozenset(KINDS)
+WITHIN_LOGS = (b"# A fatal error has been detected", b"# There is insufficient memory for the Java")
+EMPTY_LINES = re.compile(r"Java Runtime Environment|, pid=\d|Native memory allocation")
 
 BEGINNING = re.compile(
-    r"# (?:A fatal error has been detected by the Java Runtime Environment|There is insufficient memory for the Java Runtime Environment to continue)"
+    r"\s*(?:# ?)?(?:A fatal error has been detected by the Java Runtime Environment|There is insufficient memory for the Java Runtime Environment to continue)"
 )
 SECTION = re.compile(r"-{3,}\s+(?:S U M M A R Y|T H R E A D|P R O C E S S|S Y S T E M)")
 REASON = re.compile(
-    r"#\s+(?P<reason>(?:(?P<signal>SIG[A-Z0-9]+|EXCEPTION_\w+) \(0x[0-9a-f]+\)|Internal Error|Out of Memory Error).*?), pid=(?P<pid>\d+)(?:, tid=(?P<tid>\w+))?"
+    r"#?\s*(?P<reason>(?:(?P<signal>SIG[A-Z0-9]+|EXCEPTION_\w+) \(0x[0-9a-f]+\)|Internal Error|Out of Memory Error).*?), pid=(?P<pid>\d+)(?:, tid=(?P<tid>\w+))?"
 )
 REFUSED = linear.for_lines(
-    r"# (?P<reason>Native memory allocation \((?P<call>\w+)\) failed to (?:map|allocate) (?P<bytes>\d+) bytes(?:(?: for|\. Error detail:) (?P<purpose>.*?))?\.?)\s*$"
+    r"\s*(?:# ?)?(?P<reason>Native memory allocation \((?P<call>\w+)\) failed to (?:map|allocate) (?P<bytes>\d+) bytes(?:(?: for|\. Error detail:) (?P<purpose>.*?))?\.?)\s*$"
 )
 FRAME = re.compile(r"(?P<frame>[A-Za-z~]\s+\S.*)")
 TIME = re.compile(
@@ -40,9 +42,9 @@ MEMORY = re.compile(
     r"Memory: \d+k page, physical (?P<physical>\d+)k ?\((?P<physical_free>\d+)k free\)(?:, swap (?P<swap>\d+)k ?\((?P<swap_free>\d+)k free\))?"
 )
 ONE_LINE: dict[str, re.Pattern[str] | linear.ForLines] = {
-    "error": re.compile(r"#\s+((?:assert|guarantee)\(.*|(?:fatal error|Error): .*)"),
-    "jre_version": re.compile(r"# JRE version: (.*)"),
-    "jvm": re.compile(r"# Java VM: (.*)"),
+    "error": re.compile(r"#?\s*((?:assert|guarantee)\(.*|(?:fatal error|Error): .*)"),
+    "jre_version": re.compile(r"\s*(?:# ?)?JRE version: (.*)"),
+    "jvm": re.compile(r"\s*(?:# ?)?Java VM: (.*)"),
     "current_thread": linear.for_lines(r"Current thread(?: \(0x[0-9a-f]+\))?(?::| is)\s+(.*?)(?: \[.*)?$"),
     "thread_state": re.compile(r"Current thread .*\[(_thread_\w+)"),
     "vm_operation": re.compile(r"VM_Operation \(0x[0-9a-f]+\): (\w+)"),
@@ -54,6 +56,11 @@ ONE_LINE: dict[str, re.Pattern[str] | linear.ForLines] = {
     "max_map_count": re.compile(r"/proc/sys/vm/max_map_count[^:]*: (\d+)"),
     "open_files_limit": re.compile(r"rlimit.*\bNOFILE (\w+)"),
 }
+# Lines of the head, whose marks a wiki takes for headings and drops.
+HEAD = re.compile(
+    r"\s*#|\s*$|\s*(?:JRE version|Java VM|Problematic frame|Core dump|An error report file|If you would like|The crash happened|See problematic frame"
+    r"|Failed to write core dump|https?://\S+\s*$|Possible reasons|Possible solutions|[CJVvjA] +\[|/\S+$|Out of Memory Error|Internal Error|SIG[A-Z]+ \(|\(mmap\)|\(malloc\))"
+)
 SHOWN_FRAMES = 8
 LIST_HEADS = {
     "Native frames:": "frames",
@@ -81,8 +88,24 @@ class Report:
 
 def kind_of(sample: str, name: str = "") -> str | None:
     """`hs_err` where the head of a report begins the text."""
-    lines = [line for line in sample.split("\n")[:40] if line.strip()]
-    return "hs_err" if any(BEGINNING.match(line) for line in lines[:4]) or (SECTION.match(lines[0]) if lines else None) else None
+    lines = [line for line in sample.split("\n")[:40] if line.strip().strip("#")]
+    begins = any(BEGINNING.match(line) for line in lines[:4]) or any(map(is_torn_head, lines[:1]))
+    return "hs_err" if begins or (SECTION.match(lines[0]) if lines else None) else None
+
+
+def is_torn_head(text: str) -> bool:
+    """Whether a line is the second of a report, whose first was not copied."""
+    return bool(REASON.match(text) or REFUSED.match(text))
+
+
+def begins(text: str) -> bool:
+    """Whether a line is the first of a report."""
+    return bool(BEGINNING.match(text))
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line may belong to the head of a report."""
+    return bool(HEAD.match(text))
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
@@ -90,7 +113,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
     report: Report | None = None
     strangers: list[Line] = []
     for line in lines:
-        if BEGINNING.match(line.text) or (report is None and SECTION.match(line.text)):
+        if BEGINNING.match(line.text) or (report is None and (SECTION.match(line.text) or is_torn_head(line.text))):
             if report is not None:
                 yield row(report, about)
             report = Report(line.offset)
@@ -109,7 +132,7 @@ def take(report: Report, text: str) -> None:
     """What one line says."""
     fields = report.fields
     found: dict[str, str] = {}
-    if report.in_head and not text.startswith("#") and text:
+    if report.in_head and text and not (goes_on(text) or BEGINNING.match(text) or is_torn_head(text)):
         report.in_head = False
     if match := REASON.match(text):
         found = {"reason": match["reason"], "pid": match["pid"]} | {key: match[key] for key in ("signal", "tid") if match[key]}

@@ -20,6 +20,7 @@ Rows and their fields, all with dump_number (1, 2, … within the text):
 from __future__ import annotations
 
 import datetime as dt
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -32,9 +33,12 @@ from ingestion.captures.jvm._threads import Edge, Thread, Waits
 
 KINDS = {"thread_dump": "What each thread of a JVM does, which locks it holds and waits for."}
 OF_NODE = frozenset(KINDS)
+WITHIN_LOGS = (b"Full thread dump", b"Java-level deadlock")
+EMPTY_LINES = re.compile(r"Full thread dump|Java-level deadlock|tid=0x|Thread \d+: \(state")
 
 MOST_CHARACTERS = 1 << 16  # of a line; what is longer is not looked at
 JSON = re.compile(r'\s*\{\s*"threadDump"\s*:')
+ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 HEADS = (form.FULL, form.THREAD, form.DUMPED, form.AGENT, form.DEADLOCK)
 PARTS = (
     *(form.FRAME, form.BARE_FRAME, form.AGENT_FRAME, form.STATE, form.LOCKED, form.WAITS, form.OWNABLE, form.NOISE),
@@ -48,16 +52,47 @@ def kind_of(sample: str, name: str = "") -> str | None:
         return "thread_dump"
     heads = parts = other = 0
     for text in sample.split("\n")[:2000]:
-        text = text[:2000].rstrip("\r")
+        text = as_printed(text[:2000].rstrip("\r"))
         if not text.strip():
             continue
-        if any(pattern.match(text) for pattern in HEADS):
+        if is_head_of_part(text):
             heads += 1
         elif any(pattern.match(text) for pattern in PARTS):
             parts += 1
         elif not text[0].isspace() and not form.is_head(text):
             other += 1
     return "thread_dump" if heads and heads + parts > 2 * other else None
+
+
+def is_head_of_part(text: str) -> bool:
+    """Whether a line is the head of a dump, a thread or a deadlock."""
+    return any(pattern.match(text) for pattern in HEADS)
+
+
+def begins(text: str) -> bool:
+    """Whether a line begins a dump, or a deadlock of one."""
+    return bool(form.FULL.match(text) or form.DEADLOCK.match(text))
+
+
+def leads(text: str) -> bool:
+    """Whether a line is the time before a dump."""
+    return bool(form.DATE.match(text))
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line may belong to a dump that has begun."""
+    text = as_printed(text)
+    return is_head_of_part(text) or any(pattern.match(text) for pattern in PARTS) or bool(form.INSIDE.match(text))
+
+
+def as_printed(text: str) -> str:
+    """A line as the JVM printed it, of one that a web page has written in entities, with other quotes or indented."""
+    if "&" in text and ENTITY.search(text):
+        text = html.unescape(text)
+    if "“" in text or "”" in text:
+        text = text.replace("“", '"').replace("”", '"')
+    stripped = text.lstrip() if text[:1].isspace() else text
+    return stripped if stripped is not text and stripped[:1] in '"FJ#' and is_head_of_part(stripped) else text
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
@@ -76,7 +111,7 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row]:
 
 def dumps(lines: Iterable[Line]) -> Iterator[Dump | Line]:
     """Dumps of a text, which is JSON or not by its first line that is not empty."""
-    lines = iter(lines)
+    lines = (line if len(line.text) > MOST_CHARACTERS else Line(line.offset, as_printed(line.text)) for line in lines)
     reader = Reader()
     for line in lines:
         if reader.dump is None and re.match(r"\s*\{", line.text) and not reader.before:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ingestion.reading import linear
 
@@ -62,6 +63,7 @@ HEADER = re.compile(
     r"^\s*(?:GROUP,?\s+(?:TOPIC|CONSUMER-ID|COORDINATOR|TYPE|STATE|TARGET-ASSIGNMENT-EPOCH|MEMBER)\b|TOPIC\s+PARTITION\s|CONSUMER-ID\s+(?:HOST|GROUP-INST)"
     r"|COORDINATOR \(ID\)\s|Group\s+Topic\s+Pid\s)"
 )
+MOST_CHARACTERS = 1000
 COORDINATOR = linear.for_lines(r"(?P<host>\S+:\d+)\s+\((?P<id>-?\d+)\)")
 UNKNOWN = {"-", "unknown", "none", ""}
 NUMBERS = {
@@ -75,8 +77,41 @@ NUMBERS = {
     "partition_count",
     "member_count",
 }
-WITH_BLANKS = {"group_id", "member_id", "client_id", "assignment", "target_assignment", "coordinator"}
+WITH_BLANKS = {"group_id", "member_id", "client_id", "owner", "assignment", "target_assignment", "coordinator"}
 DIGITS = re.compile(r"-?\d+")
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+# 0.10.2 to 1.0 print a member's id over 50 columns and its host over 30, without a blank after them.
+GLUED = re.compile(rf"(?P<member>-{UUID})(?P<gap>[ \t]*)(?P<host>/\S+)")
+# What a column holds where rows do not keep to the columns' places.
+CELLS = {
+    **dict.fromkeys(NUMBERS, r"(-?\d+|-|unknown)"),
+    **dict.fromkeys(("group_id", "client_id", "owner"), r"(\S.*?)"),
+    **dict.fromkeys(("topic_name", "group_instance_id"), r"(\S+)"),
+    "member_id": rf"(\S.*?-{UUID}|\S+|-)",
+    "host": r"(/\S+|-)",
+    "assignment": r"(\S.*?)",
+}
+
+
+@lru_cache(maxsize=64)
+def row_of(names: tuple[str, ...]) -> re.Pattern[str] | linear.ForLines:
+    """A row of some columns, one blank or more between them."""
+    return linear.for_lines(r"\s*" + r"\s+".join(CELLS[name] for name in names) + r"\s*\Z")
+
+
+def unglued(text: str) -> str:
+    """A row in which the id, the host and the client of a member are words of their own."""
+    found = GLUED.search(text)
+    if found is None:
+        return text
+    before, host, after = text[: found.start()], found["host"], text[found.end() :]
+    if not after.strip():
+        # A member's id begins with its client's: of the words before it, those with which the row ends are glued to the host.
+        size = next(
+            (n for n in range(min(len(before), len(host) - 1), 0, -1) if host.endswith(before[-n:]) and before[-n - 1 : -n] in (" ", "")), 0
+        )
+        host, after = (host[:-size], f" {host[-size:]}") if size else (host, after)
+    return f"{before}{found['member']}{found['gap'] or ' '}{host}{after}"
 
 
 def is_header(line: str) -> bool:
@@ -113,8 +148,9 @@ class Table:
         if self.has_commas:
             parts = [part.strip() for part in text.split(",")]
             return self.sound(parts) if len(parts) == len(self.columns) else None
+        text = unglued(text)
         first, second = (self.by_position, self.by_words) if self.is_aligned else (self.by_words, self.by_position)
-        return first(text) or second(text) or self.by_numbers(text)
+        return first(text) or second(text) or self.by_cells(text)
 
     def by_words(self, text: str) -> dict[str, str] | None:
         words = COORDINATOR.sub(lambda found: f"{found['host']}({found['id']})", text).split()
@@ -129,17 +165,15 @@ class Table:
         starts = [start for _, start in self.columns]
         if "\t" in text or any(0 < start < len(text) and text[start - 1] != " " for start in starts):
             return None
-        return self.sound([text[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)])
+        cells = [text[start:end].rstrip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        # A cell begins where its column does; in a row whose columns moved, a blank may stand there.
+        return None if any(cell[:1].isspace() for cell in cells) else self.sound(cells)
 
-    def by_numbers(self, text: str) -> dict[str, str] | None:
-        """By the numbers in the middle and the host after them, for names with blanks in rows whose padding was squeezed."""
-        names = self.names
-        inner = [position for position, name in enumerate(names) if name in NUMBERS]
-        if self.kind != "group_offset" or names[-3:] != ["member_id", "host", "client_id"] or not inner:
+    def by_cells(self, text: str) -> dict[str, str] | None:
+        """By what the columns hold, for values with blanks in rows that do not keep to the columns' places."""
+        if not set(self.names) <= CELLS.keys() or not any(name in NUMBERS for name in self.names):
             return None
-        middle = r"\s+".join([r"(-?\d+|-)"] * len(inner))
-        before = r"(.+?)\s+" * (inner[0] - 1) + r"(\S+)\s+"
-        found = re.match(rf"^\s*{before}{middle}\s+(.+?)\s+(/\S+|-)\s+(.+?)\s*$", text)
+        found = row_of(tuple(self.names)).match(text[:MOST_CHARACTERS])
         return self.sound(list(found.groups())) if found else None
 
     def sound(self, values: list[str]) -> dict[str, str] | None:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from ingestion.captures import UNREAD, About, Line, Row, Sample, lines_of
 from ingestion.captures._tools import Stamp, failed_tool, significant, typed, whole
-from ingestion.captures.kafka_tools._group_tables import COLUMN, HEADER, Table, is_header
+from ingestion.captures.kafka_tools._group_tables import COLUMN, HEADER, UUID, Table, is_header, unglued
 from ingestion.reading import linear
 
 DESCRIBE, LIST, CHECKER = "kafka_groups_describe", "kafka_groups_list", "kafka_consumer_offset_checker"
@@ -35,7 +35,6 @@ LOG_BESIDE = True
 OFFSETS = linear.for_lines(
     r"^\s*(?:\S+,?\s+)?\S+,?\s+(?:\d+|-),?\s+(?:(?:-?\d+|-|unknown),?\s+){2,4}(?:-?\d+|-|unknown)(?:,?\s+\S+|\s+\S+\s+(?:/\S+|-)\s+\S.*)?\s*$"
 )
-UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 MEMBER = linear.for_lines(rf"^\s*(?:\S+\s+)?(?:\S+-{UUID}|[\w-]{{22}})\s+(?:\S+\s+)?/\S+\s+\S+\s+\d")
 STATE = linear.for_lines(
     r"^\s*(?:\S+\s+)?[^\s:]+:\d+\s+\(-?\d+\)\s|^\s*\S+\s+(?:\S+\s+)?(?:Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|Assigning|Reconciling|NotReady|Unknown)\s*$"
@@ -66,7 +65,7 @@ HEADERLESS = {
 
 
 def kind_of(sample: str, name: str = "") -> str | None:
-    lines = [line[:LONGEST] for line in significant(sample)]
+    lines = [unglued(line[:LONGEST]) for line in significant(sample)]
     headers = [
         line
         for position, line in enumerate(lines)
@@ -151,8 +150,9 @@ def rows_of(kind: str, line: Line, stamp: Stamp, table: Table) -> Iterator[Row]:
 
 
 def table_row(line: Line, stamp: Stamp, table: Table) -> Row:
-    if not table.columns and len(line.text.split()) in HEADERLESS:
-        table.begins(HEADERLESS[len(line.text.split())])
+    words = len(unglued(line.text).split())
+    if not table.columns and words in HEADERLESS:
+        table.begins(HEADERLESS[words])
     values = table.values(line.text) if table.columns else None
     if values is None:
         return stamp.unread(line, "no row of the table above it")

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingestion.captures import About, Line, Row, Sample
-from ingestion.captures._tools import Stamp, failed_tool, mostly, significant, typed, whole
+from ingestion.captures._tools import Stamp, failed_tool, mostly, significant, slices, typed, whole
 from ingestion.reading import linear
 
 DESCRIBE, LIST, CHANGE = "kafka_topics_describe", "kafka_topics_list", "kafka_topics_change"
@@ -48,6 +48,9 @@ FIELDS = {
     "Observers": "observers",
     "LiveObservers": "live_observers",
 }
+# Rows of a describe whose line ends were lost: two or more in a line.
+ROW = r"\s{0,20}Topic: ?[\w.-]{1,249}\s{1,20}(?:TopicId|PartitionCount|Partition):"
+JOINED = re.compile(rf"{ROW}.{{1,2000}}?(?={ROW})|(?<=\S){ROW}.{{1,2000}}", re.I)
 NUMBERS = {"partition_count", "replication_factor", "partition_id", "leader_id"}
 IDS = {
     "replicas",
@@ -103,7 +106,8 @@ def kind_of(sample: str, name: str = "") -> str | None:
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
     stamp = Stamp(about, "kafka-topics")
     for line in whole(lines):
-        yield stamp.common(line) or row_of(kind, line, stamp)
+        for part in slices(line, JOINED) if JOINED.match(line.text) else (line,):
+            yield stamp.common(part) or row_of(kind, part, stamp)
 
 
 def row_of(kind: str, line: Line, stamp: Stamp) -> Row:

@@ -1,11 +1,14 @@
-"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog; among them those of the out-of-memory killer.
+"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog and the journal, with those of systemd; among them those of the out-of-memory killer.
 
 Rows: `oom_kill`: process_id, process_name, resident_bytes, virtual_bytes, since_boot_seconds, host; `oom_choice` (older kernels say
 first whom they will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds, host.
+Of systemd: `unit_exit`: unit, host, code (exited, killed, dumped), status (number), signal (its name); `unit_oom_kill`: unit, host; `unit_failed`: unit,
+host, result (oom-kill, signal, exit-code, timeout …); `service_message`: host, and unit if it names one.
 
-Seconds since boot are no time of day: such a row has the time of the capture, with a warning.
+Seconds since boot are no time of day: such a row has the time of the capture, with a warning.  A journal that also holds lines of Kafka is a log,
+of which these lines alone are read here (`records/system_lines.py`).
 
-Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6.
+Sources: dmesg(1), mm/oom_kill.c of Linux 2.6 to 6; src/core/service.c and unit.c of systemd 219 to 256, journalctl(1).
 """
 
 from __future__ import annotations
@@ -19,14 +22,16 @@ from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
+from ingestion.records.system_lines import DMESG
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
 OF_NODE = frozenset(KINDS)
-DMESG = re.compile(
-    r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
-    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)))"
-    r" (?P<host>\S+) kernel:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
+# What systemd says of a unit: `kafka.service: Main process exited, code=killed, status=9/KILL`.
+UNIT = re.compile(r"(?P<unit>[\w@.:\\-]+\.(?:service|scope|slice)): (?P<said>.*)")
+EXIT = re.compile(
+    r"[Mm]ain process exited, code=(?P<code>\w+), status=(?P<status>\d+)(?:/(?P<signal>[A-Z]+(?:\d+)?|[\w/]+))?.*|(?P<oom>A process of this unit has been killed by the OOM killer.*)"
+    r"|Failed with result '(?P<result>[\w-]+)'.*"
 )
 OOM = linear.for_lines(
     r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
@@ -53,16 +58,37 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
     """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
     message = match["message"]
+    if match["program"] == "systemd":
+        return timed(page, unit_row(page, line, match), match)
     kill = OOM.fullmatch(message) if "ill" in message else None
     fields: dict[str, str | None] = {"since_boot_seconds": match["since_boot"] or match["since_boot_2"], "host": match["host"]}
     if kill:
         fields |= {key: kill[key] for key in ("process_id", "process_name", "score")}
         fields |= {"virtual_bytes": bytes_of(kill["virtual"] or "", 1024), "resident_bytes": bytes_of(kill["resident"] or "", 1024)}
     row = page.row("kernel_message" if not kill else "oom_kill" if kill["done"] else "oom_choice", line, fields)
+    return timed(page, row, match)
+
+
+def unit_row(page: Page, line: Line, match: re.Match[str]) -> Row:
+    """A message of systemd."""
+    unit = UNIT.fullmatch(match["message"])
+    told = EXIT.fullmatch(unit["said"]) if unit else None
+    fields: dict[str, str | None] = {"host": match["host"], "unit": unit["unit"] if unit else None}
+    if told is None:
+        return page.row("service_message", line, fields)
+    if told["code"]:
+        return page.row("unit_exit", line, fields | {name: told[name] for name in ("code", "status", "signal")})
+    return page.row("unit_failed", line, fields | {"result": told["result"]}) if told["result"] else page.row("unit_oom_kill", line, fields)
+
+
+def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
+    """A row with the time of its line, if that is one of day."""
     at = None
     try:
         if match["iso"]:
-            at = dt.datetime.fromisoformat(match["iso"])
+            at = dt.datetime.fromisoformat(match["iso"].replace(",", "."))
+        elif match["full"]:
+            at = dt.datetime.fromisoformat(match["full"].rpartition(" ")[0] + "+00:00")
         elif match["date"]:
             month, day, clock, year = match["date"].split()[1:]
             at = local_time(int(year), MONTHS[month.lower()], int(day), clock, page.about.zone)
@@ -75,6 +101,6 @@ def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
         at = None
     if at is not None:
         return replace(row, at=at.astimezone(dt.UTC), at_known_by="content", warnings=())
-    if fields["since_boot_seconds"]:
+    if row.fields.get("since_boot_seconds"):
         return replace(row, warnings=(*row.warnings, "the kernel says seconds since boot; the time is the capture's"))
     return row

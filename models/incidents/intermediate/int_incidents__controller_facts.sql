@@ -6,6 +6,10 @@ epoch_gaps as (
     select * from {{ ref('fct_epoch_gaps') }}
 ),
 
+controllerless_windows as (
+    select * from {{ ref('fct_controllerless_windows') }}
+),
+
 followed as (
     select
         *,
@@ -32,6 +36,22 @@ final as (
         previous_controller_id is not null
         and previous_controller_id <> controller_id
         and elected_at is not null
+    union all
+    -- An election after a failure takes seconds; then nobody misses the controller.
+    select
+        {{
+            incident_fact(
+                'fct_controllerless_windows', 'controllerless_window_key', "'quorum_lost'", 'started_at', 'ended_at',
+                nodes='array_compact(array(last_controller_id))', other='next_controller_id',
+                detail="if(ended_at is null, 'at least ', '')",
+                duration='coalesce(duration_ms, unix_millis(last_sign_at) - unix_millis(started_at))'
+            )
+        }}
+    from controllerless_windows
+    where
+        coalesce(duration_ms, unix_millis(last_sign_at) - unix_millis(started_at))
+        >= {{ var('quorum_lost_ms') }}
+        or (ended_at is null and known_by = 'describe')
     union all
     -- From the election of the next controller until the node stops acting as controller.
     select

@@ -92,12 +92,18 @@ final as (
         sort_array(array_distinct(flatten(collect_list(node_ids)))) as node_ids,
         min(other_node_id) as other_node_id,
         min(owner) as owner,
-        sort_array(collect_set(concat(topic_name, '-', partition_id))) as partitions,
+        sort_array(
+            array_union(
+                collect_set(concat(topic_name, '-', partition_id)),
+                flatten(collect_list(partitions))
+            )
+        ) as partitions,
         sort_array(collect_set(group_id)) as group_ids,
         sort_array(array_distinct(flatten(collect_list(processes)))) as processes,
         sort_array(collect_set(caused_by_key)) as caused_by_keys,
         max(held_since_at) as held_since_at,
         min_by(detail, struct(started_at, fact_key)) as detail,
+        max_by(returned_as, struct(started_at, fact_key)) as returned_as,
         sum(amount) as amount_total,
         max(amount) as amount_max,
         sum(duration_ms) as duration_total_ms,

@@ -45,7 +45,8 @@ kept as (
         events.started_at,
         case
             when kinds.is_planned then 'planned'
-            when kinds.event_kind in ('session_expired', 'isr_shrunk') then kinds.event_kind
+            when kinds.event_kind = 'session_expired' then kinds.event_kind
+            when kinds.event_kind in ('isr_shrunk', 'isr_lost') then 'isr_shrunk'
             else summed_trees.root_event_key
         end as family,
         case when kinds.is_planned then summed_trees.last_at else events.started_at end as last_at,

@@ -16,14 +16,56 @@ session_expiries as (
     select * from {{ ref('fct_session_expiries') }}
 ),
 
--- After a process dies, its node is down until the next process is ready.
-ended as (
+failures as (
+    select * from {{ ref('fct_process_failures') }}
+),
+
+-- How far each run got.
+begun as (
     select
         *,
-        lead(coalesce(ready_at, started_at)) over (
-            partition by cluster_id, node_id order by run_number
-        ) as returned_at
+        case
+            when ready_at is not null
+                then struct(run_number, ready_at as at, 'was restarted and is ready' as said)
+            -- It ran, whether or not its log says that it was ready.
+            when
+                last_seen_at >= started_at + interval 5 minutes
+                and coalesce(failure_kind <> 'start_failed', true)
+                then struct(run_number, started_at as at, 'was restarted' as said)
+        end as back,
+        case
+            when started_at is not null and coalesce(failure_kind <> 'start_failed', true)
+                then
+                    struct(
+                        run_number,
+                        started_at as at,
+                        'began to start, and no record says that it became ready' as said
+                    )
+        end as restarted
     from node_runs
+),
+
+-- After a process ends, its node is down until a later one is back.
+ended as (
+    select
+        * except (back, restarted),
+        coalesce(min(back) over (later_runs), min(restarted) over (later_runs)) as returned
+    from begun
+    window later_runs as (
+        partition by cluster_id, node_id
+        order by run_number desc
+        rows between unbounded preceding and 1 preceding
+    )
+),
+
+-- A node whose start fails is down until it is ready.
+failed as (
+    select
+        failures.*,
+        ended.returned
+    from failures
+    left join ended on failures.node_run_key = ended.node_run_key
+    where failures.failed_at is not null and failures.has_ended_process
 ),
 
 final as (
@@ -32,12 +74,31 @@ final as (
             incident_fact(
                 'dim_node_runs', 'node_run_key',
                 "if(end_kind = 'clean', 'controlled_stop', 'process_death')",
-                'coalesce(stopping_at, stopped_at)', 'returned_at', nodes='array(node_id)',
-                detail=in_words('end_kind')
+                'coalesce(stopping_at, stopped_at)', 'returned.at', nodes='array(node_id)',
+                caused_by='process_failure_key', detail="coalesce(" ~ in_words('failure_kind') ~ ", " ~ in_words('end_kind') ~ ")",
+                returned='returned.said'
             )
         }}
     from ended
-    where end_kind in ('clean', 'killed', 'fatal') and stopped_at is not null
+    where
+        end_kind in ('clean', 'killed', 'fatal')
+        and stopped_at is not null
+        and coalesce(failure_kind <> 'start_failed', true)
+    union all
+    -- How a process ended that was running: its death is the event, and this its cause.
+    select
+        {{
+            incident_fact(
+                'fct_process_failures', 'process_failure_key',
+                "if(failure_kind = 'start_failed', 'start_failed', 'process_failed')",
+                'failed_at', "if(failure_kind = 'start_failed', returned.at, last_sign_at)",
+                nodes='array_compact(array(node_id))', owner='process_name', processes=evidence_processes(),
+                detail="concat(if(failure_kind = 'start_failed', coalesce(" ~ in_words('failure_reason', 'reason_kind') ~ ", 'reason unknown'), " ~ in_words('failure_kind') ~ "), coalesce(concat(': ', left(detail, 300)), ''))",
+                returned='returned.said',
+                burst="if(failure_kind = 'start_failed', concat_ws(':', process_name, reason_kind), process_failure_key)"
+            )
+        }}
+    from failed
     union all
     select
         {{

@@ -18,6 +18,18 @@ elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),
 
+write_refusals as (
+    select * from {{ ref('fct_write_refusals_hourly') }}
+),
+
+hanging_transactions as (
+    select * from {{ ref('fct_hanging_transactions') }}
+),
+
+remote_copy_stalls as (
+    select * from {{ ref('fct_remote_copy_stalls') }}
+),
+
 process_facts as (
     select * from {{ ref('int_incidents__process_facts') }}
 ),
@@ -65,6 +77,52 @@ followed as (
             and elections.leader_id >= 0
 ),
 
+-- When a node was down, stood still, or had no session.
+away as (
+    select
+        cluster_id,
+        explode(node_ids) as node_id,
+        started_at as left_at,
+        ended_at as returned_at
+    from process_facts
+    where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
+),
+
+-- One row per change with which a leader dropped several followers at once, and is alone, though none of them was away: it is the leader that
+-- they do not reach, or that did not look at them.
+left_alone as (
+    select
+        followed.cluster_id,
+        followed.isr_change_key,
+        max(followed.returned_at) as returned_at,
+        count(followed.returned_at) = count(*) as are_all_back
+    from followed
+    left join away
+        on
+            followed.cluster_id = away.cluster_id
+            and followed.replica_id = away.node_id
+            and away.left_at <= followed.changed_at + interval 5 seconds
+            and coalesce(away.returned_at >= followed.changed_at - interval 60 seconds, true)
+    where size(followed.isr_after) = 1 and followed.isr_after[0] = followed.leader_id
+    group by followed.cluster_id, followed.isr_change_key
+    having count(distinct followed.replica_id) > 1 and count(away.node_id) = 0
+),
+
+leaders_alone as (
+    select
+        isr_changes.*,
+        isr_changes.isr_after[0] as leader_id,
+        if(left_alone.are_all_back, left_alone.returned_at, null) as returned_at
+    from isr_changes
+    inner join left_alone using (cluster_id, isr_change_key)
+),
+
+dropped as (
+    select followed.*
+    from followed
+    left anti join left_alone using (cluster_id, isr_change_key)
+),
+
 -- Per leader and replica that it dropped: replicas that it drops within 10 s of each other are one stretch.
 spaced as (
     select
@@ -104,17 +162,6 @@ drops as (
         ) as first_change
     from numbered
     group by cluster_id, cluster_incarnation, leader_id, replica_id, stretch_number
-),
-
--- When a node was down, stood still, or had no session.
-away as (
-    select
-        cluster_id,
-        explode(node_ids) as node_id,
-        started_at as left_at,
-        ended_at as returned_at
-    from process_facts
-    where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
 ),
 
 -- Two leaders that drop each other's replicas, and go on without each other for more than the moment in which a process that
@@ -171,7 +218,17 @@ final as (
                 topic='topic_name', partition='partition_id', burst='replica_id'
             )
         }}
-    from followed
+    from dropped
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_isr_changes', 'isr_change_key', "'isr_lost'", 'changed_at',
+                'returned_at', nodes='array(leader_id)', topic='topic_name', partition='partition_id',
+                burst='leader_id'
+            )
+        }}
+    from leaders_alone
     union all
     select
         {{
@@ -205,6 +262,44 @@ final as (
         }}
     from disconnects
     where node_id is not null
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_write_refusals_hourly', 'write_refusals_hourly_key', "'writes_refused'",
+                'first_at', 'last_at', nodes='array_compact(array(node_id))', owner='process_name',
+                topic='topic_name', partition='partition_id', amount='refusals',
+                detail="concat_ws(', ', concat(in_sync_replicas, ' in sync'), concat(min_insync_replicas, ' required'))",
+                burst='process_name'
+            )
+        }}
+    from write_refusals
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_hanging_transactions', 'hanging_transaction_key', "'transaction_hanging'",
+                'started_at', 'last_seen_at', nodes='array_compact(array(coordinator_id))',
+                topic='topic_name', partition='partition_id', duration='duration_ms',
+                detail="concat_ws(': ', coalesce(transactional_id, concat('producer ', producer_id)), nullif(array_join(errors, ', '), ''))",
+                burst="concat_ws(':', transactional_id, producer_id)"
+            )
+        }}
+    from hanging_transactions
+    where started_at is not null
+    union all
+    -- One copy that fails is tried again half a minute later.
+    select
+        {{
+            incident_fact(
+                'fct_remote_copy_stalls', 'remote_copy_stall_key', "'remote_copy_stalled'",
+                'started_at', 'ended_at', nodes='array_compact(array(node_id))',
+                topic='topic_name', partition='partition_id', amount='failures',
+                detail="concat_ws(': ', exception, exception_message)", burst="coalesce(node_id, -1)"
+            )
+        }}
+    from remote_copy_stalls
+    where failures > 1
 )
 
 select * from final

@@ -58,7 +58,7 @@ final as (
         {{
             incident_fact(
                 'fct_log_dir_failures', 'log_dir_failure_key', "'log_dir_failure'", 'failed_at',
-                'coalesce(last_logged_at, failed_at)', nodes='array(node_id)',
+                'coalesce(last_logged_at, failed_at)', nodes='array(node_id)', partitions='partitions',
                 detail="concat_ws(', ', log_dir, coalesce(cause, exception))"
             )
         }}

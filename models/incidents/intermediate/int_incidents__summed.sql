@@ -14,6 +14,35 @@ partitions as (
     select * from {{ ref('dim_partitions') }}
 ),
 
+-- A refusal states the minimum that held, whether or not the configuration of the topic was captured.
+minima as (
+    select
+        cluster_id,
+        topic_name,
+        partition_id,
+        max_by(min_insync_replicas, struct(hour_at, write_refusals_hourly_key))
+            as min_insync_replicas
+    from {{ ref('fct_write_refusals_hourly') }}
+    where min_insync_replicas is not null
+    group by cluster_id, topic_name, partition_id
+),
+
+required as (
+    select
+        partitions.cluster_id,
+        partitions.topic_key,
+        partitions.topic_name,
+        partitions.partition_id,
+        partitions.replication_factor,
+        coalesce(partitions.min_insync_replicas, minima.min_insync_replicas) as min_insync_replicas
+    from partitions
+    left join minima
+        on
+            partitions.cluster_id = minima.cluster_id
+            and partitions.topic_name = minima.topic_name
+            and partitions.partition_id = minima.partition_id
+),
+
 -- One more replica out of sync when a window begins, one less when it ends.
 turns as (
     select
@@ -54,18 +83,18 @@ by_turn as (
 stretches as (
     select
         by_turn.cluster_id,
-        concat(partitions.topic_name, '-', partitions.partition_id) as partition_name,
+        concat(required.topic_name, '-', required.partition_id) as partition_name,
         by_turn.turned_at,
         by_turn.next_turn_at
     from by_turn
-    inner join partitions
+    inner join required
         on
-            by_turn.cluster_id = partitions.cluster_id
-            and by_turn.topic_key = partitions.topic_key
-            and by_turn.partition_id = partitions.partition_id
+            by_turn.cluster_id = required.cluster_id
+            and by_turn.topic_key = required.topic_key
+            and by_turn.partition_id = required.partition_id
     where
         by_turn.next_turn_at is not null
-        and partitions.replication_factor - by_turn.out_of_sync < partitions.min_insync_replicas
+        and required.replication_factor - by_turn.out_of_sync < required.min_insync_replicas
 ),
 
 shrunk as (
@@ -76,7 +105,7 @@ shrunk as (
         started_at,
         ended_at
     from members
-    where event_kind = 'isr_shrunk'
+    where event_kind in ('isr_shrunk', 'isr_lost')
 ),
 
 touched as (
@@ -98,6 +127,20 @@ under_min_isr as (
         sum(unix_millis(next_turn_at) - unix_millis(turned_at)) as under_min_isr_ms
     from touched
     group by incident_key
+),
+
+-- Without the minimum or the number of replicas of a partition that lost some, nothing tells how long it was below the minimum.
+minimum_unknown as (
+    select
+        shrunk.incident_key,
+        count(distinct shrunk.partition_name) as partitions
+    from shrunk
+    left join required
+        on
+            shrunk.cluster_id = required.cluster_id
+            and shrunk.partition_name = concat(required.topic_name, '-', required.partition_id)
+    where required.min_insync_replicas is null or required.replication_factor is null
+    group by shrunk.incident_key
 ),
 
 unserved as (
@@ -175,6 +218,7 @@ summed as (
         max(leaderless_max_ms) as leaderless_max_ms,
         size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
         count_if(event_kind = 'leaderless' and ended_at is null) as leaderless_open,
+        count_if(event_kind = 'writes_refused') as refusals,
         max_by(evidence, is_root) as evidence,
         max_by(evidence_count, is_root) as evidence_count
     from counted
@@ -185,10 +229,15 @@ final as (
     select
         summed.*,
         coalesce(incident_groups.groups, array()) as groups,
-        coalesce(under_min_isr.under_min_isr_ms, 0) as under_min_isr_ms
+        coalesce(minimum_unknown.partitions, 0) as partitions_without_minimum,
+        case
+            when under_min_isr.under_min_isr_ms is not null then under_min_isr.under_min_isr_ms
+            when minimum_unknown.partitions is null and summed.refusals = 0 then 0
+        end as under_min_isr_ms
     from summed
     left join incident_groups on summed.incident_key = incident_groups.incident_key
     left join under_min_isr on summed.incident_key = under_min_isr.incident_key
+    left join minimum_unknown on summed.incident_key = minimum_unknown.incident_key
 )
 
 select * from final

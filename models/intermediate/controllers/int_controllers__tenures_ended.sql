@@ -50,7 +50,7 @@ expiries as (
             and tenures.controller_id = sessions.node_id
             and sessions.session_kind = 'zookeeper_broker'
             and tenures.epoch_kind = 'controller'
-            and tenures.elected_at < sessions.expired_at
+            and tenures.known_since_at < sessions.expired_at
     group by
         tenures.cluster_id,
         tenures.cluster_incarnation,
@@ -78,7 +78,9 @@ ends as (
                 then tenures.resigned_at
         end as resigned_in_time_at,
         case
-            when tenures.stopping_at > tenures.elected_at or tenures.stopped_at > tenures.elected_at
+            when
+                tenures.stopping_at >= tenures.known_since_at
+                or tenures.stopped_at >= tenures.known_since_at
                 then coalesce(tenures.stopped_at, tenures.stopping_at)
         end as shut_down_at,
         case

@@ -16,6 +16,10 @@ partition_claims as (
     select * from {{ ref('stg_logs__partition_claims') }}
 ),
 
+quorum_statuses as (
+    select * from {{ ref('stg_captures__quorum_statuses') }}
+),
+
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
@@ -94,7 +98,108 @@ claims as (
     {{ placed('statements') }}
 ),
 
--- One row per epoch: the controller that the most trusted line names, from the first line of that trust on.
+-- What a controller prints while it holds its term, or when it gives it up, and what a tool was told: each node's first record of an epoch.
+-- A controller with ZooKeeper prints its epoch before each order.
+later_words as (
+    select
+        cluster_id,
+        node_id,
+        controller_epoch,
+        node_id as controller_id,
+        'controller' as epoch_kind,
+        5 as evidence_rank,
+        min(struct(logged_at, source_path, byte_offset)) as line
+    from partition_claims
+    where
+        {{ has_role('controller_statement') }}
+        and controller_epoch > 0
+        and node_id is not null
+    group by cluster_id, node_id, controller_epoch
+    union all
+    select
+        cluster_id,
+        node_id,
+        controller_epoch,
+        controller_id,
+        'controller' as epoch_kind,
+        5 as evidence_rank,
+        min(struct(logged_at, source_path, byte_offset)) as line
+    from controller_events
+    where
+        {{ has_role('leader_election_failure') }}
+        and controller_epoch > 0
+        and controller_id is not null
+    group by cluster_id, node_id, controller_epoch, controller_id
+    union all
+    select
+        cluster_id,
+        node_id,
+        resigned_epoch as controller_epoch,
+        node_id as controller_id,
+        'metadata' as epoch_kind,
+        5 as evidence_rank,
+        min(struct(logged_at, source_path, byte_offset)) as line
+    from quorum_events
+    where
+        node_id is not null
+        and resigned_epoch is not null
+        -- Other states are entered with any later epoch, by followers as well.
+        and {{ has_role(['kraft_controller_resignation', 'quorum_state']) }}
+        and (
+            {{ has_role('kraft_controller_resignation') }}
+            or quorum_state like 'Resigned%'
+            or is_leader_left
+        )
+    group by cluster_id, node_id, resigned_epoch
+    union all
+    select
+        cluster_id,
+        node_id,
+        leader_epoch as controller_epoch,
+        leader_id as controller_id,
+        'metadata' as epoch_kind,
+        6 as evidence_rank,
+        min(struct(captured_at as logged_at, source_path, byte_offset)) as line
+    from quorum_statuses
+    where leader_id >= 0 and leader_epoch is not null and captured_at is not null
+    group by cluster_id, node_id, leader_epoch, leader_id
+),
+
+later_statements as (
+    select
+        cluster_id,
+        node_id,
+        line.logged_at,
+        line.source_path,
+        line.byte_offset,
+        controller_epoch,
+        controller_id,
+        epoch_kind,
+        cast(null as bigint) as epoch_start_offset,
+        evidence_rank
+    from later_words
+),
+
+later_claims as (
+    {{ placed('later_statements') }}
+),
+
+-- They count for epochs of which no other record tells.
+all_claims as (
+    select * from claims
+    union all
+    select later_claims.*
+    from later_claims
+    left anti join claims
+        on
+            later_claims.cluster_id = claims.cluster_id
+            and later_claims.cluster_incarnation = claims.cluster_incarnation
+            and later_claims.epoch_kind = claims.epoch_kind
+            and later_claims.controller_epoch = claims.controller_epoch
+),
+
+-- One row per epoch: the controller that the most trusted line names, from the first line of that trust on. Orders, resignations and
+-- describes come at any time of a term.
 grouped as (
     select
         cluster_id,
@@ -102,13 +207,14 @@ grouped as (
         controller_epoch,
         min_by(controller_id, struct(evidence_rank, logged_at, byte_offset)) as controller_id,
         epoch_kind,
-        min(logged_at) as elected_at,
+        min(logged_at) as known_since_at,
+        if(min(evidence_rank) <= 3, min(logged_at), null) as elected_at,
         min(evidence_rank) as evidence_rank,
         max(epoch_start_offset) as epoch_start_offset,
         count(distinct case when evidence_rank <= 2 then controller_id end) as controllers_named,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
-    from claims
+    from all_claims
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),
 
@@ -136,7 +242,10 @@ afterwards as (
             grouped.cluster_id = later.cluster_id
             and grouped.cluster_incarnation = later.cluster_incarnation
             and grouped.controller_id = later.node_id
-            and grouped.elected_at < later.logged_at
+            and (
+                grouped.known_since_at < later.logged_at
+                or (grouped.elected_at is null and grouped.known_since_at = later.logged_at)
+            )
     where grouped.epoch_kind = 'metadata'
     group by
         grouped.cluster_id,
@@ -177,14 +286,18 @@ final as (
         controller_id,
         epoch_kind,
         elected_at,
-        lead(if(is_written_over, null, elected_at)) ignore nulls over (terms)
+        known_since_at,
+        lead(if(is_written_over, null, known_since_at)) ignore nulls over (terms)
             as superseded_at,
         lead(if(is_written_over, null, controller_id)) ignore nulls over (terms)
             as superseded_by_id,
         coalesce(
             lead(if(is_written_over, null, evidence_rank <= 2)) ignore nulls over (terms), false
         ) as has_evident_successor,
-        lead(elected_at) over (own_terms) as reelected_at,
+        coalesce(
+            lead(if(is_written_over, null, elected_at is null)) ignore nulls over (terms), false
+        ) as is_superseded_before,
+        lead(known_since_at) over (own_terms) as reelected_at,
         given_up_at,
         evidence_rank,
         controllers_named,

@@ -33,7 +33,7 @@ led as (
         on
             terms.cluster_id = runs.cluster_id
             and terms.controller_id = runs.node_id
-            and terms.elected_at >= runs.first_seen_at
+            and terms.known_since_at >= runs.first_seen_at
     group by
         terms.cluster_id,
         terms.cluster_incarnation,
@@ -61,7 +61,7 @@ resigned as (
             terms.cluster_id = resignations.cluster_id
             and terms.cluster_incarnation = resignations.cluster_incarnation
             and terms.controller_id = resignations.node_id
-            and terms.elected_at < resignations.logged_at
+            and terms.known_since_at < resignations.logged_at
             and (terms.reelected_at is null or terms.reelected_at > resignations.logged_at)
     where terms.epoch_kind = 'controller'
     group by

@@ -10,7 +10,7 @@ followed as (
     select
         *,
         lag(controller_epoch) over (term) as previous_epoch,
-        lag(elected_at) over (term) as previous_elected_at
+        lag(known_since_at) over (term) as previous_known_since_at
     from terms
     window term as (
         partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
@@ -31,8 +31,8 @@ explained as (
             followed.cluster_id = quorum_events.cluster_id
             and followed.previous_epoch < quorum_events.quorum_epoch
             and followed.controller_epoch > quorum_events.quorum_epoch
-            and followed.previous_elected_at <= quorum_events.logged_at
-            and quorum_events.logged_at <= followed.elected_at + interval 1 minute
+            and followed.previous_known_since_at <= quorum_events.logged_at
+            and quorum_events.logged_at <= followed.known_since_at + interval 1 minute
     where followed.epoch_kind = 'metadata'
     group by
         followed.cluster_id,
@@ -59,8 +59,8 @@ final as (
             - 1
             - coalesce(explained.explained_epochs, 0) as int
         ) as missing_epochs,
-        followed.previous_elected_at as opened_at,
-        followed.elected_at as closed_at,
+        followed.previous_known_since_at as opened_at,
+        followed.known_since_at as closed_at,
         followed.evidence,
         followed.evidence_count
     from followed

@@ -69,6 +69,7 @@ hours as (
         max(elapsed_ms) as longest_ms,
         count_if(number < previous_number and kind = 'counter') as resets,
         count(*) as samples,
+        bool_or(sampled_known_by = 'modified') as is_dated_by_file,
         min(sampled_at) as first_sampled_at,
         max(sampled_at) as last_sampled_at,
         {{ evidence('rank <= 10', at='sampled_at') }} as evidence

@@ -47,6 +47,7 @@ final as (
         latest.node_known_by,
         latest.source_kind,
         latest.layout_name,
+        latest.layout_known_by,
         latest.zone,
         latest.zone_known_by,
         latest.outcome,

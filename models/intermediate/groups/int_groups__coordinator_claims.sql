@@ -22,6 +22,7 @@ reported as (
         sightings.seen_at,
         sightings.known_by,
         false as is_first_in_logs,
+        sightings.is_dated_by_file,
         struct(
             0 as topic_incarnation,
             0 as leader_epoch,
@@ -56,6 +57,7 @@ led as (
         epochs.elected_at as seen_at,
         'election' as known_by,
         epochs.is_first_in_logs,
+        false as is_dated_by_file,
         struct(
             epochs.topic_incarnation,
             epochs.leader_epoch,
@@ -104,6 +106,7 @@ final as (
         seen_at,
         known_by,
         is_first_in_logs,
+        is_dated_by_file,
         evidence,
         evidence_count,
         row_number() over (

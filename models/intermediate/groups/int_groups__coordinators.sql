@@ -30,6 +30,7 @@ stretches as (
         min(coordinator_id) as coordinator_id,
         min_by(known_by, claim_number) as known_by,
         min_by(is_first_in_logs, claim_number) as is_first_in_logs,
+        min_by(is_dated_by_file, claim_number) as is_dated_by_file,
         min(seen_at) as valid_from,
         slice(
             flatten(
@@ -54,6 +55,7 @@ final as (
         coordinator_id,
         known_by,
         is_first_in_logs,
+        is_dated_by_file,
         valid_from,
         lead(valid_from) over (
             partition by cluster_id, cluster_incarnation, group_id order by stretch_number

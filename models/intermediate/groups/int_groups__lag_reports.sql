@@ -22,6 +22,7 @@ sentence as (
         partition_id,
         status,
         captured_at as reported_at,
+        captured_known_by = 'modified' as is_dated_by_file,
         lag
     from captured_groups
     where row_kind in ('burrow_group', 'burrow_group_partition') and status is not null
@@ -40,6 +41,7 @@ sentence as (
             cast(value as int) + 1
         ) as status,
         sampled_at as reported_at,
+        sampled_known_by = 'modified' as is_dated_by_file,
         cast(null as bigint) as lag
     from samples
     -- For those who scrape Burrow's exporter; Burrow's own answers are rows of their own.
@@ -64,6 +66,7 @@ final as (
         reported_at,
         max_by(status, struct(source_path, byte_offset)) as status,
         max(lag) as lag,
+        bool_or(is_dated_by_file) as is_dated_by_file,
         {{ evidence(at='reported_at') }} as evidence,
         count(*) as evidence_count
     from placed

@@ -35,6 +35,7 @@ measured as (
             as committed_offset,
         max(case when metric <> 'consumer_group_committed_offset' then value end) as lag,
         bool_or(source_kind = 'burrow_json' and sampled_known_by = 'content') as is_commit,
+        bool_or(sampled_known_by = 'modified') as is_dated_by_file,
         {{ evidence(at='sampled_at') }} as evidence,
         count(*) as evidence_count
     from samples
@@ -76,6 +77,7 @@ sampled as (
             as committed_offset,
         try_cast(committed.lag as bigint) as lag,
         cast(null as boolean) as has_member,
+        committed.is_dated_by_file,
         committed.evidence,
         committed.evidence_count
     from committed
@@ -98,6 +100,7 @@ sampled as (
         max(committed_offset) as committed_offset,
         max(coalesce(lag, greatest(end_offset - committed_offset, 0))) as lag,
         bool_or(member_id is not null) as has_member,
+        bool_or(captured_known_by = 'modified') as is_dated_by_file,
         {{ evidence(at='captured_at') }} as evidence,
         count(*) as evidence_count
     from group_offsets

@@ -29,6 +29,7 @@ final as (
             false
         ) as is_stop_or_stall,
         coalesce(status = 'STOP' and is_level_at_last_commit, false) as is_stop_doubtful,
+        is_dated_by_file,
         evidence,
         evidence_count
     from windows
@@ -52,6 +53,7 @@ final as (
         false as is_incomplete,
         false as is_stop_or_stall,
         false as is_stop_doubtful,
+        is_dated_by_file,
         evidence,
         evidence_count
     from reports

@@ -129,6 +129,7 @@ windowed as (
         max_by(lag, sampled_at) filter (where lag is not null) as last_lag,
         max_by(commits_so_far, sampled_at) as commits,
         bool_or(has_member) as has_member,
+        bool_or(is_dated_by_file) as is_dated_by_file,
         bool_or(sample_kind = 'commit') as has_commit_times,
         sort_array(
             collect_list(
@@ -294,6 +295,7 @@ final as (
         and get(lags, size(lags) - 1) <= 0
         and unix_millis(judged_at) - unix_millis(commits.committed_at)
         <= {{ var('burrow_recent_ms') }} as is_level_at_last_commit,
+        is_dated_by_file,
         evidence,
         evidence_count
     from asked

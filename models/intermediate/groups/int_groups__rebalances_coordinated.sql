@@ -100,7 +100,7 @@ timed as (
             when completed_at is not null then completed_at
             when outcome = 'moved' then given_up_at
             when outcome = 'failed' and coordinators = 0 then refused_at
-            when outcome in ('failed', 'superseded') then next_at
+            when outcome in ('failed', 'superseded') then coalesce(next_at, not_stored_at)
         end as ended_at,
         if(
             outcome = 'moved' and given_up_at = closing.closed_at,

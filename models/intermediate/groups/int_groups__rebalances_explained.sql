@@ -10,6 +10,14 @@ reasons as (
     select * from {{ ref('rebalance_reasons') }}
 ),
 
+append_failures as (
+    select * from {{ ref('stg_logs__offsets_append_failures') }}
+),
+
+groups as (
+    select * from {{ ref('int_groups__identified') }}
+),
+
 -- A coordinator that loads a group prints the last generation that was stored: its rebalance is over, whatever the logs lack.
 reached as (
     select
@@ -175,6 +183,37 @@ rebalances as (
             and grouped.group_incarnation = reached.group_incarnation
 ),
 
+-- A coordinator stores an assignment in the moment in which it receives it: if its append to the partition of the group fails then, it is not stored.
+not_stored as (
+    select
+        rebalances.cluster_id,
+        rebalances.cluster_incarnation,
+        rebalances.group_id,
+        rebalances.group_incarnation,
+        rebalances.generation_id,
+        min(append_failures.logged_at) as not_stored_at
+    from rebalances
+    inner join groups
+        on
+            rebalances.cluster_id = groups.cluster_id
+            and rebalances.cluster_incarnation = groups.cluster_incarnation
+            and rebalances.group_id = groups.group_id
+    inner join append_failures
+        on
+            rebalances.cluster_id = append_failures.cluster_id
+            and rebalances.coordinator_id = append_failures.node_id
+            and groups.offsets_partition_id = append_failures.partition_id
+            and rebalances.assigned_at <= append_failures.logged_at
+            and rebalances.assigned_at + interval 100 milliseconds >= append_failures.logged_at
+    where not rebalances.is_epoch
+    group by
+        rebalances.cluster_id,
+        rebalances.cluster_incarnation,
+        rebalances.group_id,
+        rebalances.group_incarnation,
+        rebalances.generation_id
+),
+
 -- A `like` pattern that varies from row to row is compiled for each row.
 wordings as (
     select
@@ -202,13 +241,22 @@ explained as (
             ),
             0
         ).reason_kind as stated_reason_kind,
-        lower(rebalances.next_reason) like '%error when storing group assignment%' as is_not_stored,
+        lower(rebalances.next_reason) like '%error when storing group assignment%'
+        or if(not_stored.not_stored_at is not null, true, null) as is_not_stored,
+        not_stored.not_stored_at,
         runs.last_seen_at as coordinator_last_seen_at,
         runs.fell_silent_at as coordinator_gone_at,
         runs.run_number,
         last_logged.groups_last_logged_at
     from rebalances
     cross join wordings
+    left join not_stored
+        on
+            rebalances.cluster_id = not_stored.cluster_id
+            and rebalances.cluster_incarnation = not_stored.cluster_incarnation
+            and rebalances.group_id = not_stored.group_id
+            and rebalances.group_incarnation = not_stored.group_incarnation
+            and rebalances.generation_id = not_stored.generation_id
     left join runs
         on
             rebalances.cluster_id = runs.cluster_id

@@ -108,6 +108,7 @@ captured as (
     select
         cluster_id,
         captured_at as seen_at,
+        captured_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset,
         group_id,
@@ -123,6 +124,7 @@ captured as (
     select
         cluster_id,
         captured_at as seen_at,
+        captured_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset,
         group_id,
@@ -140,6 +142,7 @@ captured as (
     select
         cluster_id,
         sampled_at as seen_at,
+        sampled_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset,
         group_id,
@@ -159,6 +162,7 @@ sightings as (
         cluster_id,
         node_id,
         seen_at,
+        false as is_dated_by_file,
         source_path,
         byte_offset,
         group_id,
@@ -174,6 +178,7 @@ sightings as (
         cluster_id,
         cast(null as int) as node_id,
         seen_at,
+        is_dated_by_file,
         source_path,
         byte_offset,
         group_id,

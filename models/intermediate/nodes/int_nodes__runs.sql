@@ -45,7 +45,8 @@ reported as (
             {{ has_role('kraft_node_sign') }}
         ) as is_kraft,
         min(case when lifecycle_step = 'starting' then logged_at end) as started_at,
-        min(case when lifecycle_step = 'started' then logged_at end) as ready_at,
+        collect_set(case when lifecycle_step = 'started' then logged_at end) as readies,
+        max(case when {{ has_role('node_start_failure') }} then logged_at end) as start_failed_at,
         collect_set(case when lifecycle_step = 'stopping' then logged_at end) as stops,
         max(case when lifecycle_step = 'stopped' then logged_at end) as stopped_at,
         max(case when lifecycle_step = 'failed' then logged_at end) as failed_at,
@@ -67,7 +68,13 @@ described as (
         reported.zookeeper_connect,
         coalesce(reported.is_kraft, false) as is_kraft,
         reported.started_at,
-        reported.ready_at,
+        -- A broker that does not start may have said that it had, moments before.
+        array_min(
+            filter(
+                reported.readies,
+                ready -> coalesce(ready < reported.start_failed_at - interval 5 minutes, true)
+            )
+        ) as ready_at,
         -- The roles of a process stop one after the other.
         array_min(
             filter(reported.stops, stop -> stop >= array_max(reported.stops) - interval 10 minutes)

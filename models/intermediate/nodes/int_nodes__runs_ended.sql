@@ -10,6 +10,50 @@ losses as (
     select * from {{ ref('int_nodes__connection_losses') }}
 ),
 
+failures as (
+    select * from {{ ref('int_processes__failures') }}
+    where node_id is not null and failed_at is not null
+),
+
+-- What failed while a run lasted. Being out of something ends a run only if it is the last that the process says before the next one starts; and a
+-- process that goes on is not the one that the kernel killed, or whose report somebody kept.
+failed as (
+    select
+        runs.cluster_id,
+        runs.node_id,
+        runs.run_number,
+        max_by(
+            struct(
+                failures.process_failure_key,
+                failures.failure_kind,
+                failures.is_capture,
+                coalesce(failures.ended_at, failures.last_sign_at) as ended_at
+            ),
+            struct(failures.is_end, failures.failed_at, failures.process_failure_key)
+        ) as failure
+    from runs
+    inner join failures
+        on
+            runs.cluster_id = failures.cluster_id
+            and runs.node_id = failures.node_id
+            and coalesce(runs.started_at, runs.first_seen_at) <= failures.last_sign_at
+            and coalesce(runs.next_started_at > failures.failed_at, true)
+            and (
+                not failures.is_capture
+                or runs.last_seen_at <= failures.ended_at + interval 1 minute
+            )
+            and (
+                failures.is_end
+                or (
+                    runs.next_started_at is not null
+                    and runs.stopping_at is null
+                    and runs.stopped_at is null
+                    and runs.fell_silent_at <= failures.last_sign_at + interval 1 minute
+                )
+            )
+    group by runs.cluster_id, runs.node_id, runs.run_number
+),
+
 -- A process that is killed logs nothing, but its sockets close at once and its neighbours log that.
 -- If a whole host is lost, they notice only when their requests time out, after 30 s at the
 -- earliest. After a longer silence a loss that several nodes log at once counts first, then a
@@ -53,7 +97,8 @@ noticed as (
                 'source_path', heartbeats.fencing.source_path,
                 'byte_offset', heartbeats.fencing.byte_offset
             )
-        ) as sign
+        ) as sign,
+        failed.failure
     from runs
     left join missed
         on
@@ -65,20 +110,29 @@ noticed as (
             runs.cluster_id = heartbeats.cluster_id
             and runs.node_id = heartbeats.node_id
             and runs.run_number = heartbeats.run_number
+    left join failed
+        on
+            runs.cluster_id = failed.cluster_id
+            and runs.node_id = failed.node_id
+            and runs.run_number = failed.run_number
 ),
 
 final as (
     select
-        * except (stopped_at, fell_silent_at, final_line, evidence, evidence_count, sign),
+        * except (stopped_at, fell_silent_at, final_line, evidence, evidence_count, sign, failure),
         coalesce(
             stopped_at,
             if(stopping_at is not null, fell_silent_at, null),
+            if(failure.is_capture, failure.ended_at, null),
             if(sign.source_path is not null, sign.logged_at, null),
-            case when failed_at is not null or next_started_at is not null then fell_silent_at end
+            case when failed_at is not null or next_started_at is not null then fell_silent_at end,
+            failure.ended_at
         ) as stopped_at,
         case
             -- A process that cannot start stops what it had started.
             when failed_at is not null then 'fatal'
+            when failure.failure_kind = 'killed' then 'killed'
+            when failure.failure_kind is not null then 'fatal'
             when stopped_at is not null then 'clean'
             -- A KRaft controller without a broker role says that it stops, but not that it has stopped; a broker that does not say
             -- so was killed meanwhile.
@@ -86,7 +140,9 @@ final as (
             when next_started_at is not null then 'killed'
             else 'open'
         end as end_kind,
-        sign.source_path is not null as is_end_noticed,
+        failure.process_failure_key,
+        failure.failure_kind,
+        sign.source_path is not null or coalesce(failure.is_capture, false) as is_end_noticed,
         if(
             sign.source_path is null,
             evidence,

@@ -6,6 +6,7 @@ with samples as (
 
 exhaustions as (
     select * from {{ ref('stg_logs__exhaustions') }}
+    where resource <> 'jvm'
 ),
 
 segments as (

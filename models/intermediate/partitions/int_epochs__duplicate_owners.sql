@@ -36,7 +36,7 @@ controllers as (
         cast(null as int) as partition_id,
         cast(null as int) as topic_incarnation,
         controller_epoch as found_epoch,
-        elected_at as opened_at,
+        known_since_at as opened_at,
         superseded_at as closed_at,
         evidence,
         evidence_count

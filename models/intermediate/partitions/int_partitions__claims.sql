@@ -61,6 +61,31 @@ claims as (
     from logged
     where leader_epoch >= 0
     union all
+    -- Brokers do not log that a partition has no leader. A controller prints it when it happens, and again after each of its starts.
+    select
+        cluster_id,
+        node_id,
+        logged_at,
+        source_path,
+        byte_offset,
+        event_type,
+        claim_kind,
+        reported_by,
+        topic_name,
+        partition_id,
+        topic_id,
+        state_before,
+        -1 as leader_id,
+        leaderless_epoch as leader_epoch,
+        cast(null as int) as partition_epoch,
+        cast(null as array<int>) as isr,
+        cast(null as array<int>) as replicas,
+        cast(null as int) as controller_epoch,
+        cast(null as int) as controller_id,
+        cast(null as bigint) as start_offset
+    from logged
+    where leaderless_epoch >= 0
+    union all
     select
         cluster_id,
         node_id,

@@ -6,6 +6,23 @@ topic_events as (
     select * from {{ ref('stg_logs__topic_events') }}
 ),
 
+described as (
+    select * from {{ ref('int_partitions__described') }}
+    where leader_id is not null
+),
+
+elections_failed as (
+    select * from {{ ref('stg_logs__elections_failed') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
 -- Leaderless epochs that follow each other are one window.
 marked as (
     select
@@ -31,6 +48,7 @@ windows as (
         min(leader_epoch) as first_epoch,
         max(known_topic_id) as topic_id,
         min(elected_at) as started_at,
+        max(elected_at) as last_elected_at,
         max_by(held_until, leader_epoch) as ended_at,
         min_by(isr, leader_epoch) as isr,
         min_by(
@@ -83,7 +101,7 @@ deletions as (
 ),
 
 -- A topic that is being deleted loses its leaders too; that is not an outage.
-final as (
+outages as (
     select
         windows.* except (topic_id, ended_at),
         coalesce(windows.ended_at, deletions.deleted_at) as ended_at
@@ -100,6 +118,308 @@ final as (
     where
         deletions.deleted_at is null
         or deletions.deleted_at > windows.started_at + interval 1 minute
+),
+
+-- An outage whose end no record tells was over when a describe names a leader.
+seen_led as (
+    select
+        outages.cluster_id,
+        outages.cluster_incarnation,
+        outages.topic_name,
+        outages.partition_id,
+        outages.topic_incarnation,
+        outages.first_epoch,
+        min(
+            struct(
+                described.captured_at,
+                described.node_id,
+                described.source_path,
+                described.byte_offset
+            )
+        ) as line
+    from outages
+    inner join described
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+    where
+        outages.ended_at is null
+        and described.leader_id >= 0
+        -- The times of a describe and of a log are of two clocks.
+        and described.captured_at > outages.last_elected_at + interval 10 seconds
+    group by all
+),
+
+failures as (
+    {{ placed('elections_failed') }}
+),
+
+-- What tells without an epoch that a partition has no leader, or has one again.
+told as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        captured_at as told_at,
+        leader_id,
+        isr,
+        node_id,
+        source_path,
+        byte_offset,
+        true as is_described,
+        captured_known_by = 'modified' as is_dated_by_file
+    from described
+    union all
+    select
+        failures.cluster_id,
+        failures.cluster_incarnation,
+        failures.topic_name,
+        failures.partition_id,
+        coalesce(lives.life_number, 1) as topic_incarnation,
+        failures.logged_at as told_at,
+        -1 as leader_id,
+        cast(null as array<int>) as isr,
+        failures.node_id,
+        failures.source_path,
+        failures.byte_offset,
+        false as is_described,
+        false as is_dated_by_file
+    from failures
+    left join lives on {{ placed_in_life('failures') }}
+),
+
+told_gone as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation
+    from told
+    where leader_id = -1
+    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+),
+
+-- With the epochs of the same partitions, in order of time.
+told_and_led as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        told_at as happened_at,
+        cast(null as int) as leader_epoch,
+        leader_id,
+        isr,
+        node_id,
+        source_path,
+        byte_offset,
+        is_described,
+        is_dated_by_file
+    from told
+    left semi join told_gone
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        elected_at as happened_at,
+        leader_epoch,
+        leader_id,
+        isr,
+        evidence[0].node_id as node_id,
+        evidence[0].source_path as source_path,
+        evidence[0].byte_offset as byte_offset,
+        false as is_described,
+        false as is_dated_by_file
+    from epochs
+    left semi join told_gone
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+),
+
+compared as (
+    select
+        *,
+        last_value(
+            if(leader_epoch is null, null, struct(happened_at, leader_epoch, leader_id)), true
+        ) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by happened_at, leader_epoch nulls last, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as held,
+        lead(if(leader_epoch is null, null, struct(happened_at, leader_epoch, leader_id)))
+            ignore nulls over (
+                partition by
+                    cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+                order by happened_at, leader_epoch nulls last, source_path, byte_offset
+            ) as next_held
+    from told_and_led
+),
+
+-- A record counts if the epochs do not tell: they tell it if one without a leader holds, or begins at about that time, and
+-- they deny it if one with a leader begins at about that time, or if the next epoch follows it (up to 0.8.2 a dead
+-- broker stays leader).
+untold as (
+    select
+        *,
+        leader_epoch is null and leader_id = -1 as is_gone
+    from compared
+    where
+        leader_epoch is not null
+        or leader_id >= 0
+        or not (
+            coalesce(held.leader_id = -1, false)
+            or coalesce(held.happened_at > happened_at - interval 10 seconds, false)
+            or coalesce(
+                next_held.leader_id = -1
+                and next_held.happened_at < happened_at + interval 10 seconds,
+                false
+            )
+            or coalesce(held.leader_epoch + 1 = next_held.leader_epoch, false)
+        )
+),
+
+stretched as (
+    select
+        *,
+        lead(
+            struct(
+                happened_at, leader_epoch, leader_id, node_id, source_path, byte_offset,
+                is_described
+            )
+        ) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by happened_at, leader_epoch nulls last, source_path, byte_offset
+        ) as following,
+        count_if(not is_gone) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by happened_at, leader_epoch nulls last, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as stretch
+    from untold
+),
+
+-- One row per stretch of such records. Where an epoch with a leader is known before, the controller has to fail for a minute: it
+-- often fails once before it succeeds, and while everything is shut down.
+told_windows as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        min(happened_at) as started_at,
+        max_by(following, struct(happened_at, source_path, byte_offset)) as closing,
+        min_by(isr, struct(happened_at, source_path, byte_offset)) filter (
+            where is_described
+        ) as isr,
+        min_by(held.leader_id, struct(happened_at, source_path, byte_offset)) as last_leader_id,
+        not min_by(is_described, struct(happened_at, source_path, byte_offset)) as is_logged,
+        min_by(is_dated_by_file, struct(happened_at, source_path, byte_offset)) as is_dated_by_file,
+        {{ evidence(at='happened_at') }} as evidence,
+        count(*) as evidence_count
+    from stretched
+    where is_gone
+    group by
+        cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation, stretch
+    having
+        bool_or(is_described)
+        or bool_or(held is null)
+        or max(happened_at) >= min(happened_at) + interval 1 minute
+),
+
+final as (
+    select
+        outages.cluster_id,
+        outages.cluster_incarnation,
+        outages.topic_name,
+        outages.partition_id,
+        outages.topic_incarnation,
+        outages.first_epoch,
+        outages.started_at,
+        coalesce(outages.ended_at, seen_led.line.captured_at) as ended_at,
+        outages.isr,
+        outages.last_leader_id,
+        'log' as known_by,
+        slice(
+            if(
+                seen_led.line is null,
+                outages.evidence,
+                array_append(
+                    slice(outages.evidence, 1, 9),
+                    named_struct(
+                        'node_id', seen_led.line.node_id,
+                        'source_path', seen_led.line.source_path,
+                        'byte_offset', seen_led.line.byte_offset
+                    )
+                )
+            ),
+            1,
+            10
+        ) as evidence,
+        outages.evidence_count + if(seen_led.line is null, 0, 1) as evidence_count,
+        outages.is_start_known,
+        outages.is_derived,
+        outages.is_start_late,
+        outages.is_epoch_missing,
+        false as is_told,
+        seen_led.line is not null as is_end_described,
+        false as is_dated_by_file
+    from outages
+    left join seen_led
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            first_epoch
+        )
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        cast(null as int) as first_epoch,
+        started_at,
+        closing.happened_at as ended_at,
+        isr,
+        last_leader_id,
+        if(is_logged, 'log', 'describe') as known_by,
+        slice(
+            if(
+                closing is null,
+                evidence,
+                array_append(
+                    slice(evidence, 1, 9),
+                    named_struct(
+                        'node_id', closing.node_id,
+                        'source_path', closing.source_path,
+                        'byte_offset', closing.byte_offset
+                    )
+                )
+            ),
+            1,
+            10
+        ) as evidence,
+        evidence_count + if(closing is null, 0, 1) as evidence_count,
+        true as is_start_known,
+        false as is_derived,
+        false as is_start_late,
+        false as is_epoch_missing,
+        true as is_told,
+        coalesce(closing.is_described, false) as is_end_described,
+        is_dated_by_file
+    from told_windows
 )
 
 select * from final

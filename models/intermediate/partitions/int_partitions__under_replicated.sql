@@ -14,6 +14,124 @@ replica_removals as (
     select * from {{ ref('stg_logs__replica_removals') }}
 ),
 
+described as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        captured_at,
+        captured_known_by,
+        sort_array(isr) as isr_members,
+        replicas,
+        node_id,
+        source_path,
+        byte_offset
+    from {{ ref('int_partitions__described') }}
+    where isr is not null and size(replicas) > 0
+),
+
+described_and_logged as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        captured_at as reported_at,
+        true as is_described,
+        captured_known_by = 'modified' as is_dated_by_file,
+        isr_members,
+        replicas,
+        cast(null as int) as partition_epoch,
+        cast(null as array<int>) as stated_before,
+        node_id,
+        source_path,
+        byte_offset
+    from described
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        changed_at as reported_at,
+        false as is_described,
+        false as is_dated_by_file,
+        isr_members,
+        cast(null as array<int>) as replicas,
+        partition_epoch,
+        stated_before,
+        cast(null as int) as node_id,
+        cast(null as string) as source_path,
+        cast(null as bigint) as byte_offset
+    from states
+    left semi join described
+        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+),
+
+compared as (
+    select
+        *,
+        last_value(
+            if(is_described, null, struct(reported_at, isr_members, partition_epoch)), true
+        ) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, is_described, partition_epoch, source_path, byte_offset
+            rows between unbounded preceding and current row
+        ) as held,
+        lead(
+            if(is_described, null, struct(reported_at, partition_epoch, stated_before))
+        ) ignore nulls over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, is_described, partition_epoch, source_path, byte_offset
+        ) as next_held
+    from described_and_logged
+),
+
+-- What a describe adds to the logs: a set that differs from theirs, at a time of which they do not tell. They tell of the time about
+-- each change, and of all the time from one change to the next if that one states the set before, or has the next version.
+told as (
+    select *
+    from compared
+    where
+        is_described
+        and not coalesce(held.reported_at > reported_at - interval 10 seconds, false)
+        and not coalesce(next_held.reported_at < reported_at + interval 10 seconds, false)
+        and not coalesce(held.isr_members = next_held.stated_before, false)
+        and not coalesce(held.partition_epoch + 1 = next_held.partition_epoch, false)
+),
+
+told_in_order as (
+    select
+        *,
+        lag(struct(reported_at, isr_members)) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by reported_at, source_path, byte_offset
+        ) as last_told
+    from told
+),
+
+-- A describe that repeats the one before, or the logs since, adds nothing.
+told_anew as (
+    select *
+    from told_in_order
+    where
+        not coalesce(
+            isr_members = if(
+                last_told is null or held.reported_at > last_told.reported_at,
+                held.isr_members,
+                last_told.isr_members
+            ),
+            false
+        )
+),
+
 -- In-sync sets and replica sets on one timeline; at the same moment replica sets come first.
 reported as (
     select
@@ -27,6 +145,8 @@ reported as (
         isr_members,
         stated_before,
         is_one_missing or is_told_late as is_one_missing,
+        false as is_described,
+        false as is_dated_by_file,
         cast(null as array<int>) as replicas,
         evidence,
         evidence_count
@@ -40,9 +160,31 @@ reported as (
         topic_incarnation,
         reported_at,
         0 as state_number,
+        isr_members,
+        cast(null as array<int>) as stated_before,
+        false as is_one_missing,
+        true as is_described,
+        is_dated_by_file,
+        replicas,
+        array(
+            named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
+        ) as evidence,
+        1 as evidence_count
+    from told_anew
+    union all
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        reported_at,
+        0 as state_number,
         cast(null as array<int>) as isr_members,
         cast(null as array<int>) as stated_before,
         false as is_one_missing,
+        false as is_described,
+        false as is_dated_by_file,
         replicas,
         evidence,
         1 as evidence_count
@@ -71,6 +213,8 @@ carried as (
         ) as members_ever,
         stated_before,
         is_one_missing,
+        is_described,
+        is_dated_by_file,
         evidence,
         evidence_count
     from reported
@@ -103,6 +247,7 @@ replication as (
         array_except(coalesce(replicas, members_ever), isr_members) as out_of_sync,
         lead(reported_at) over (life) as next_reported_at,
         lead(is_one_missing, 1, false) over (life) as is_next_missing,
+        lead(is_described, 1, false) over (life) as is_next_described,
         lead(replicas) over (life) as next_replicas,
         lead(evidence) over (life) as next_evidence,
         lead(evidence_count) over (life) as next_evidence_count
@@ -153,6 +298,9 @@ stretches as (
             is_first and not coalesce(array_contains(stated_before, replica_id), false), state_rank
         )
             as is_start_unknown,
+        min_by(is_described, state_rank) as is_told,
+        min_by(is_dated_by_file, state_rank) as is_dated_by_file,
+        max_by(is_next_described, state_rank) as is_end_described,
         max_by(next_reported_at, state_rank) as ended_at,
         not coalesce(array_contains(max_by(next_replicas, state_rank), replica_id), true)
             as is_unlisted,

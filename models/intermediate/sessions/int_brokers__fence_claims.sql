@@ -38,7 +38,7 @@ claims as (
         on
             placed.cluster_id = terms.cluster_id
             and placed.cluster_incarnation = terms.cluster_incarnation
-            and placed.logged_at >= terms.elected_at
+            and placed.logged_at >= terms.known_since_at
             and terms.epoch_kind = 'metadata'
     group by
         placed.cluster_id,

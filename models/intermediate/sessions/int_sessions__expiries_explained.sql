@@ -141,7 +141,7 @@ led as (
             and ended.cluster_incarnation = terms.cluster_incarnation
             and ended.node_id = terms.controller_id
             and if(ended.session_kind = 'kraft_broker', 'metadata', 'controller') = terms.epoch_kind
-            and ended.expired_at > terms.elected_at
+            and ended.expired_at > terms.known_since_at
             and (
                 terms.superseded_at is null
                 or terms.superseded_at >= ended.expired_at - interval 1 second
@@ -159,13 +159,54 @@ led as (
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
 ),
 
--- One row per expired session of int_sessions__ended.
+-- Who else was controller then: the last term that is known before. If an epoch behind it is missing, nobody knows who had that one.
+terms_in_order as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        known_since_at,
+        controller_epoch,
+        epoch_kind = 'controller'
+        and lead(controller_epoch) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind
+            order by controller_epoch
+        ) > controller_epoch + 1 as is_next_missing
+    from terms
+),
+
+terms_known as (
+    select
+        ended.cluster_id,
+        ended.owner,
+        ended.session_id,
+        ended.expired_at,
+        not coalesce(
+            max_by(
+                terms_in_order.is_next_missing,
+                struct(terms_in_order.known_since_at, terms_in_order.controller_epoch)
+            ),
+            false
+        ) as is_controller_known
+    from ended
+    inner join terms_in_order
+        on
+            ended.cluster_id = terms_in_order.cluster_id
+            and ended.cluster_incarnation = terms_in_order.cluster_incarnation
+            and ended.expired_at > terms_in_order.known_since_at
+    group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+-- One row per expired session of int_sessions__ended. Clients are never controller.
 sessions as (
     select
         ended.*,
         coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
         deaths.run_number as dead_run_number,
-        led.controller_epoch is not null as was_controller
+        case
+            when led.controller_epoch is not null then true
+            when ended.session_kind not in ('zookeeper_broker', 'kraft_broker') then false
+            when terms_known.is_controller_known then false
+        end as was_controller
     from ended
     left join back
         on
@@ -185,6 +226,12 @@ sessions as (
             and ended.owner = led.owner
             and ended.session_id <=> led.session_id
             and ended.expired_at = led.expired_at
+    left join terms_known
+        on
+            ended.cluster_id = terms_known.cluster_id
+            and ended.owner = terms_known.owner
+            and ended.session_id <=> terms_known.session_id
+            and ended.expired_at = terms_known.expired_at
 ),
 
 -- A cause overlaps the time from the last contact to the expiry; if the last contact is unknown,

@@ -1,4 +1,4 @@
-{{ config(meta={'at': 'elected_at'}) }}
+{{ config(meta={'at': 'known_since_at'}) }}
 
 with tenures as (
     select * from {{ ref('int_controllers__tenures_ended') }}
@@ -74,7 +74,8 @@ final as (
         elected_at,
         ended_at,
         superseded_at,
-        cast(elected_at as date) as elected_date,
+        known_since_at,
+        cast(known_since_at as date) as elected_date,
         end_kind,
         overlap_ms,
         case when overlap_ms > 0 then superseded_by_id end as overlapping_controller_id,
@@ -82,11 +83,14 @@ final as (
         -- Records of KRaft do not name the controller of an election.
         if(epoch_kind = 'controller', coalesce(ordered.leader_changes, 0), null) as leader_changes,
         if(has_doubtful_overlap and late_writes > 0, null, late_writes) as late_writes,
+        if(evidence_rank = 6, 'describe', 'log') as known_by,
         evidence,
         evidence_count,
         {{
             warnings({
-                'no record from the controller itself': 'evidence_rank > 2',
+                'no record from the controller itself': 'evidence_rank in (3, 4, 6)',
+                'elected at an unknown time: no record tells of it before known_since_at': 'elected_at is null',
+                'the next controller was elected at an unknown time: this one may have ended before ended_at': 'is_superseded_before and ended_at = superseded_at',
                 'records name different controllers': 'controllers_named > 1',
                 'its log has nothing for much longer than usual: it may have ended earlier':
                     'silent.cluster_id is not null',

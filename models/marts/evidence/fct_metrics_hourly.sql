@@ -34,7 +34,8 @@ final as (
             warnings({
                 'the previous sample is more than an hour older': 'longest_ms > 3600000',
                 'the counter was reset': 'resets > 0',
-                'no value is a number': 'value_last is null'
+                'no value is a number': 'value_last is null',
+                'dated by the last change of the file: its text names no time': 'coalesce(is_dated_by_file, false)'
             })
         }} as warnings
     from hours

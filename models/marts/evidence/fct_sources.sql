@@ -12,6 +12,7 @@ final as (
         node_known_by,
         source_kind,
         layout_name,
+        layout_known_by,
         kafka_version,
         zone,
         zone_known_by,

@@ -25,7 +25,8 @@ final as (
             warnings({
                 'the record does not name the group': 'group_id is null',
                 'election not in the logs: valid_from is the first record that names the coordinator': "known_by <> 'election'",
-                'first in the logs: the election may be earlier than valid_from': 'is_first_in_logs'
+                'first in the logs: the election may be earlier than valid_from': 'is_first_in_logs',
+                'dated by the last change of the file: its text names no time': 'coalesce(is_dated_by_file, false)'
             })
         }} as warnings
     from coordinators

@@ -33,7 +33,8 @@ final as (
                 'too few samples to evaluate': 'status is null',
                 'window not full': 'is_incomplete',
                 'no times of commits: a stop and a stall look alike': 'is_stop_or_stall',
-                'level at its last commit, so Burrow may still wait': 'is_stop_doubtful'
+                'level at its last commit, so Burrow may still wait': 'is_stop_doubtful',
+                'dated by the last change of the file: its text names no time': 'coalesce(is_dated_by_file, false)'
             })
         }} as warnings
     from statuses

@@ -38,6 +38,8 @@ final as (
         stopping_at,
         stopped_at,
         end_kind,
+        failure_kind,
+        process_failure_key,
         first_seen_at,
         last_seen_at,
         evidence,

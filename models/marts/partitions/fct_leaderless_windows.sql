@@ -8,7 +8,8 @@ final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'first_epoch'
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation',
+                "coalesce(cast(first_epoch as string), concat('told at ', started_at))"
             ])
         }} as leaderless_window_key,
         cluster_id,
@@ -23,11 +24,15 @@ final as (
         unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
         isr,
         last_leader_id,
+        known_by,
         evidence,
         evidence_count,
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
+                'it began before started_at: this is when it was first known to have no leader': 'is_told',
+                'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
+                'it ended by ended_at: a describe names a leader': 'is_end_described',
                 'the previous epoch is missing': 'not coalesce(is_start_known, false)',
                 'derived: the leader was the only in-sync replica when it lost leadership': 'is_derived',
                 'the next election names it: it began before started_at': 'is_start_late',

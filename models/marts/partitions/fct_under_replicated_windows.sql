@@ -24,12 +24,16 @@ final as (
         ended_at,
         cast(started_at as date) as started_date,
         unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
+        if(is_told, 'describe', 'log') as known_by,
         evidence,
         evidence_count,
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
-                'began before the first record': 'is_start_unknown',
+                'began before the first record': 'is_start_unknown and not is_told',
+                'it began before started_at: this is when a describe first shows it': 'is_told',
+                'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
+                'it ended by ended_at: a describe shows the replica in sync': 'is_end_described and ended_at is not null',
                 'a change of the in-sync set is missing: it may have begun or ended at another time, or been two': 'is_change_missing',
                 'no record lists the replicas': 'not are_replicas_known'
             })

@@ -14,6 +14,7 @@ final as (
             'controller_readiness',
             'controller_resignation',
             'controller_loss',
+            'leader_election_failure',
         ]) }}
 )
 

@@ -36,6 +36,8 @@ final as (
                 or {{ field('quorum_state') }} like 'Follower%'
                 then {{ field('quorum_epoch', 'int') }} - 1
         end as resigned_epoch,
+        coalesce({{ field('left_quorum_state') }} like 'Leader%', false) as is_leader_left,
+        coalesce({{ field('left_quorum_state') }} like 'Follower%', false) as is_follower_left,
         -- A log that was replaced by a snapshot (then the line has an epoch) is not cut back.
         case
             when {{ has_role('quorum_truncation') }} and {{ field('log_epoch', 'int') }} is null

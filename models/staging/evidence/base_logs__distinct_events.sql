@@ -23,6 +23,7 @@ recognised as (
         node_id,
         event_date,
         logged_at,
+        time_resolution_ms,
         level,
         logger,
         topic_name,
@@ -33,6 +34,9 @@ recognised as (
         {{ writer_id() }} as writer_id,
         -- A line of no node is a copy only of a line in its own file, or of another file of its process.
         coalesce(cast(node_id as string), writer, source_id) as copies_of,
+        -- One layout prints milliseconds, another whole seconds.
+        unix_seconds(logged_at) as logged_second,
+        coalesce(time_resolution_ms >= 1000, false) as is_coarse,
         xxhash64(level, logger, context, body) as message_hash
     from records
     where
@@ -42,17 +46,24 @@ recognised as (
 ),
 
 -- The same text twice in one file is two events; in two files of one node it is one event, seen
--- twice. Lines are compared only within their cluster, time and day, so that filters on these reach
+-- twice; a line of a file with whole seconds is one with the line of another file in that second.
+-- Lines are compared only within their cluster, time and day, so that filters on these reach
 -- the records and a query for some of them reads no others. The hash comes first, because a sort
--- that a number decides is several times as fast as one that begins with equal texts. Both windows
+-- that a number decides is several times as fast as one that begins with equal texts. All windows
 -- need the same order, so the wide rows are sorted once.
 numbered as (
     select
         *,
         row_number() over (
-            partition by message_hash, logged_at, event_date, cluster_id, copies_of, source_id
+            partition by
+                message_hash, logged_second, event_date, cluster_id, copies_of, is_coarse, logged_at, source_id
             order by byte_offset
-        ) as occurrence
+        ) as occurrence,
+        sum(if(is_coarse, 0, 1)) over (
+            partition by message_hash, logged_second, event_date, cluster_id, copies_of
+            order by is_coarse, logged_at, source_id, byte_offset
+            rows between unbounded preceding and current row
+        ) as exact_lines
     from recognised
 ),
 
@@ -66,6 +77,7 @@ compared as (
         writer,
         writer_id,
         logged_at,
+        time_resolution_ms,
         event_date,
         topic_name,
         partition_id,
@@ -73,10 +85,12 @@ compared as (
         fields,
         -- Rows of its own file before it have lower numbers, so only another file can have reached this one.
         coalesce(max(occurrence) over (
-            partition by message_hash, logged_at, event_date, cluster_id, copies_of
+            partition by
+                message_hash, logged_second, event_date, cluster_id, copies_of, is_coarse, logged_at
             order by source_id, byte_offset
             rows between unbounded preceding and 1 preceding
-        ) >= occurrence, false) as is_copy
+        ) >= occurrence, false)
+        or (is_coarse and exact_lines >= occurrence) as is_copy
     from numbered
 ),
 
@@ -96,7 +110,8 @@ final as (
         byte_offset,
         topic_name,
         partition_id,
-        fields
+        fields,
+        time_resolution_ms
     from compared
     where
         not is_copy

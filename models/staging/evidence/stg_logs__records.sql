@@ -11,6 +11,7 @@ final as (
         node_id,
         {{ process_name(of_record=true) }} as process_name,
         logged_at,
+        time_resolution_ms,
         event_date,
         logger,
         outcome,

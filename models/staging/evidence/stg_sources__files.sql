@@ -10,6 +10,7 @@ final as (
         modified_at,
         kind as source_kind,
         layout as layout_name,
+        layout_known_by,
         node_id,
         node_known_by,
         zone,

@@ -7,6 +7,7 @@ final as (
         cluster_id,
         node_id,
         captured_at,
+        captured_known_by,
         source_kind,
         source_id,
         source_path,

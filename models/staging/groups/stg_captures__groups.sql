@@ -7,6 +7,7 @@ final as (
         cluster_id,
         node_id,
         captured_at,
+        captured_known_by,
         row_kind,
         source_kind,
         source_id,

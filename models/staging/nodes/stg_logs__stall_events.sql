@@ -34,10 +34,15 @@ final as (
         -- The durations of requests to a controller include the wait for the quorum to store what they
         -- write, and they fail when it resigns (QuorumController.ControllerWriteEvent): a
         -- controller without a majority is not one that stands still. What it does for the
-        -- quorum (handleCommit, handleLoadSnapshot, handleLeaderChange) waits for nobody.
+        -- quorum (handleCommit, handleLoadSnapshot, handleLeaderChange) waits for nobody, and nothing waits for the quorum for
+        -- a minute: without a majority the controller resigns much earlier (1.5 times controller.quorum.fetch.timeout.ms).
         and (
             not {{ has_role(['controller_event_delay', 'controller_event_failure']) }}
             or coalesce(startswith({{ field('controller_event') }}, 'handle'), false)
+            or coalesce(
+                {{ field('event_ms', 'bigint') }}, {{ field('duration_us', 'bigint') }} div 1000
+            )
+            >= 60000
         )
 )
 

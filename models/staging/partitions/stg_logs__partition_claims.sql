@@ -47,6 +47,11 @@ final as (
                 then {{ field('previous_leader_epoch', 'int') }}
             else {{ field('leader_epoch', 'int') }}
         end as leader_epoch,
+        case
+            when
+                {{ has_role('partition_succession') }} and {{ field('leader', 'int') }} = -1
+                then {{ field('leader_epoch', 'int') }}
+        end as leaderless_epoch,
         {{ field('partition_epoch', 'int') }} as partition_epoch,
         {{ field('isr', 'array<int>') }} as isr,
         {{ field('replicas', 'array<int>') }} as replicas,

@@ -1,6 +1,6 @@
 -- Every record that says that a resource ran out, and every sample of open files, is evidence of a row.
 with exhaustions as (
-    select * from {{ ref('stg_logs__exhaustions') }}
+    select * from {{ ref('stg_logs__exhaustions') }} where resource <> 'jvm'
 ),
 
 samples as (

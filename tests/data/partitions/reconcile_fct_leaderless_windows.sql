@@ -1,5 +1,5 @@
--- Compares the windows with the elections: a window begins with an epoch without a leader and holds
--- none with one, and each epoch without a leader that is followed by one with a leader is in a
+-- Compares the windows with the elections: a window begins with an epoch without a leader, unless a describe or a failed
+-- election tells of it, and holds none with one, and each epoch without a leader that is followed by one with a leader is in a
 -- window.
 with elections as (
     select
@@ -27,6 +27,11 @@ begun_otherwise as (
             and mart_rows.partition_id = elections.partition_id
             and mart_rows.started_at = elections.elected_at
             and elections.is_leaderless
+    where
+        not array_contains(
+            mart_rows.warnings,
+            'it began before started_at: this is when it was first known to have no leader'
+        )
 ),
 
 led_inside as (
