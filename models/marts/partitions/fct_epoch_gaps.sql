@@ -56,20 +56,34 @@ gaps as (
     from duplicate_owners
 ),
 
--- The log of the node may have a hole meanwhile.
+-- When the log of a node may have a hole while it was behind.
+silent as (
+    select
+        gaps.cluster_id,
+        gaps.node_id,
+        gaps.opened_at,
+        gaps.closed_at
+    from gaps
+    inner join silences
+        on
+            gaps.cluster_id = silences.cluster_id
+            and silences.process_name = concat('node ', gaps.node_id)
+            and gaps.opened_at <= silences.silent_from
+            and coalesce(gaps.closed_at >= silences.resumed_at, true)
+    group by gaps.cluster_id, gaps.node_id, gaps.opened_at, gaps.closed_at
+),
+
 judged as (
     select
         gaps.*,
-        exists(
-            select 1
-            from silences
-            where
-                silences.cluster_id = gaps.cluster_id
-                and silences.process_name = concat('node ', gaps.node_id)
-                and silences.silent_from >= gaps.opened_at
-                and silences.resumed_at <= coalesce(gaps.closed_at, silences.resumed_at)
-        ) as is_silent
+        silent.cluster_id is not null as is_silent
     from gaps
+    left join silent
+        on
+            gaps.cluster_id = silent.cluster_id
+            and gaps.node_id = silent.node_id
+            and gaps.opened_at = silent.opened_at
+            and gaps.closed_at <=> silent.closed_at
 ),
 
 final as (
