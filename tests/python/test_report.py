@@ -276,9 +276,7 @@ def test_days_without_logs_are_unknown(warehouse: Warehouse) -> None:
     assert "1 of 3" in page.text
     assert "2 of 3 days have no logs at all; 4 of 6 days of nodes have none. Unknown is not healthy." in page.text
     quiet = Reader(page_of(warehouse, "orders", since="2026-06-12"))
-    assert (
-        "No incident was found. That says nothing about times without logs (1 of 1 days have no logs at all" in quiet.text
-    )
+    assert "No incident was found. That says nothing about times without logs (1 of 1 days have no logs at all" in quiet.text
 
 
 @pytest.mark.parametrize(
