@@ -105,14 +105,15 @@ settled as (
         *,
         has_leader
         and coalesce(
-            lead(if(has_leader, null, logged_at)) ignore nulls over (
-                partition by cluster_id, cluster_incarnation, node_id
-                order by logged_at, source_path, byte_offset
-            )
+            lead(if(has_leader, null, logged_at)) ignore nulls over (of_node)
             > logged_at + interval 15 seconds,
             true
         ) as has_leader_for_long
     from placed_words
+    window of_node as (
+        partition by cluster_id, cluster_incarnation, node_id
+        order by logged_at, source_path, byte_offset
+    )
 ),
 
 followed as (
@@ -285,15 +286,15 @@ signs_between as (
                 or gaps.fell_silent_at <= signs.logged_at
                 or (
                     gaps.evidence_rank in (3, 4, 6)
-                    and signs.logged_at > gaps.known_since_at
-                    and coalesce(signs.quorum_epoch >= gaps.controller_epoch, true)
+                    and gaps.known_since_at < signs.logged_at
+                    and coalesce(gaps.controller_epoch <= signs.quorum_epoch, true)
                 )
             )
-            and (gaps.next_known_at is null or signs.logged_at < gaps.next_known_at)
+            and (gaps.next_known_at is null or gaps.next_known_at > signs.logged_at)
             and (
                 gaps.next_epoch is null
                 or gaps.next_rank = 1
-                or coalesce(signs.quorum_epoch < gaps.next_epoch, true)
+                or coalesce(gaps.next_epoch > signs.quorum_epoch, true)
             )
 ),
 

@@ -56,7 +56,8 @@ numbered as (
         *,
         row_number() over (
             partition by
-                message_hash, logged_second, event_date, cluster_id, copies_of, is_coarse, logged_at, source_id
+                message_hash, logged_second, event_date, cluster_id, copies_of, is_coarse,
+                logged_at, source_id
             order by byte_offset
         ) as occurrence,
         sum(if(is_coarse, 0, 1)) over (

@@ -18,8 +18,8 @@ final as (
             windows.cluster_id = tenures.cluster_id
             and windows.cluster_incarnation = tenures.cluster_incarnation
             and windows.epoch_kind = tenures.epoch_kind
-            and tenures.elected_at < coalesce(windows.ended_at, windows.last_sign_at)
-            and tenures.ended_at > windows.started_at
+            and coalesce(windows.ended_at, windows.last_sign_at) > tenures.elected_at
+            and windows.started_at < tenures.ended_at
             and tenures.end_kind <> 'killed'
 )
 
