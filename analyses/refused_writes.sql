@@ -21,4 +21,6 @@ where
         start='first_at',
         end='last_at'
     ) }}
-order by hour_at asc, topic_name asc, partition_id asc, process_name asc
+order by
+    hour_at asc, cluster_id asc, topic_name asc, partition_id asc, process_name asc,
+    write_refusals_hourly_key asc

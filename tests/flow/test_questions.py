@@ -34,6 +34,7 @@ BY_TRUTH = {
     "unclean_elections",
     "longest_leaderless",
     "who_was_controller",
+    "controllerless",
     "who_led",
     "isr_churn",
     "how_nodes_ended",
@@ -247,8 +248,8 @@ ALERTS = {
     ("incident-2", "2018-06-10 07:00", "2018-06-10 08:00"): [
         ("split_brain", "error", "2018-06-10T07:48:30.006Z"),
         # Brokers 2 and 3 have epoch 13 when broker 1 stores 14.
-        ("node_stale", "error", "2018-06-10T07:48:31.847Z"),
-        ("node_stale", "error", "2018-06-10T07:48:31.847Z"),
+        ("node_stale", "error", "2018-06-10T07:48:31.837Z"),
+        ("node_stale", "error", "2018-06-10T07:48:31.837Z"),
     ],
     # A minute after the leader was lost.
     ("incident-2", "2018-06-12 13:44", "2018-06-12 13:45"): [("partition_leaderless", "error", "2018-06-12T13:44:19.197Z")],
