@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from chronicle.ask.tables import NotBuilt, Row, Tables
 from ingestion import captures
-from ingestion.records.kinds import kinds_of_others
+from ingestion.records.kinds import is_of_node
+from ingestion.sources.said import READ
 
 NOTHING_FOUND = "No incident was found."
-READ = ("read", "cut")
 SOURCES = """
 select source_path, source_kind, layout_name, node_id, outcome, reason, zone_known_by, records, recognised
 from marts.fct_sources
@@ -28,24 +28,27 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class LookedAt:
-    """`said`: what was read; `unused`: what could not be used, each with what helps."""
+    """`said`: what was read; `unused`: what could not be used, each with what helps; `names`: of processes without a node id, by the number they have
+    instead."""
 
     said: str
     unused: tuple[str, ...]
+    names: dict[int, str]
 
 
 def looked_at(tables: Tables, those: str) -> LookedAt:
     """What was read of some clusters, and what of it could not be used.  `those`: a condition on `cluster_id`."""
+    names = names_of_unnumbered(tables, those)
     try:
         files = tables.rows(SOURCES.format(those=those))
         span = tables.rows(SPAN.format(those=those))[0]
     except NotBuilt:
-        return LookedAt("", ())
-    return LookedAt(said(files, span), tuple(unused(files, list(names_of_unnumbered(tables, those).values()))))
+        return LookedAt("", (), names)
+    return LookedAt(said(files, span), tuple(unused(files, list(names.values()))), names)
 
 
 def names_of_unnumbered(tables: Tables, those: str) -> dict[int, str]:
-    """The names of processes whose node id nothing names, by the number that stands for it; none where the table of nodes is not built."""
+    """The names of processes whose node id is unknown, by the number they have instead; empty if the table of nodes is not built."""
     try:
         return {row["node_id"]: row["node_name"] for row in tables.rows(UNNUMBERED.format(those=those))}
     except NotBuilt:
@@ -97,7 +100,7 @@ def unused(files: Sequence[Row], unnumbered: Sequence[str]) -> Iterator[str]:
 def needs_node(row: Row) -> bool:
     """Whether a file is of a single node, which its row does not name."""
     kind = row["source_kind"] or ""
-    return kind not in kinds_of_others() | {"log4j_log"} if row["layout_name"] else captures.is_of_node(kind)
+    return is_of_node(kind) if row["layout_name"] else captures.is_of_node(kind)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -247,7 +247,7 @@ def suggest(
     from chronicle.catalogue.authoring import patterns_for, suggestions, unrecognised
 
     patterns = list(patterns_for(paths))
-    # Messages out of lines that are cut wrongly are no messages.
+    # Lines that are split in the wrong places give no usable messages.
     entries = [*patterns, *(suggestions(unrecognised(paths), most) if not patterns else ())]
     for entry in entries:
         print(visible(entry, keep="\n\t"))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
-from chronicle.ask.looked_at import NOTHING_FOUND, looked_at, names_of_unnumbered
+from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
@@ -152,11 +152,7 @@ class Page:
     def contents(self) -> str:
         """What is on the page, in a few words."""
         incidents = sum(len(one.incidents) for one in self.sections)
-        return f"{_counted(len(self.sections), 'cluster')}, {_counted(incidents, 'incident')}"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}" + ("" if count == 1 else "s")
+        return f"{counted(len(self.sections), 'cluster')}, {counted(incidents, 'incident')}"
 
 
 def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
@@ -208,9 +204,9 @@ def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.da
 def overview(tables: Tables, period: Period) -> dict[str, int | None]:
     """How many rows of each fact the period has; None if the fact is not built."""
     counts: dict[str, int | None] = {}
-    for fact, (counted, condition) in OVERVIEW.items():
+    for fact, (column, condition) in OVERVIEW.items():
         try:
-            query = f"select count({counted}) as n from marts.{fact} where cluster_id = $cluster and {condition}"
+            query = f"select count({column}) as n from marts.{fact} where cluster_id = $cluster and {condition}"
             counts[fact] = tables.rows(period.filled(query))[0]["n"]
         except NotBuilt:
             counts[fact] = None
@@ -245,14 +241,14 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     from chronicle.report.plots import known_days, plots_of
 
     known, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
-    incidents, maintenance, total, said = incidents_of(tables, period, spare)
+    incidents, maintenance, total, said = incidents_of(tables, period, spare, looked.names)
     if not total and not said:
         said = f"{NOTHING_FOUND} {looked.said}".rstrip()
         said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
     made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
     made.unused = list(looked.unused)
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
-    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix))
+    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix, looked.names))
     for part in made.parts:
         if part.title == EVIDENCE:
             part.intro = f"{known.coverage} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
@@ -283,7 +279,7 @@ def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
     ]
 
 
-def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str) -> Iterator[Part]:
+def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str, names: dict[int, str]) -> Iterator[Part]:
     """The parts below the incidents, in the order of the questions; figures are in the part of their name."""
     from chronicle.report.figures import numbered
 
@@ -295,7 +291,7 @@ def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str)
         lacking, empty = [], []
         for question in questions:
             try:
-                table = answer(tables, period, question)
+                table = answer(tables, period, question, names)
             except NotBuilt as error:
                 lacking.append(f"{question.title} ({error})")
                 continue
@@ -310,11 +306,11 @@ def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str)
         yield part
 
 
-def answer(tables: Tables, period: Period, question: Question) -> Table:
+def answer(tables: Tables, period: Period, question: Question, names: dict[int, str]) -> Table:
     """A question's table, cut to its worst rows."""
     query = f"select *, count(*) over () as rows_in_all from ({question.query}) order by {question.order} limit {question.most}"
     rows = tables.rows(period.filled(query))
-    name_processes(rows, names_of_unnumbered(tables, f"cluster_id = {literal(period.cluster)}"))
+    name_processes(rows, names)
     columns = [name for name in rows[0] if name not in ("rows_in_all", "cluster_id") and not name.endswith("_key")] if rows else []
     cells = [[cell(row[name], name) for name in columns] for row in rows]
     return Table(
@@ -323,7 +319,7 @@ def answer(tables: Tables, period: Period, question: Question) -> Table:
 
 
 def name_processes(rows: Sequence[Row], names: dict[int, str]) -> None:
-    """Put the names of processes without a number in place of what stands for them."""
+    """Replace the numbers of processes without a node id by their names."""
     for row in rows if names else ():
         for column, value in row.items():
             if column.endswith(("node", "node_id")) and value in names:
@@ -371,13 +367,13 @@ def _quantity(value: float, name: str) -> str:
     return str(value) if name.endswith(("_id", "epoch", "node")) else count_text(value)
 
 
-def incidents_of(tables: Tables, period: Period, spare: list[int]) -> tuple[list[Incident], Table | None, int, str]:
+def incidents_of(tables: Tables, period: Period, spare: list[int], names: dict[int, str]) -> tuple[list[Incident], Table | None, int, str]:
     """(the worst incidents in the order of time, maintenance, how many incidents there are, what to say where there are none)."""
     try:
         rows = tables.rows(period.filled(INCIDENTS, rank=severity_rank(), most=str(MOST_INCIDENTS)))
     except NotBuilt as error:
         return [], None, 0, f"Not built in this warehouse ({error}). A complete `chronicle build` creates what is missing."
-    name_processes(rows, names_of_unnumbered(tables, f"cluster_id = {literal(period.cluster)}"))
+    name_processes(rows, names)
     upkeep = [row for row in rows if row["is_maintenance"]]
     rows = [row for row in rows if not row["is_maintenance"]]
     chains: dict[str, list[Event]] = defaultdict(list)

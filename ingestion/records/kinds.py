@@ -10,6 +10,8 @@ from ingestion.reading.catalogue_files import CATALOGUE, read_yaml
 # Beginnings of whole names of loggers, which no layout has shortened; of these, the ones that are Kafka's and ZooKeeper's.
 DOMAINS = ("com.", "dev.", "io.", "net.", "org.")
 APACHE = ("org.apache.kafka.", "org.apache.zookeeper.")
+# The kind of a log whose loggers and name no kind has.
+NO_KIND = "log4j_log"
 
 
 class Speaker(IntEnum):
@@ -39,6 +41,11 @@ def kinds_of_others() -> frozenset[str]:
     """Kinds of logs that no node of Kafka writes."""
     content = read_yaml(CATALOGUE / "kinds.yml")
     return frozenset(kind for kind, entry in content.items() if not entry.get("of_node", True))
+
+
+def is_of_node(kind: str) -> bool:
+    """Whether a kind of log is a node's: no other program's, and not one that nothing tells."""
+    return kind != NO_KIND and kind not in kinds_of_others()
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from ingestion.records.clues import clock_millis, first_node, zone_between
 from ingestion.records.derive import derive
 from ingestion.records.envelope import DIGITS, REWRITTEN, Envelope
 from ingestion.records.exports import LINES, entries_of
-from ingestion.records.kinds import is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
+from ingestion.records.kinds import NO_KIND, is_of_application, kind_of_logger, kinds_by_name, kinds_of_libraries, kinds_of_others
 from ingestion.records.patterns import compile_pattern
 from ingestion.records.streams import PLAIN, Line, Stream, Streams, Wrapping
 from ingestion.records.unwrap import unwrap, wrappers_of
@@ -197,7 +197,7 @@ def kind_of(path: str, samples: Iterable[bytes], envelope: Envelope, names_node:
         return "zookeeper_log"
     if of_others:
         return max(of_others, key=lambda kind: of_others[kind])
-    return by_name or next(iter(found), "log4j_log")
+    return by_name or next(iter(found), NO_KIND)
 
 
 def loggers_in(sample: bytes, envelope: Envelope) -> Iterator[str]:

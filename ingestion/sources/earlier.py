@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from ingestion import captures
 from ingestion.reading import objects
-from ingestion.records.kinds import kinds_of_others
+from ingestion.records.kinds import is_of_node, kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.resolve import files_of
 from ingestion.sources.said import CUT, READ
@@ -250,7 +250,7 @@ def file_of_row(row: Row) -> owners.File:
         root=sys.intern(clues.get("root") or folder),
         folder=sys.intern(folder),
         name=name,
-        takes_node=captures.is_of_node(row["kind"]) if is_capture else row["kind"] not in (*kinds_of_others(), "log4j_log"),
+        takes_node=captures.is_of_node(row["kind"]) if is_capture else is_of_node(row["kind"]),
         is_foreign=captures.is_of_others(row["kind"]) if is_capture else row["kind"] in kinds_of_others(),
         nodes=tuple(clues.get("nodes") or by_content),
         members=tuple(clues.get("members") or ()),

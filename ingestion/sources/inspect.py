@@ -174,8 +174,8 @@ def nature_of(shown: str, ends: Ends, pattern: str | None) -> Nature:
         if b"\0" in text or text.decode("utf-8", "replace").count("\ufffd") > len(text) // 20:
             return Nature("binary", BINARY, "the file is binary")
         found = captured(shown, text)
-        if found is not None and found.kind == DOCUMENT and (export := by_content(shown, text, wrapping)):
-            return export
+        if found is not None and found.kind == DOCUMENT and (log := by_content(shown, text, wrapping)):
+            return log
         if found is None or (found.kind in OR_A_LOG and not (found.kind == DOCUMENT and is_document(text))):
             found = rewritten(shown, text, wrapping) or by_content(shown, text, wrapping) or found
         return found or Nature(outcome=UNKNOWN, reason=why_unknown(text))

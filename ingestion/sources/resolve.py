@@ -10,7 +10,7 @@ from itertools import pairwise
 from ingestion import captures
 from ingestion.reading.files import real
 from ingestion.reading.zones import ALWAYS, fixed_offset, is_mirrored, mirrored
-from ingestion.records.kinds import kinds_of_libraries, kinds_of_others
+from ingestion.records.kinds import is_of_node, kinds_of_libraries, kinds_of_others
 from ingestion.sources import owners
 from ingestion.sources.stages import GROWING, Inspected, Placed, grown
 
@@ -126,7 +126,7 @@ def files_of(sources: Sequence[Inspected]) -> list[owners.File]:
 
 def file_of(source: Inspected, folder: str) -> owners.File:
     """What decides the node of a source.  `folder`: its own, with links resolved."""
-    is_log = source.envelope is not None and source.takes_nodes and source.kind != "log4j_log"
+    is_log = source.envelope is not None and is_of_node(source.kind)
     return owners.File(
         cluster=source.cluster_id,
         root=source.root,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ingestion import captures
-from ingestion.records.kinds import kinds_of_others
+from ingestion.records.kinds import is_of_node
 from ingestion.sources.stages import BINARY, EMPTY, FAILED, MISSING, REFUSED, TO_READ, UNREADABLE, Identified, Placed
 
 # Outcomes in `bronze.sources` of files whose records were taken: to the end, or up to a fault.
@@ -31,7 +31,7 @@ def is_nodeless(source: Placed) -> bool:
         return False
     if source.capture is not None:
         return captures.is_of_node(source.capture)
-    return source.envelope is not None and source.kind not in kinds_of_others() | {"log4j_log"}
+    return source.envelope is not None and is_of_node(source.kind)
 
 
 @dataclass
