@@ -392,7 +392,10 @@ stretches as (
         epoch_kind,
         controller_epoch,
         stretch,
-        min(logged_at) as started_at,
+        -- Members that only start have not heard of a leader yet: before the first known term the first candidacy counts.
+        coalesce(
+            min(if(controller_epoch is null and not is_candidacy, null, logged_at)), min(logged_at)
+        ) as started_at,
         max(lasts_until) as last_sign_at,
         collect_set(node_id) as node_ids,
         count(distinct quorum_epoch) as epochs,
