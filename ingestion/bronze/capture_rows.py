@@ -25,7 +25,6 @@ from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
 from ingestion.reading.zones import zone_of
 from ingestion.records.redact import hide_secrets, shown
 from ingestion.records.split import valid_text, whole
-from ingestion.records.system_lines import takes
 
 # Longer lines are cut: a bulk answer of Jolokia is one line of some megabytes.
 LONGEST_LINE = 64 << 20
@@ -115,9 +114,8 @@ def read_system_lines(task: Task, count: Counted) -> Iterator[tuple[str, pa.Reco
     text = Text(replace(task, capture=KERNEL_LOG, end=count.end if task.end >= 0 or count.lacks_end else -1))
     about, rows = About(task.shown, task.modified_at, zone_of(task.zones[0][1])), []
     try:
-        lines = (line for line in text.lines() if takes(line.text))
-        for number, found in enumerate(module_of(KERNEL_LOG).read(KERNEL_LOG, lines, about), 1):
-            if isinstance(found, Row) and task.start <= found.offset < count.end:
+        for number, found in enumerate(module_of(KERNEL_LOG).read_beside(text.lines(), about), 1):
+            if task.start <= found.offset < count.end:
                 rows.append(row_of(found, number, of_host(text.task, found.fields.get("host", ""))))
                 count.recognised += found.kind != UNREAD
     except Exception as error:  # one file's fault must not stop the others

@@ -50,6 +50,19 @@ def test_syslog_with_iso_times_and_dmesg_with_levels() -> None:
     assert row.fields == {"since_boot_seconds": "123.456789"}
 
 
+def test_a_log_beside_them_knows_the_year() -> None:
+    text = (
+        "Dec 31 23:59:58 kfk2 kernel: Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB\n"
+        "Dec 31 23:59:59 kfk2 start.sh[1]: [2022-12-31 23:59:59,018] INFO starting (kafka.server.KafkaServer)\n"
+        "Jan  1 00:00:02 kfk2 systemd[1]: kafka.service: Failed with result 'signal'.\n"
+    )
+    rows = list(kernel_log.read_beside(lines_of(text), About("x", dt.datetime(2026, 11, 21, tzinfo=dt.UTC))))
+    assert [(row.kind, row.at) for row in rows] == [
+        ("oom_kill", dt.datetime(2022, 12, 31, 23, 59, 58, tzinfo=dt.UTC)),
+        ("unit_failed", dt.datetime(2023, 1, 1, 0, 0, 2, tzinfo=dt.UTC)),
+    ]
+
+
 def test_other_texts_are_no_kernel_log() -> None:
     for text in (
         "[0.005s][info][gc] Using G1\n",

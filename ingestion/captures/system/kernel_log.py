@@ -17,12 +17,13 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
 from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
-from ingestion.records.system_lines import DMESG
+from ingestion.records.system_lines import DMESG, takes
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
@@ -33,6 +34,8 @@ EXIT = re.compile(
     r"[Mm]ain process exited, code=(?P<code>\w+), status=(?P<status>\d+)(?:/(?P<signal>[A-Z]+(?:\d+)?|[\w/]+))?.*|(?P<oom>A process of this unit has been killed by the OOM killer.*)"
     r"|Failed with result '(?P<result>[\w-]+)'.*"
 )
+FULL_DATE = re.compile(r"(?<!\d)(20\d\d)-([01]\d)-([0-3]\d)(?!\d)")
+LINES_LOOKED_AT = 1000
 OOM = linear.for_lines(
     r".*?Kill(?P<done>ed)? process (?P<process_id>\d+),?(?: UID \d+,)? \((?P<process_name>[^)]*)\)(?:.*?\bscore (?P<score>\d+))?(?:.*?total-vm:(?P<virtual>\d+)kB)?(?:.*?anon-rss:(?P<resident>\d+)kB)?.*"
 )
@@ -55,18 +58,41 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
             yield from unread([line], "no message of the kernel")
 
 
-def kernel_row(page: Page, line: Line, match: re.Match[str]) -> Row:
-    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are."""
+def read_beside(lines: Iterable[Line], about: About) -> Iterator[Row]:
+    """The kernel's and systemd's lines among those of a log.  Where syslog leaves the year out, the log's record before it, or the first one after it, has it."""
+    page, lines = Page(about), iter(lines)
+    first = list(islice(lines, LINES_LOOKED_AT))
+    near = next((line.text for line in first if not takes(line.text) and FULL_DATE.search(line.text)), "")
+    for line in chain(first, lines):
+        if not takes(line.text):
+            near = line.text if FULL_DATE.search(line.text) else near
+            continue
+        message = DMESG.fullmatch(line.text)
+        if message:
+            yield kernel_row(page, line, message, date_in(near))
+
+
+def date_in(text: str) -> dt.date | None:
+    """The first full date of a line."""
+    found = FULL_DATE.search(text)
+    try:
+        return dt.date(*map(int, found.groups())) if found else None
+    except ValueError:
+        return None
+
+
+def kernel_row(page: Page, line: Line, match: re.Match[str], near: dt.date | None = None) -> Row:
+    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are.  `near`: a date of about that time."""
     message = match["message"]
     if match["program"] == "systemd":
-        return timed(page, unit_row(page, line, match), match)
+        return timed(page, unit_row(page, line, match), match, near)
     kill = OOM.fullmatch(message) if "ill" in message else None
     fields: dict[str, str | None] = {"since_boot_seconds": match["since_boot"] or match["since_boot_2"], "host": match["host"]}
     if kill:
         fields |= {key: kill[key] for key in ("process_id", "process_name", "score")}
         fields |= {"virtual_bytes": bytes_of(kill["virtual"] or "", 1024), "resident_bytes": bytes_of(kill["resident"] or "", 1024)}
     row = page.row("kernel_message" if not kill else "oom_kill" if kill["done"] else "oom_choice", line, fields)
-    return timed(page, row, match)
+    return timed(page, row, match, near)
 
 
 def unit_row(page: Page, line: Line, match: re.Match[str]) -> Row:
@@ -81,7 +107,7 @@ def unit_row(page: Page, line: Line, match: re.Match[str]) -> Row:
     return page.row("unit_failed", line, fields | {"result": told["result"]}) if told["result"] else page.row("unit_oom_kill", line, fields)
 
 
-def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
+def timed(page: Page, row: Row, match: re.Match[str], near: dt.date | None) -> Row:
     """A row with the time of its line, if that is one of day."""
     at = None
     try:
@@ -92,11 +118,9 @@ def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
         elif match["date"]:
             month, day, clock, year = match["date"].split()[1:]
             at = local_time(int(year), MONTHS[month.lower()], int(day), clock, page.about.zone)
-        elif match["syslog"] and page.at is not None:
+        elif match["syslog"] and (near or page.at) is not None:
             month, day, clock = match["syslog"].split()
-            before = page.at.astimezone(page.about.zone) + dt.timedelta(days=1)
-            this_year = before.year - ((MONTHS[month.lower()], int(day)) > (before.month, before.day))
-            at = local_time(this_year, MONTHS[month.lower()], int(day), clock, page.about.zone)
+            at = local_time(year_of(MONTHS[month.lower()], int(day), near, page), MONTHS[month.lower()], int(day), clock, page.about.zone)
     except (ValueError, KeyError):
         at = None
     if at is not None:
@@ -104,3 +128,15 @@ def timed(page: Page, row: Row, match: re.Match[str]) -> Row:
     if row.fields.get("since_boot_seconds"):
         return replace(row, warnings=(*row.warnings, "the kernel says seconds since boot; the time is the capture's"))
     return row
+
+
+def year_of(month: int, day: int, near: dt.date | None, page: Page) -> int:
+    """The year of a day: the one that is nearest to a date beside it, else within the year before the capture."""
+    if near is not None:
+        return min(
+            (near.year - 1, near.year, near.year + 1),
+            key=lambda year: abs((year - near.year) * 372 + (month - near.month) * 31 + day - near.day),
+        )
+    assert page.at is not None
+    before = page.at.astimezone(page.about.zone) + dt.timedelta(days=1)
+    return before.year - ((month, day) > (before.month, before.day))
