@@ -27,6 +27,7 @@
     'controller_readiness': ['controller_ready'],
     'controller_resignation': ['controller_resigned', 'controller_resigning'],
     'controller_statement': ['isr_reduced_by_controller', 'leader_and_isr_sent', 'partition_leader_changed', 'update_metadata_sent'],
+    'controller_term_statement': ['controller_state_change_failed', 'isr_reduced_by_controller', 'leader_and_isr_send_failed', 'leader_and_isr_sent', 'leader_elected', 'leader_election_aborted', 'leader_election_failed', 'partition_leader_changed', 'partition_state_changed', 'preferred_election_completed', 'replica_state_change_failed', 'replica_state_changed', 'stop_replica_sent', 'update_metadata_sent'],
     'controller_write': ['isr_reduced_by_controller', 'leader_and_isr_sent', 'partition_leader_changed'],
     'coordinator_address': ['group_coordinator_found', 'group_coordinator_lost'],
     'coordinator_load_cancellation': ['offsets_unload_completed', 'transaction_coordinator_resigned', 'transactions_unloaded'],

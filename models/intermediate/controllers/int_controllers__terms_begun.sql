@@ -99,23 +99,8 @@ claims as (
 ),
 
 -- What a controller prints while it holds its term, or when it gives it up, and what a tool was told: each node's first record of an epoch.
--- A controller with ZooKeeper prints its epoch before each order.
+-- A controller with ZooKeeper prints its epoch before what it does with partitions.
 later_words as (
-    select
-        cluster_id,
-        node_id,
-        controller_epoch,
-        node_id as controller_id,
-        'controller' as epoch_kind,
-        5 as evidence_rank,
-        min(struct(logged_at, source_path, byte_offset)) as line
-    from partition_claims
-    where
-        {{ has_role('controller_statement') }}
-        and controller_epoch > 0
-        and node_id is not null
-    group by cluster_id, node_id, controller_epoch
-    union all
     select
         cluster_id,
         node_id,
@@ -126,7 +111,7 @@ later_words as (
         min(struct(logged_at, source_path, byte_offset)) as line
     from controller_events
     where
-        {{ has_role('leader_election_failure') }}
+        {{ has_role(['controller_term_statement', 'leader_election_failure']) }}
         and controller_epoch > 0
         and controller_id is not null
     group by cluster_id, node_id, controller_epoch, controller_id

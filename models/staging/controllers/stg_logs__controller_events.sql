@@ -15,6 +15,7 @@ final as (
             'controller_resignation',
             'controller_loss',
             'leader_election_failure',
+            'controller_term_statement',
         ]) }}
 )
 
