@@ -40,6 +40,7 @@ observed as (
         if(is_limit and value > 0, value, null) as limit_value,
         false as is_refused,
         false as is_doubtful,
+        sampled_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset
     from samples
@@ -58,6 +59,7 @@ observed as (
         coalesce(memory_call = 'mmap', false)
         and coalesce(memory_maps >= memory_maps_limit - 10, true) as is_refused,
         memory_maps is null as is_doubtful,
+        captured_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset
     from crashes
@@ -74,6 +76,7 @@ observed as (
         cast(null as double) as limit_value,
         false as is_refused,
         false as is_doubtful,
+        captured_known_by = 'modified' as is_dated_by_file,
         source_path,
         byte_offset
     from crashes
@@ -90,6 +93,7 @@ observed as (
         cast(null as double) as limit_value,
         true as is_refused,
         false as is_doubtful,
+        false as is_dated_by_file,
         source_path,
         byte_offset
     from exhaustions
@@ -105,6 +109,7 @@ observed as (
         cast(null as double) as limit_value,
         false as is_refused,
         false as is_doubtful,
+        false as is_dated_by_file,
         source_path,
         byte_offset
     from segments
@@ -130,6 +135,7 @@ sampled as (
         max(limit_value) as own_limit,
         max(is_refused) as is_refused,
         max(is_doubtful) as is_doubtful,
+        bool_or(is_dated_by_file) as is_dated_by_file,
         {{ evidence(at='sampled_at') }} as evidence,
         count(*) as evidence_count
     from observed

@@ -36,6 +36,7 @@ final as (
                 'concluded: the maps that the indexes of the segments need': "resource = 'segment_maps'",
                 'limit taken from another capture': 'is_limit_elsewhere and limit_value is not null',
                 'the host may have run out of memory instead': 'is_doubtful',
+                'dated by the last change of the file: its text names no time': 'coalesce(is_dated_by_file, false)',
                 'time unknown': 'sampled_at is null'
             })
         }} as warnings

@@ -8,6 +8,7 @@ final as (
         node_id,
         {{ process_name() }} as process_name,
         captured_at,
+        captured_known_by,
         event_date,
         row_kind,
         source_id,

@@ -24,6 +24,7 @@ final as (
         metric in (
             'process_max_files', 'zk_max_file_descriptor_count', 'jvm_memory_max_bytes'
         ) as is_limit,
+        sampled_known_by,
         source_path,
         byte_offset,
         value
