@@ -2,7 +2,7 @@
 
 Rows (beside those of `_tools`; their raw text is the entry of the JSON):
 
-- `log_dir`: node_id, log_dir, error (an exception's name and text), total_bytes, usable_bytes (where the release prints them);
+- `log_dir`: node_id, log_dir, exception (of an error, its class), message (its text), total_bytes, usable_bytes (where the release prints them);
 - `replica_log`: node_id, log_dir, topic_name, partition_id, size_bytes, offset_lag (how far it is behind), is_future (being moved here).
 
 Form: JSON of one line, since 1.0, with two sentences before it; also after `jq`.  Of a JSON that is cut the whole entries are kept.
@@ -59,9 +59,15 @@ def rows_of(brokers: list[object], line: Line, stamp: Stamp) -> Iterator[Row]:
         for log_dir in objects(broker.get("logDirs")):
             where = {"node_id": None if node_id is None else str(node_id), "log_dir": text(log_dir.get("logDir"))}
             sizes = {"total_bytes": text(log_dir.get("totalBytes")), "usable_bytes": text(log_dir.get("usableBytes"))}
-            yield stamp.row("log_dir", next(pieces[DIR], line), where | sizes | {"error": text(log_dir.get("error"))}, node_id)
+            yield stamp.row("log_dir", next(pieces[DIR], line), where | sizes | error_of(log_dir), node_id)
             for partition in objects(log_dir.get("partitions")):
                 yield replica_log(partition, next(pieces[PARTITION], line), where, node_id, stamp)
+
+
+def error_of(log_dir: dict[str, object]) -> dict[str, str | None]:
+    """Class and text of the error with which a broker answered for a directory; older releases print the class alone."""
+    name, _, message = (text(log_dir.get("error")) or "").partition(": ")
+    return {"exception": name or None, "message": message or None}
 
 
 def replica_log(partition: dict[str, object], line: Line, where: dict[str, str | None], node_id: int | None, stamp: Stamp) -> Row:

@@ -24,6 +24,7 @@ final as (
         is_disk_full,
         is_dir_offline,
         is_node_stopped,
+        known_by,
         evidence,
         evidence_count,
         {{
@@ -31,7 +32,9 @@ final as (
                 'no record names the directory': 'log_dir is null',
                 'no record shows that the directory went offline': 'not is_dir_offline and not is_node_stopped',
                 'the node that wrote the log is unknown': 'node_id is null',
-                'concluded: the partitions are those that were being recovered when it failed': 'is_in_hand'
+                'concluded: the partitions are those that were being recovered when it failed': 'is_in_hand',
+                'it failed before: failed_at is when a describe first shows it': "known_by = 'describe'",
+                'a time is the last change of the file: the describe names none': 'is_dated_by_file'
             })
         }} as warnings
     from failures
