@@ -1,6 +1,6 @@
 """Lines of the kernel and of systemd: in `dmesg`, in syslog and in the journal.  What they say is read in `captures/system/kernel_log.py`.
 
-Sources: dmesg(1), journalctl(1), syslog(3).
+Sources: dmesg(1), journalctl(1), syslog(3), RFC 5424.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import re
 DMESG = re.compile(
     r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
     r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)?"
-    r"|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
+    r"|(?:<\d{1,3}>1 )?(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
     r"|[A-Z][a-z]{2} (?P<full>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:UTC|GMT)))"
-    r" (?P<host>\S+) (?P<program>kernel|systemd)(?:\[\d+\])?:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?) (?P<message>.*)"
+    r" (?P<host>\S+) (?P<program>kernel|systemd)(?:(?:\[\d+\])?:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?| \S+ \S+ (?:-|(?:\[[^\]]*\])+))) (?P<message>.*)"
 )
+
+
+NEEDLE = re.compile(r" (?:kernel|systemd)[:\[ ]")
 
 
 def takes(line: str) -> bool:
     """Whether a line of a system log is the kernel's or systemd's."""
-    match = DMESG.fullmatch(line) if " kernel:" in line or " systemd[" in line else None
+    match = DMESG.fullmatch(line) if NEEDLE.search(line) else None
     return match is not None and match["program"] is not None

@@ -63,6 +63,19 @@ def test_a_log_beside_them_knows_the_year() -> None:
     ]
 
 
+def test_syslog_after_rfc_5424() -> None:
+    text = (
+        "<4>1 2023-08-14T05:11:02.125Z kfk2 kernel - - - Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB\n"
+        "<30>1 2023-08-14T05:11:03Z kfk2 systemd 1 - [meta seq=\"7\"] kafka.service: Failed with result 'signal'.\n"
+        "<30>1 2023-08-14T05:11:04Z kfk2 kafka 7 - - [2023-08-14 05:11:04,018] INFO the kernel is up (kafka.server.KafkaServer)\n"
+    )
+    rows = list(kernel_log.read_beside(lines_of(text), About("x")))
+    assert [(row.kind, row.at, row.fields["host"]) for row in rows] == [
+        ("oom_kill", dt.datetime(2023, 8, 14, 5, 11, 2, 125000, tzinfo=dt.UTC), "kfk2"),
+        ("unit_failed", dt.datetime(2023, 8, 14, 5, 11, 3, tzinfo=dt.UTC), "kfk2"),
+    ]
+
+
 def test_other_texts_are_no_kernel_log() -> None:
     for text in (
         "[0.005s][info][gc] Using G1\n",
