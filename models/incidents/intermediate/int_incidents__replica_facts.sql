@@ -14,6 +14,10 @@ under_replicated as (
     select * from {{ ref('fct_under_replicated_windows') }}
 ),
 
+leaderless as (
+    select * from {{ ref('fct_leaderless_windows') }}
+),
+
 elections as (
     select * from {{ ref('fct_leader_elections') }}
 ),
@@ -123,6 +127,20 @@ dropped as (
     left anti join left_alone using (cluster_id, isr_change_key)
 ),
 
+-- What only a describe shows; where there is no leader, that is the event.
+described as (
+    select under_replicated.*
+    from under_replicated
+    left anti join leaderless
+        on
+            under_replicated.cluster_id = leaderless.cluster_id
+            and under_replicated.topic_key = leaderless.topic_key
+            and under_replicated.partition_id = leaderless.partition_id
+            and leaderless.started_at <= under_replicated.started_at
+            and coalesce(leaderless.ended_at >= under_replicated.started_at, true)
+    where under_replicated.known_by = 'describe'
+),
+
 -- Per leader and replica that it dropped: replicas that it drops within 10 s of each other are one stretch.
 spaced as (
     select
@@ -219,6 +237,16 @@ final as (
             )
         }}
     from dropped
+    union all
+    select
+        {{
+            incident_fact(
+                'fct_under_replicated_windows', 'under_replicated_window_key', "'isr_shrunk'", 'started_at',
+                'ended_at', nodes='array(replica_id)', topic='topic_name', partition='partition_id',
+                burst='replica_id'
+            )
+        }}
+    from described
     union all
     select
         {{
