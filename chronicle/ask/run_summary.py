@@ -14,14 +14,27 @@ from chronicle.output.values import shown
 from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
+OPEN = "count(*) filter (where ended_at is null)"
+# Table, what one row of it is, and of which rows how many are said, too.
 FACTS = (
     ("fct_incidents", "incidents", "count(*) filter (where severity = 'critical')", "critical"),
-    ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
-    ("fct_leaderless_windows", "windows without a leader", "count(*) filter (where ended_at is null)", "still open"),
+    ("fct_process_failures", "failures of processes", "count(*) filter (where has_ended_process)", "with their end"),
+    ("fct_controllerless_windows", "times without a controller", OPEN, "still open"),
     ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
-    ("fct_controllerless_windows", "times without a controller", "count(*) filter (where ended_at is null)", "still open"),
-    ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
+    ("fct_leader_elections", "leader elections", "count(*) filter (where is_unclean)", "unclean"),
+    ("fct_leaderless_windows", "windows without a leader", OPEN, "still open"),
+    ("fct_isr_changes", "changes of in-sync sets", "count(*) filter (where change_kind = 'shrunk')", "shrunk"),
+    ("fct_under_replicated_windows", "times of replicas out of sync", OPEN, "still open"),
+    ("fct_write_refusals_hourly", "hours with refused writes", "0", ""),
     ("fct_epoch_gaps", "gaps in epochs", "count(*) filter (where gap_kind = 'stale_node')", "a node with an old epoch"),
+    ("fct_session_expiries", "expired sessions", "count(*) filter (where was_controller)", "of the controller"),
+    ("fct_process_stalls", "stalls of processes", "0", ""),
+    ("fct_thread_deadlocks", "deadlocks of threads", "0", ""),
+    ("fct_log_dir_failures", "failures of log directories", "count(*) filter (where is_disk_full)", "of a full disk"),
+    ("fct_log_cleaner_outages", "outages of log cleaners", "count(*) filter (where resumed_at is null)", "still open"),
+    ("fct_remote_copy_stalls", "stalls of copies to remote storage", OPEN, "still open"),
+    ("fct_hanging_transactions", "hanging transactions", "0", ""),
+    ("fct_group_rebalances", "rebalances of groups", "count(*) filter (where is_failed)", "failed"),
     ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "abnormal"),
 )
 
@@ -75,10 +88,7 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
         first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "not known"
         span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
         yield f"{life['cluster_id']}, life {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
-    for table, name, special, kind in FACTS:
-        count = tables.rows(f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[0]
-        of_kind = f", {count['special']:,} {kind}" if count["special"] else ""
-        yield f"  {count['all_rows']:>7,} {name}{of_kind}  (marts.{table})"
+    yield from counts(tables, those)
     looked = looked_at(tables, those)
     worst = tables.rows(WORST.format(clusters=those))
     if worst:
@@ -93,6 +103,20 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
         if rows:
             yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
             yield from table_text(list(rows[0]), [[shown(value, null="") for value in row.values()] for row in rows])
+
+
+def counts(tables: Tables, those: str) -> Iterator[str]:
+    """A line for each fact of which there are rows, and one that names all others.  `those`: a condition on `cluster_id`."""
+    none = []
+    for table, name, special, kind in FACTS:
+        count = tables.rows(f"select count(*) as all_rows, {special} as special from marts.{table} where {those}")[0]
+        of_kind = f", {count['special']:,} {kind}" if count["special"] else ""
+        if count["all_rows"]:
+            yield f"  {count['all_rows']:>7,} {name}{of_kind}  (marts.{table})"
+        else:
+            none.append(name)
+    if none:
+        yield f"        0 {', '.join(none)}"
 
 
 def table_text(columns: list[str], rows: list[list[str]]) -> Iterator[str]:

@@ -143,7 +143,8 @@ unioned as (
         process_ends.source_path,
         process_ends.byte_offset,
         process_ends.failure_kind,
-        0 as priority,
+        -- What the kernel says comes before what systemd sees of it.
+        if(failure_kind like '%memory%' or failure_kind = 'oom_killer', 0, 1) as priority,
         case
             when failure_kind like '%memory%' or failure_kind = 'oom_killer' then 'out_of_memory'
         end as reason_kind,
