@@ -20,7 +20,8 @@ is no sentence.
     {%- for name, value in places.items() -%}
         {%- set text.sql = "replace(" ~ text.sql ~ ", '{" ~ name ~ "}', " ~ value ~ ")" -%}
     {%- endfor -%}
-    {{ text.sql }}
+    {#- A process whose node is unknown has its file's name for a number. #}
+    replace(replace({{ text.sql }}, 'Node unknown (', 'An unknown node ('), 'node unknown (', 'an unknown node (')
 {%- endmacro %}
 
 

@@ -16,7 +16,7 @@ from ingestion.sources.said import READ
 
 NOTHING_FOUND = "No incident was found."
 SOURCES = """
-select source_path, source_kind, layout_name, node_id, outcome, reason, zone_known_by, records, recognised
+select source_path, source_kind, layout_name, node_id, outcome, reason, zone_known_by, records, recognised, warnings
 from marts.fct_sources
 where {those} and outcome <> 'copy'
 order by source_path"""
@@ -92,6 +92,12 @@ def unused(files: Sequence[Row], unnumbered: Sequence[str]) -> Iterator[str]:
         yield (
             f"{counted(len(nodeless), 'file')} of an unknown node: {named(nodeless)}. Facts of a single node are missing from it: --node ID, or --layout "
             "with {node} in the path."
+        )
+    undated = [row for row in read if captures.DATED_BY_FILE in (row["warnings"] or ())]
+    if undated:
+        yield (
+            f"{counted(len(undated), 'file')} without a time in text or name: {named(undated)}. The last change of the file is taken for it; a line "
+            "`Timestamp: 2026-01-31 10:00:00` at the top, or a name like 20260131T100000Z-describe.txt, says it."
         )
     if any(row["zone_known_by"] == "default" for row in logs):
         yield "The time zone of the logs is not known: times are taken as UTC (--timezone)."

@@ -94,8 +94,23 @@ def ask(
     began = time.monotonic()
     answer = asking.answer(place, one, given)
     show(answer, form, began, not no_pager, wide)
+    if form == "table":
+        tell_unnumbered(place, answer)
     if one.name == "incidents" and not answer.num_rows:
         tell_what_was_looked_at(place, cluster)
+
+
+def tell_unnumbered(place: Warehouse, answer: pa.Table) -> None:
+    """Say whose the numbers below -1 are: those of processes whose node id nothing names."""
+    from chronicle.ask.looked_at import names_of_unnumbered
+    from chronicle.ask.tables import Tables
+
+    text = str(answer.to_pydict())
+    for number, name in names_of_unnumbered(Tables(place), "true").items():
+        if str(number) in text:
+            tell(
+                f"Node {number} is {name}: nothing names its node id, so it has a number of its own (--node says which node wrote a file)."
+            )
 
 
 def tell_what_was_looked_at(place: Warehouse, cluster: str | None) -> None:

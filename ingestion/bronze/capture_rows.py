@@ -18,7 +18,7 @@ from ingestion.bronze.log_records import Cache
 from ingestion.bronze.logged import records_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
-from ingestion.captures import PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
+from ingestion.captures import DATED_BY_FILE, PROSE, REMARK, UNREAD, About, Line, Logged, Row, Sample, module_of, unread
 from ingestion.captures._terminal import stated_time
 from ingestion.captures.document import salvaged, timed
 from ingestion.reading.files import BROKEN, Changed, chunks, fault_of, tail_hash
@@ -79,6 +79,7 @@ def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iter
     waiting: dict[str, list[dict[str, Any]]] = {"capture_rows": [], "metric_samples": []}
     held_from: int | None = None
     may_grow_from = task.end - HELD_BYTES if task.holds_last else None
+    needs_time = not getattr(module_of(task.capture or ""), "HOLDS_AT_ANY_TIME", False)
     for number, found in enumerate(read_guarded(text), 1):
         if isinstance(found, Logged):
             late = [line.offset for line in found.lines if line.is_head and may_grow_from is not None and line.offset >= may_grow_from]
@@ -93,6 +94,8 @@ def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iter
             continue
         table = "capture_rows" if isinstance(found, Row) else "metric_samples"
         waiting[table].append(row_of(found, number, task))
+        if needs_time and found.at_known_by == "modified":
+            count.doubts.add(DATED_BY_FILE)
         if not isinstance(found, Row) or found.kind != PROSE:
             count.records += 1
             count.recognised += not isinstance(found, Row) or found.kind != UNREAD

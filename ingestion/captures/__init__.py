@@ -164,6 +164,7 @@ def unread(lines: Iterable[Line], warning: str) -> Iterator[Row]:
             yield Row(UNREAD, line.offset, line.text, warnings=(warning,))
 
 
+DATED_BY_FILE = "neither its text nor its name has a time: the last change of the file is taken for it"
 NAMED_TIME = re.compile(
     r"(?<!\d)(20\d\d)-?([01]\d)-?([0-3]\d)[T_\-. ]?([0-2]\d)[:\-_]?([0-5]\d)[:\-_]?([0-5]\d)?(?:[.,]?(\d{3}))?(Z)?(?!\d)"
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.captures import DATED_BY_FILE
 from ingestion.captures._terminal import date_of
 from tests.python.pasted import tables_of
 
@@ -65,3 +66,10 @@ def test_a_later_line_holds_for_what_follows_it(tmp_path: Path) -> None:
 )
 def test_other_lines_state_no_time(line: str) -> None:
     assert date_of(line, dt.UTC) is None
+
+
+def test_a_capture_without_a_time_says_so(tmp_path: Path) -> None:
+    """Its facts are dated by the last change of the file; settings need no time."""
+    assert tables_of(tmp_path, TOPIC)[1].doubts == {DATED_BY_FILE}
+    assert not tables_of(tmp_path, f"Timestamp: 2026-11-21 10:00:00 UTC\n{TOPIC}")[1].doubts
+    assert not tables_of(tmp_path, "broker.id=1\nlog.dirs=/data\nzookeeper.connect=zk:2181\n")[1].doubts

@@ -35,6 +35,8 @@ KINDS = {
     META: "meta.properties of a log directory: cluster, node and directory.",
     LOG4J: "A log4j configuration in properties.",
 }
+# Settings have no time of their own.
+HOLDS_AT_ANY_TIME = True
 OF_NODE = frozenset({SERVER, META, LOG4J})
 OF_OTHERS = frozenset(KINDS) - OF_NODE
 
