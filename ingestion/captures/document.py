@@ -22,6 +22,7 @@ from ingestion import captures
 from ingestion.captures import PROSE, UNREAD, About, Line, Logged, Row, Sample, time_of
 from ingestion.captures._blocks import PIECE_LINES, Block, blocks, cut, dedented
 from ingestion.captures._terminal import PROMPTS, Command, command_of, date_of, stated_time
+from ingestion.records.kinds import Speaker, speaker_of
 from ingestion.records.pasted import MOST_BROKEN, OF_RECORD, TRACE, Printed, is_head, mended, plain, records_in, without_label
 
 KINDS = {"document": "A text of prose with captures and log lines pasted into it."}
@@ -308,7 +309,7 @@ def handed(
     foreign: list[Line] = []
     by_offset = {line.offset: line for line in lines}
     for out in module.read(kind, lines, about):
-        if isinstance(out, Row) and out.kind == UNREAD and out.offset in by_offset:
+        if isinstance(out, Row) and out.offset in by_offset and (out.kind == UNREAD or is_of_node(out)):
             foreign.append(by_offset[out.offset])
             continue
         if isinstance(out, Row) and out.kind == "command" and command is not None and command_of(out.raw_text) == command:
@@ -319,6 +320,11 @@ def handed(
         yield marked(out, kind, command)
     if foreign:
         yield from loose(about, command, foreign, False)
+
+
+def is_of_node(out: Row) -> bool:
+    """Whether a line of a log between the lines of a capture is a node's, and not the tool's own."""
+    return out.kind == "log_line" and speaker_of(out.fields.get("logger", "")) is Speaker.NODE
 
 
 def marked(out: Row | Sample, kind: str, command: Command | None) -> Row | Sample:
@@ -431,8 +437,11 @@ def run(about: About, command: Command | None, lines: list[Line], n: int, is_cod
         if found is None:
             continue
         module, kind = found
-        # A row may come after that of a line below it: what the module leaves unread ends the run, and then the run is read on its own.
-        strangers = (out.offset for out in module.read(kind, lines[n:], about) if isinstance(out, Row) and out.kind == UNREAD)
+        # A row may come after that of a line below it: what the module leaves unread, or what a node logged, ends the run, and then the run is read
+        # on its own.
+        strangers = (
+            out.offset for out in module.read(kind, lines[n:], about) if isinstance(out, Row) and (out.kind == UNREAD or is_of_node(out))
+        )
         first = next(strangers, None)
         end = next((at for at in range(n, len(lines)) if first is not None and lines[at].offset >= first), len(lines))
         rows = [marked(out, kind, command) for out in module.read(kind, lines[n:end], about)] if end > n else []

@@ -398,3 +398,14 @@ def test_pauses_in_a_fence_with_records_are_read(tmp_path: Path) -> None:
     tables, _ = tables_of(tmp_path, f"It pauses for seconds.\n\n```\n{SHRUNK}\n{pause}\n{EXPANDED}\n```\n\nHow can we find out why?\n")
     assert said(tables["log_records"]) == [IS_SHRUNK, IS_EXPANDED]
     assert [row["row_kind"] for row in tables["capture_rows"]] == ["prose", "gc_pause", "prose"]
+
+
+def test_a_nodes_record_between_settings_is_a_record(tmp_path: Path) -> None:
+    """A dump of the settings is known as such; what the broker logs after it stays a record of its log."""
+    text = (
+        "We changed this:\n\n```\n\tlog.retention.hours = 168\n\tnum.partitions = 1\n\tzookeeper.connect = zk:2181\n\tbroker.id = 3\n"
+        "[2026-03-01 10:00:00,100] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)\n```\n"
+    )
+    tables, _ = tables_of(tmp_path, text)
+    assert [record["event_type"] for record in tables["log_records"]] == ["node_started"]
+    assert {row["row_kind"] for row in tables["capture_rows"]} >= {"setting"}
