@@ -50,7 +50,7 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(FILES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_factory: pytest.TempPathFactory, files: list[list[Row]]) -> None:
     place = tmp_path_factory.mktemp("rows")
     rows = written(place / "held", *files)
