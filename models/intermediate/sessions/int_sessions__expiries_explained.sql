@@ -201,6 +201,7 @@ sessions as (
     select
         ended.*,
         coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
+        coalesce(back.is_back_before, false) as is_back_before,
         deaths.run_number as dead_run_number,
         case
             when led.controller_epoch is not null then true
