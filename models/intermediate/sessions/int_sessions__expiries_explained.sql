@@ -242,6 +242,7 @@ windows as (
     select
         sessions.*,
         coalesce(owners.has_several_clients, false) as has_several_clients,
+        owners.session_id is not null and owners.established_at is null as is_begin_missing,
         coalesce(
             sessions.last_contact_at,
             sessions.expired_at

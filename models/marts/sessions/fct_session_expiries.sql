@@ -55,8 +55,8 @@ final as (
                 'only the claim of a controller shows it: the record of the fencing is missing':
                     'is_unconfirmed',
                 'other records show that it was back before': 'is_back_before',
-                'no record states the timeout of the session: its process may have stood still':
-                    "session_kind <> 'kraft_broker' and timeout_ms is null and dead_run_number is null and cause_rank is null and is_server_silent",
+                'its log lacks the beginning of the session: its process may have stood still':
+                    'is_begin_missing and dead_run_number is null and cause_rank is null and is_server_silent',
                 'it did not come back within ten minutes: it may have been restarted, and not have stalled':
                     'dead_run_number is null and cause_rank = 2 and not coalesce(reconnected_at <= expired_at + interval 10 minutes, false)',
                 'the process that stalled is ZooKeeper':
