@@ -60,7 +60,7 @@ final as (
                 'controllers registered it again meanwhile: its log lacks a restart':
                     'registrations.cluster_id is not null',
                 'no record says that it got ready, though it went on: its log may lack a part':
-                    "started_at is not null and ready_at is null and end_kind <> 'fatal' and coalesce(stopping_at, last_seen_at) > started_at + interval 10 minutes",
+                    "started_at is not null and ready_at is null and end_kind in ('clean', 'open') and coalesce(stopping_at, last_seen_at) > started_at + interval 10 minutes",
                 'nothing names its node: it is known by its file alone (--node says which node it is)':
                     'node_id < -1'
             })
