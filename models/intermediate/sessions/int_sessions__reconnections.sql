@@ -25,6 +25,7 @@ brokers as (
         ended.owner,
         ended.session_id,
         ended.expired_at,
+        max(ended.noticed_at) as noticed_at,
         min(session_events.logged_at) as reconnected_at
     from ended
     inner join session_events
@@ -72,7 +73,7 @@ back_before as (
         on
             brokers.cluster_id = signs.cluster_id
             and brokers.owner = cast(signs.node_id as string)
-            and brokers.expired_at < signs.back_at
+            and coalesce(brokers.noticed_at, brokers.expired_at) < signs.back_at
             and brokers.reconnected_at > signs.back_at + interval 1 minute
     group by brokers.cluster_id, brokers.owner, brokers.session_id, brokers.expired_at
 ),
@@ -106,7 +107,7 @@ clients as (
 
 final as (
     select
-        brokers.*,
+        brokers.* except (noticed_at),
         back_before.cluster_id is not null as is_back_before
     from brokers
     left join back_before
