@@ -106,7 +106,7 @@ noticed as (
                 'is_late', false
             )
         ) as sign,
-        heartbeats.fencing.fenced_at < missed.first_loss.logged_at
+        coalesce(heartbeats.fencing.fenced_at < missed.first_loss.logged_at, false)
         or missed.first_loss is null as is_by_fencing,
         failed.failure
     from runs
