@@ -176,6 +176,7 @@
     'unfencing_record': ['broker_unfenced_record'],
     'unknown_setting': ['unknown_setting_given'],
     'write_refusal': ['append_failed', 'produce_request_retried', 'under_min_isr_refused'],
+    'znode_conflict': ['znode_conflict'],
     'zookeeper_cluster_sign': ['controller_elected', 'controller_epoch_created', 'session_established'],
     'zookeeper_leader_search': ['zookeeper_leader_sought'],
     'zookeeper_leadership': ['zookeeper_leading_begun', 'zookeeper_led'],

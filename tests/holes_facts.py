@@ -5,6 +5,7 @@ A row is of the whole if the whole has a row about the same (`of`: equal, or nul
 - `says`: equal; null, or a word for "not known" (`UNKNOWN`), where the row no longer knows it
 - `is_so`: false may be "not known", so only a true that is false in the whole is new
 - `at_most`: numbers that count evidence: no larger
+- `measured`: settings, equal; of those that were measured, the highest value that the logs show counts evidence: no higher
 - `some_of`: lists of what was seen: no other items
 - `begins`: not before the whole's row and, if the row is a stretch of time (`ends`), not after its end: of a stretch that is known from its
   middle on, the middle is all that is left
@@ -31,6 +32,7 @@ Row = Mapping[str, Any]
 Clock = Callable[[int], int]
 SLACK_MS = 2000
 UNKNOWN = {"unknown", "open"}
+MEASURED = " (measured)"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Meaning:
     says: tuple[str, ...] = ()
     is_so: tuple[str, ...] = ()
     at_most: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
     some_of: tuple[str, ...] = ()
     begins: str | None = None
     ends: str | None = None
@@ -49,7 +52,7 @@ class Meaning:
 
     @property
     def columns(self) -> list[str]:
-        found = [*self.of, *self.says, *self.is_so, *self.at_most, *self.some_of, self.begins, self.ends, *self.at]
+        found = [*self.of, *self.says, *self.is_so, *self.at_most, *self.measured, *self.some_of, self.begins, self.ends, *self.at]
         return [name for name in dict.fromkeys(found) if name]
 
 
@@ -224,7 +227,9 @@ FACTS = {
         begins="truncated_at",
         no_excuse=frozenset({"no records truncated", "cut below the high watermark"}),
     ),
-    "fct_config_findings": Meaning(of=("node_id", "owner_kind", "owner", "rule_id"), says=("kafka_version", "settings", "severity")),
+    "fct_config_findings": Meaning(
+        of=("node_id", "owner_kind", "owner", "rule_id"), says=("kafka_version", "severity"), measured=("settings",)
+    ),
     "fct_issue_exposures": Meaning(
         of=("node_id", "issue_id"),
         says=("kafka_version", "exposure"),
@@ -359,6 +364,9 @@ def _beyond(meaning: Meaning, row: Row, other: Row, clock: Clock) -> Iterator[st
     for column in meaning.at_most:
         if row[column] is not None and row[column] > (other[column] or 0):
             yield column
+    for column in meaning.measured:
+        if row[column] is not None and _is_higher(row[column], other[column] or {}):
+            yield column
     for column in meaning.some_of:
         if not set(row[column] or ()) <= set(other[column] or ()):
             yield column
@@ -369,6 +377,14 @@ def _beyond(meaning: Meaning, row: Row, other: Row, clock: Clock) -> Iterator[st
         yield meaning.ends
     if meaning.begins and row[meaning.begins] is not None and not _begins_in(meaning, row, other, clock):
         yield meaning.begins
+
+
+def _is_higher(mine: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
+    """Whether settings are others, or a measured one is higher."""
+    if set(mine) != set(theirs):
+        return True
+    pairs = [(mine[name].partition(MEASURED), theirs[name].partition(MEASURED)) for name in mine]
+    return any(float(one[0]) > float(two[0]) if one[1] and two[1] else one != two for one, two in pairs)
 
 
 def _begins_in(meaning: Meaning, row: Row, other: Row, clock: Clock) -> bool:

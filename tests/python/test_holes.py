@@ -225,6 +225,25 @@ def test_a_warning_that_says_nothing_of_holes_is_no_excuse() -> None:
     assert [row.why for row in found.new] == [()]
 
 
+@pytest.mark.parametrize(
+    ("settings", "is_new"),
+    [
+        ({"@longest_pause_ms": "13025 (measured)"}, False),
+        ({"@longest_pause_ms": "34105933 (measured)"}, True),
+        ({"@longest_pause_ms": "13025"}, True),
+        ({"replica.lag.time.max.ms": "10000"}, True),
+    ],
+)
+def test_a_finding_rests_on_no_higher_measurement(settings: dict[str, str], is_new: bool) -> None:
+    broken = {"replica.lag.time.max.ms": "2500", "@longest_pause_ms": "34105932 (measured)"}
+    finding = {
+        "config_finding_key": "f", "node_id": 2, "owner_kind": "broker", "owner": "2", "rule_id": "lag_time_below_pause", "kafka_version": "4.1.1",
+        "severity": "degraded", "settings": broken, "warnings": [],
+    }  # fmt: skip
+    found = compared("fct_config_findings", [finding], [finding | {"settings": broken | settings}], lambda time: time)
+    assert [row.why for row in found.new] == [("settings",)] * is_new
+
+
 def test_an_incident_needs_a_root_that_is_sound() -> None:
     incident = {"root_cause_key": "a", "root_cause_kind": "leaderless", "warnings": [], "started_at": at(0), "summary": "none"}
     assert incidents_compared([], [incident], {"a"}).same == 1

@@ -7,6 +7,10 @@ with events as (
     from {{ ref('int_consumers__rebalance_attempts') }}
 ),
 
+conflicts as (
+    select * from {{ ref('stg_logs__owner_conflicts') }}
+),
+
 followed as (
     select
         *,
@@ -45,7 +49,7 @@ released as (
 ),
 
 -- A consumer releases all of its partitions before it redistributes them, and when it stops.
-final as (
+owned as (
     select
         cluster_id,
         cluster_incarnation,
@@ -67,6 +71,23 @@ final as (
         {{ has_role('old_consumer_ownership') }}
         and topic_name is not null
         and partition_id is not null
+),
+
+-- After the release another consumer may own the partition, although no record of its own says so: others find it.
+final as (
+    select
+        owned.*,
+        min(conflicts.logged_at) as others_at
+    from owned
+    left join conflicts
+        on
+            owned.cluster_id = conflicts.cluster_id
+            and owned.group_id = conflicts.group_id
+            and owned.topic_name = conflicts.topic_name
+            and owned.partition_id = conflicts.partition_id
+            and owned.member_id <> conflicts.owner_id
+            and owned.released_at <= conflicts.logged_at
+    group by all
 )
 
 select * from final

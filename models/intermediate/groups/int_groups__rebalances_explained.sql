@@ -83,8 +83,11 @@ grouped as (
             filter (where {{ has_role('rebalance_start') }} and node_id is not null)
         ) as bigint) as starts,
         min(logged_at) filter (where {{ has_role('group_stabilisation') }}) as stabilised_at,
+        max(logged_at) filter (where {{ has_role('group_stabilisation') }}) as last_stabilised_at,
         min(logged_at) filter (where {{ has_role('group_assignment') }}) as assigned_at,
+        max(logged_at) filter (where {{ has_role('group_assignment') }}) as last_assigned_at,
         min(logged_at) filter (where {{ has_role('group_emptying') }}) as emptied_at,
+        max(logged_at) filter (where {{ has_role('group_emptying') }}) as last_emptied_at,
         min(logged_at) filter (where {{ has_role('group_join') }}) as joined_at,
         max(logged_at) filter (where {{ has_role('group_join_failure') }}) as refused_at,
         min(logged_at) filter (where is_client) as reported_by_members_at,
@@ -117,6 +120,26 @@ grouped as (
     group by cluster_id, cluster_incarnation, group_id, group_incarnation, generation_id
 ),
 
+-- A coordinator that has lost its state gives a generation once more. Where the logs lack the start of the first, its end is not that of the second.
+paired as (
+    select
+        * except (
+            stabilised_at,
+            last_stabilised_at,
+            assigned_at,
+            last_assigned_at,
+            emptied_at,
+            last_emptied_at
+        ),
+        if(coordinator_started_at > stabilised_at, last_stabilised_at, stabilised_at)
+            as stabilised_at,
+        if(coordinator_started_at > assigned_at, last_assigned_at, assigned_at) as assigned_at,
+        if(coordinator_started_at > emptied_at, last_emptied_at, emptied_at) as emptied_at,
+        coalesce(coordinator_started_at > least(stabilised_at, assigned_at, emptied_at), false)
+            as has_ended_before
+    from grouped
+),
+
 -- Whether a coordinator's log of groups goes on is not what its other logs show.
 last_logged as (
     select
@@ -132,55 +155,96 @@ last_logged as (
 -- ended, and who logged it.
 rebalances as (
     select
-        grouped.* except (coordinator_started_at, asked_at),
-        coalesce(grouped.coordinator_started_at, grouped.asked_at) as started_at,
-        grouped.coordinator_started_at is null and grouped.asked_at is not null
+        paired.* except (coordinator_started_at, asked_at),
+        coalesce(paired.coordinator_started_at, paired.asked_at) as started_at,
+        paired.coordinator_started_at is null and paired.asked_at is not null
             as is_started_by_members,
-        coalesce(reached.generation_stored >= grouped.generation_id, false) as is_stored,
-        lower(grouped.cause.reason) as stated_reason,
+        coalesce(reached.generation_stored >= paired.generation_id, false) as is_stored,
+        lower(paired.cause.reason) as stated_reason,
         coalesce(
-            grouped.coordinator_started_at,
-            grouped.asked_at,
-            grouped.joined_at,
-            grouped.stabilised_at,
-            grouped.assigned_at,
-            grouped.reported_by_members_at,
-            grouped.emptied_at
+            paired.coordinator_started_at,
+            paired.asked_at,
+            paired.joined_at,
+            paired.stabilised_at,
+            paired.assigned_at,
+            paired.reported_by_members_at,
+            paired.emptied_at
         )
             as noticed_at,
-        lead(coalesce(grouped.cause.reason, ''))
+        lead(coalesce(paired.cause.reason, ''))
             over (
                 partition by
-                    grouped.cluster_id,
-                    grouped.cluster_incarnation,
-                    grouped.group_id,
-                    grouped.group_incarnation
-                order by grouped.generation_id nulls last
+                    paired.cluster_id,
+                    paired.cluster_incarnation,
+                    paired.group_id,
+                    paired.group_incarnation
+                order by paired.generation_id nulls last
             ) as next_reason,
         lead(
             coalesce(
-                grouped.coordinator_started_at,
-                grouped.stabilised_at,
-                grouped.assigned_at,
-                grouped.asked_at,
-                grouped.joined_at
+                paired.coordinator_started_at,
+                paired.stabilised_at,
+                paired.assigned_at,
+                paired.asked_at,
+                paired.joined_at
             )
         )
             over (
                 partition by
-                    grouped.cluster_id,
-                    grouped.cluster_incarnation,
-                    grouped.group_id,
-                    grouped.group_incarnation
-                order by grouped.generation_id nulls last
+                    paired.cluster_id,
+                    paired.cluster_incarnation,
+                    paired.group_id,
+                    paired.group_incarnation
+                order by paired.generation_id nulls last
             ) as next_at
-    from grouped
+    from paired
     left join reached
         on
-            grouped.cluster_id = reached.cluster_id
-            and grouped.cluster_incarnation = reached.cluster_incarnation
-            and grouped.group_id = reached.group_id
-            and grouped.group_incarnation = reached.group_incarnation
+            paired.cluster_id = reached.cluster_id
+            and paired.cluster_incarnation = reached.cluster_incarnation
+            and paired.group_id = reached.group_id
+            and paired.group_incarnation = reached.group_incarnation
+),
+
+-- Who coordinates a group after a node gave it up: another node loads it before the same one does again. If none does, its log is missing.
+handed_over as (
+    select
+        rebalances.cluster_id,
+        rebalances.cluster_incarnation,
+        rebalances.group_id,
+        rebalances.group_incarnation,
+        rebalances.generation_id,
+        not coalesce(
+            min(steps.logged_at) filter (where steps.node_id <> rebalances.last_step.node_id)
+            < coalesce(
+                min(steps.logged_at) filter (
+                    where
+                    steps.node_id = rebalances.last_step.node_id
+                    and steps.logged_at > rebalances.last_step.closing.closed_at
+                    and {{ has_role('group_state_load', 'steps.event_type') }}
+                ),
+                timestamp '9999-01-01 00:00:00'
+            ),
+            false
+        ) as is_successor_missing
+    from rebalances
+    inner join steps
+        on
+            rebalances.cluster_id = steps.cluster_id
+            and rebalances.cluster_incarnation = steps.cluster_incarnation
+            and rebalances.group_id = steps.group_id
+            and rebalances.last_step_at <= steps.logged_at
+            and not steps.is_client
+    where
+        not rebalances.is_epoch
+        and coalesce(rebalances.next_at >= rebalances.last_step.closing.closed_at, true)
+        and {{ has_role('group_unload', 'rebalances.last_step.closing.event_type') }}
+    group by
+        rebalances.cluster_id,
+        rebalances.cluster_incarnation,
+        rebalances.group_id,
+        rebalances.group_incarnation,
+        rebalances.generation_id
 ),
 
 -- A coordinator stores an assignment in the moment in which it receives it: if its append to the partition of the group fails then, it is not stored.
@@ -247,7 +311,8 @@ explained as (
         runs.last_seen_at as coordinator_last_seen_at,
         runs.fell_silent_at as coordinator_gone_at,
         runs.run_number,
-        last_logged.groups_last_logged_at
+        last_logged.groups_last_logged_at,
+        coalesce(handed_over.is_successor_missing, false) as is_successor_missing
     from rebalances
     cross join wordings
     left join not_stored
@@ -257,6 +322,13 @@ explained as (
             and rebalances.group_id = not_stored.group_id
             and rebalances.group_incarnation = not_stored.group_incarnation
             and rebalances.generation_id = not_stored.generation_id
+    left join handed_over
+        on
+            rebalances.cluster_id = handed_over.cluster_id
+            and rebalances.cluster_incarnation = handed_over.cluster_incarnation
+            and rebalances.group_id = handed_over.group_id
+            and rebalances.group_incarnation = handed_over.group_incarnation
+            and rebalances.generation_id = handed_over.generation_id
     left join runs
         on
             rebalances.cluster_id = runs.cluster_id

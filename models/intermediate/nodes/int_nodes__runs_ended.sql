@@ -64,7 +64,14 @@ missed as (
         runs.node_id,
         runs.run_number,
         min_by(
-            struct(losses.logged_at, losses.node_id, losses.source_path, losses.byte_offset),
+            struct(
+                losses.logged_at,
+                losses.node_id,
+                losses.source_path,
+                losses.byte_offset,
+                not losses.is_shared
+                and losses.logged_at > runs.fell_silent_at + interval 10 minutes as is_late
+            ),
             struct(
                 not losses.is_shared
                 and losses.logged_at >= runs.fell_silent_at + interval 30 seconds as is_doubtful,
@@ -95,9 +102,12 @@ noticed as (
                 'logged_at', greatest(runs.fell_silent_at, heartbeats.fencing.last_heartbeat_at),
                 'node_id', heartbeats.fencing.reporting_node_id,
                 'source_path', heartbeats.fencing.source_path,
-                'byte_offset', heartbeats.fencing.byte_offset
+                'byte_offset', heartbeats.fencing.byte_offset,
+                'is_late', false
             )
         ) as sign,
+        coalesce(heartbeats.fencing.fenced_at < missed.first_loss.logged_at, false)
+        or missed.first_loss is null as is_by_fencing,
         failed.failure
     from runs
     left join missed
@@ -119,7 +129,16 @@ noticed as (
 
 final as (
     select
-        * except (stopped_at, fell_silent_at, final_line, evidence, evidence_count, sign, failure),
+        * except (
+            stopped_at,
+            fell_silent_at,
+            final_line,
+            evidence,
+            evidence_count,
+            sign,
+            failure,
+            is_by_fencing
+        ),
         coalesce(
             stopped_at,
             if(stopping_at is not null, fell_silent_at, null),
@@ -128,6 +147,10 @@ final as (
             case when failed_at is not null or next_started_at is not null then fell_silent_at end,
             failure.ended_at
         ) as stopped_at,
+        sign.source_path is not null
+        and is_by_fencing
+        and not coalesce(failure.is_capture, false) as is_end_estimated,
+        coalesce(sign.is_late, false) and not coalesce(failure.is_capture, false) as is_end_late,
         case
             -- A process that cannot start stops what it had started.
             when failed_at is not null then 'fatal'

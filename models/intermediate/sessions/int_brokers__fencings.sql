@@ -12,6 +12,10 @@ registration_records as (
     select * from {{ ref('int_brokers__registration_records') }}
 ),
 
+releases as (
+    select * from {{ ref('int_nodes__releases') }}
+),
+
 -- Releases that print the records (2.8 to 3.2, 3.6 and later) say so in at least one line of the cluster.
 telling as (
     select distinct cluster_id
@@ -31,6 +35,25 @@ spaced as (
     where claims.is_by_leader and not claims.is_asked
 ),
 
+-- In a release that prints the records, a claim without one may be that of a controller whose term was over.
+claimed as (
+    select
+        spaced.*,
+        coalesce(
+            releases.release_numbers < array(3, 3) or releases.release_numbers >= array(3, 6), false
+        ) as is_unconfirmed
+    from spaced
+    left join releases
+        on
+            spaced.cluster_id = releases.cluster_id
+            and spaced.node_id = releases.node_id
+            and spaced.logged_at >= releases.valid_from
+            and spaced.logged_at < releases.valid_to
+    where
+        spaced.previous_at is null
+        or spaced.logged_at > spaced.previous_at + interval 2 seconds
+),
+
 fencings as (
     select
         cluster_id,
@@ -40,7 +63,8 @@ fencings as (
         logged_at,
         source_path,
         byte_offset,
-        is_left_behind
+        is_left_behind,
+        false as is_unconfirmed
     from records
     union all
     select
@@ -51,9 +75,9 @@ fencings as (
         logged_at,
         source_path,
         byte_offset,
-        false as is_left_behind
-    from spaced
-    where previous_at is null or logged_at > previous_at + interval 2 seconds
+        false as is_left_behind,
+        is_unconfirmed
+    from claimed
 ),
 
 final as (
@@ -66,6 +90,7 @@ final as (
         fencings.source_path,
         fencings.byte_offset,
         fencings.is_left_behind,
+        fencings.is_unconfirmed,
         min(case
             when
                 registration_records.is_unfencing
@@ -87,7 +112,8 @@ final as (
         fencings.logged_at,
         fencings.source_path,
         fencings.byte_offset,
-        fencings.is_left_behind
+        fencings.is_left_behind,
+        fencings.is_unconfirmed
 )
 
 select * from final

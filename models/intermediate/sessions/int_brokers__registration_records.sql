@@ -20,7 +20,8 @@ placed as (
         {{ has_role(['registration_record', 'unfencing_grant'], 'registration_events.event_type') }}
 ),
 
--- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long out of date.
+-- A controller reads the metadata log from its last snapshot on before it is ready: what it prints until then may be long out of date. A run that
+-- never was, before the next one began, read nothing but that.
 -- A controller whose term is over prints records that are never committed.
 final as (
     select
@@ -38,7 +39,8 @@ final as (
         placed.is_leaving,
         coalesce(
             not {{ has_role('unfencing_grant', 'placed.event_type') }}
-            and placed.logged_at < coalesce(runs.ready_at, runs.started_at + interval 1 minute),
+            and placed.logged_at
+            < coalesce(runs.ready_at, runs.next_started_at, runs.started_at + interval 1 minute),
             false
         ) as is_starting
     from placed

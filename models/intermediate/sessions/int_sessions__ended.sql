@@ -36,6 +36,7 @@ final as (
         is_end_logged,
         is_end_doubtful,
         false as is_left_behind,
+        false as is_unconfirmed,
         evidence,
         evidence_count
     from placed
@@ -55,6 +56,7 @@ final as (
         true as is_end_logged,
         false as is_end_doubtful,
         is_left_behind,
+        is_unconfirmed,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence,

@@ -201,6 +201,7 @@ sessions as (
     select
         ended.*,
         coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
+        coalesce(back.is_back_before, false) as is_back_before,
         deaths.run_number as dead_run_number,
         case
             when led.controller_epoch is not null then true
@@ -241,6 +242,7 @@ windows as (
     select
         sessions.*,
         coalesce(owners.has_several_clients, false) as has_several_clients,
+        owners.session_id is not null and owners.established_at is null as is_begin_missing,
         coalesce(
             sessions.last_contact_at,
             sessions.expired_at

@@ -33,13 +33,30 @@ owned as (
     group by cluster_id, session_id
 ),
 
+-- The server says the timeout of a session that it ends, whatever its client's log lacks.
+negotiated as (
+    select
+        cluster_id,
+        session_id,
+        max(timeout_ms) as timeout_ms
+    from session_events
+    where session_id is not null
+    group by cluster_id, session_id
+),
+
 followed as (
     select
-        *,
-        lead(established_at) over (
-            partition by cluster_id, node_id order by established_at, session_id
+        owned.* except (timeout_ms),
+        coalesce(owned.timeout_ms, negotiated.timeout_ms) as timeout_ms,
+        lead(owned.established_at) over (
+            partition by owned.cluster_id, owned.node_id
+            order by owned.established_at, owned.session_id
         ) as next_established_at
     from owned
+    left join negotiated
+        on
+            owned.cluster_id = negotiated.cluster_id
+            and owned.session_id = negotiated.session_id
 ),
 
 -- A broker that finds its old znode still there waits, and may lose its new session before it has registered with it:

@@ -10,6 +10,14 @@ owners as (
     select * from {{ ref('int_sessions__owned') }}
 ),
 
+owner_records as (
+    select * from {{ ref('int_sessions__owner_records') }}
+),
+
+membership_events as (
+    select * from {{ ref('stg_logs__membership_events') }}
+),
+
 -- A node is back with its next session.
 brokers as (
     select
@@ -17,6 +25,7 @@ brokers as (
         ended.owner,
         ended.session_id,
         ended.expired_at,
+        max(ended.noticed_at) as noticed_at,
         min(session_events.logged_at) as reconnected_at
     from ended
     inner join session_events
@@ -28,6 +37,45 @@ brokers as (
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
     where ended.session_kind in ('zookeeper_broker', 'zookeeper_controller')
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+-- Other signs that a node is back: the controller finds it, or a session whose beginning the logs lack.
+signs as (
+    select
+        cluster_id,
+        explode(brokers_added) as node_id,
+        logged_at as back_at
+    from membership_events
+    where {{ has_role('live_brokers') }}
+    union all
+    select
+        owner_records.cluster_id,
+        owners.node_id,
+        min(owner_records.logged_at) as back_at
+    from owner_records
+    inner join owners
+        on
+            owner_records.cluster_id = owners.cluster_id
+            and owner_records.session_id = owners.session_id
+            and owners.node_id is not null
+            and owners.established_at is null
+    group by owner_records.cluster_id, owner_records.session_id, owners.node_id
+),
+
+back_before as (
+    select
+        brokers.cluster_id,
+        brokers.owner,
+        brokers.session_id,
+        brokers.expired_at
+    from brokers
+    inner join signs
+        on
+            brokers.cluster_id = signs.cluster_id
+            and brokers.owner = cast(signs.node_id as string)
+            and coalesce(brokers.noticed_at, brokers.expired_at) < signs.back_at
+            and brokers.reconnected_at > signs.back_at + interval 1 minute
+    group by brokers.cluster_id, brokers.owner, brokers.session_id, brokers.expired_at
 ),
 
 -- A client is back with the next session of its process. After a restart that session may begin
@@ -58,9 +106,21 @@ clients as (
 ),
 
 final as (
-    select * from brokers
+    select
+        brokers.* except (noticed_at),
+        back_before.cluster_id is not null as is_back_before
+    from brokers
+    left join back_before
+        on
+            brokers.cluster_id = back_before.cluster_id
+            and brokers.owner = back_before.owner
+            and brokers.session_id <=> back_before.session_id
+            and brokers.expired_at = back_before.expired_at
     union all
-    select * from clients
+    select
+        *,
+        false as is_back_before
+    from clients
 )
 
 select * from final

@@ -78,6 +78,8 @@ gaps as (
         unowned.member_id as last_owner,
         unowned.next_ownership.member_id as next_owner,
         released_at as started_at,
+        coalesce(others_at < unowned.next_ownership.owned_at, others_at is not null)
+            as is_owned_by_another,
         unowned.next_ownership.owned_at as ended_at,
         case
             when {{ has_role('old_consumer_stop', 'unowned.released_by') }} then 'consumer_stopped'
@@ -92,6 +94,57 @@ gaps as (
     from unowned
     left join failures
         using (cluster_id, cluster_incarnation, group_id, topic_name, partition_id, released_at)
+),
+
+-- A rebalance is for all consumers of a group. If others divide the partitions twice and the last owner logs nothing of the first time, its log
+-- may lack that it owned the partition again.
+divided as (
+    select
+        gaps.cluster_id,
+        gaps.cluster_incarnation,
+        gaps.group_id,
+        gaps.topic_name,
+        gaps.partition_id,
+        gaps.started_at,
+        collect_list(
+            if(rebalances.member_id <> gaps.last_owner, rebalances.started_at, null)
+        ) as others_at,
+        coalesce(
+            max(if(rebalances.member_id = gaps.last_owner, rebalances.started_at, null)),
+            gaps.started_at
+        ) as last_owner_at,
+        max(if(rebalances.member_id = gaps.next_owner, rebalances.started_at, null)) as taken_at
+    from gaps
+    inner join rebalances
+        on
+            gaps.cluster_id = rebalances.cluster_id
+            and gaps.cluster_incarnation = rebalances.cluster_incarnation
+            and gaps.group_id = rebalances.group_id
+            and rebalances.started_at between gaps.started_at - interval 1 minute and gaps.ended_at
+    where gaps.cause_kind <> 'consumer_stopped' and gaps.last_owner <> gaps.next_owner
+    group by
+        gaps.cluster_id,
+        gaps.cluster_incarnation,
+        gaps.group_id,
+        gaps.topic_name,
+        gaps.partition_id,
+        gaps.started_at
+),
+
+judged as (
+    select
+        gaps.*,
+        coalesce(
+            exists(
+                divided.others_at,
+                other -> other > divided.last_owner_at + interval 1 second
+                and other < divided.taken_at - interval 1 second
+            ),
+            false
+        ) as is_last_owner_absent
+    from gaps
+    left join divided
+        using (cluster_id, cluster_incarnation, group_id, topic_name, partition_id, started_at)
 ),
 
 final as (
@@ -123,10 +176,14 @@ final as (
                     'last_owner = next_owner',
                 'longer than a rebalance takes that does not fail: the log of an owner may be missing':
                     "cause_kind = 'rebalance' and ended_at > started_at + interval 10 minutes",
+                'a consumer found another owner meanwhile: the log of an owner is missing':
+                    'is_owned_by_another',
+                'the last owner logged nothing of a rebalance of the others: it may have owned it again':
+                    'is_last_owner_absent',
                 'group derived from the consumer id': 'true'
             })
         }} as warnings
-    from gaps
+    from judged
 )
 
 select * from final

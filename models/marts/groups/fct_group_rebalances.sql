@@ -36,6 +36,8 @@ rebalances as (
         coordinators = 0 as is_reported_by_members_only,
         is_started_by_members,
         is_stuck_doubtful,
+        has_ended_before,
+        outcome = 'moved' and is_successor_missing as is_successor_missing,
         cast(false as boolean) as is_group_derived
     from coordinated
     union all
@@ -71,6 +73,8 @@ rebalances as (
         false as is_reported_by_members_only,
         false as is_started_by_members,
         false as is_stuck_doubtful,
+        false as has_ended_before,
+        false as is_successor_missing,
         true as is_group_derived
     from consumers
 ),
@@ -116,6 +120,9 @@ final as (
                 'no end in the logs': "outcome = 'open'",
                 'how it ended is unknown': "outcome = 'unknown'",
                 'its coordinator logged nothing more about groups': 'is_stuck_doubtful',
+                'its generation was given twice: the start of the first is missing': 'has_ended_before',
+                'the log of the next coordinator is missing: it may have ended there':
+                    'is_successor_missing',
                 'group derived from the consumer id': 'is_group_derived'
             })
         }} as warnings

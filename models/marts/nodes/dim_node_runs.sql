@@ -6,6 +6,10 @@ silences as (
     select * from {{ ref('int_processes__long_silences') }}
 ),
 
+registrations as (
+    select * from {{ ref('int_nodes__second_registrations') }}
+),
+
 -- Runs whose log may have a hole.
 silent as (
     select
@@ -50,12 +54,20 @@ final as (
                     "end_kind = 'killed' and not is_end_noticed",
                 'its log has nothing for much longer than usual: it may have been restarted meanwhile':
                     'silent.cluster_id is not null',
+                'one node alone noticed its end, long after its last record: it may have ended before':
+                    'is_end_late',
+                'no node noticed its end: its time is derived from its fencing': 'is_end_estimated',
+                'controllers registered it again meanwhile: its log lacks a restart':
+                    'registrations.cluster_id is not null',
+                'no record says that it got ready, though it went on: its log may lack a part':
+                    "started_at is not null and ready_at is null and end_kind in ('clean', 'open') and coalesce(stopping_at, last_seen_at) > started_at + interval 10 minutes",
                 'nothing names its node: it is known by its file alone (--node says which node it is)':
                     'node_id < -1'
             })
         }} as warnings
     from runs
     left join silent using (cluster_id, node_id, run_number)
+    left join registrations using (cluster_id, node_id, run_number)
 )
 
 select * from final

@@ -52,6 +52,11 @@ final as (
                     'is_left_behind',
                 'owner unknown': "owner like 'session 0x%'",
             'the process prints several client ids': 'has_several_clients',
+                'only the claim of a controller shows it: the record of the fencing is missing':
+                    'is_unconfirmed',
+                'other records show that it was back before': 'is_back_before',
+                'its log lacks the beginning of the session: its process may have stood still':
+                    'is_begin_missing and dead_run_number is null and cause_rank is null and is_server_silent',
                 'it did not come back within ten minutes: it may have been restarted, and not have stalled':
                     'dead_run_number is null and cause_rank = 2 and not coalesce(reconnected_at <= expired_at + interval 10 minutes, false)',
                 'the process that stalled is ZooKeeper':
