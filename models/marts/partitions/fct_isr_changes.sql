@@ -27,6 +27,7 @@ changes as (
         coalesce(partition_epoch > previous_partition_epoch + 1, false) as is_version_missing,
         is_logged_late,
         is_told_late,
+        is_epoch_dated_late,
         is_member_silent,
         is_emptied,
         evidence,
@@ -71,6 +72,7 @@ final as (
                 'an earlier leader epoch is missing': 'is_epoch_missing',
                 'reported after a later change': 'is_logged_late',
                 'the line of the leader that changed it is missing: it was before changed_at': 'is_told_late',
+                'neither its leader nor a controller reports the election in time: it may be earlier than changed_at': 'is_epoch_dated_late',
                 'a replica in sync does not report it: its log may be missing, and another may have been first': 'is_member_silent',
                 'derived: without a leader nobody is in sync': 'is_emptied',
                 'replicas both left and joined': 'size(removed) > 0 and size(added) > 0'
