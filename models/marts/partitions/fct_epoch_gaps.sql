@@ -24,6 +24,10 @@ silences as (
     select * from {{ ref('int_processes__long_silences') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 gaps as (
     select
         *,
@@ -116,10 +120,12 @@ final as (
                 'the node may have had the epoch: its log may be missing meanwhile': 'is_unheard',
                 'the log of the node has nothing for much longer than usual: it may have been restarted meanwhile': 'is_silent',
                 'neither its leader nor a controller reports the election in time: it may have begun before opened_at':
-                    'is_dated_late'
+                    'is_dated_late',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(closed_at, opened_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from judged
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

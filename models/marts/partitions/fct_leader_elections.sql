@@ -6,6 +6,10 @@ with explained as (
     where {{ since('elected_at') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- Behind a missing epoch nobody knows who led before.
 followed as (
     select
@@ -118,10 +122,12 @@ final as (
                 'concluded from the in-sync set before it: no record says that it was unclean':
                     'is_unclean and not is_unclean_logged and not is_unclean_recorded',
                 'a version of the state before it is missing: the in-sync set may be a later one': 'is_version_missing',
-                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful'
+                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(held_until, elected_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from kinds
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final
