@@ -103,7 +103,7 @@ judged as (
     select
         * except (caught_up),
         caught_up.line as caught_up_line,
-        caught_up.heard_before as heard_before,
+        caught_up.heard_before,
         coalesce(caught_up.heard_before < elected_at, true) as is_silent_meanwhile,
         -- When it first had an epoch of any partition that is newer than this one.
         min(if(is_dated_late, null, own_line.logged_at)) over (
@@ -127,9 +127,10 @@ weighed as (
         or coalesce(
             is_silent_meanwhile
             and caught_up_line.logged_at
-            > min(if(is_late and is_silent_meanwhile, elected_at, null)) over (
-                partition by cluster_id, node_id, heard_before
-            )
+            > min(if(is_late and is_silent_meanwhile, elected_at, null))
+                over (
+                    partition by cluster_id, node_id, heard_before
+                )
             + interval 10 minutes,
             last_heard_at < elected_at,
             false
