@@ -117,6 +117,7 @@ final as (
                     'is_dated_late and best_rank < 7 and not is_first_in_logs',
                 'neither the next leader nor a controller reports the next election in time: it may have ended before held_until':
                     'coalesce(is_next_dated_late, false)',
+                'no record has the next epoch: held_until is the first known time at which its leader lost its leaderships': 'is_next_derived',
                 'nothing shows that the previous leader was lost: it may have asked to shut down':
                     "election_kind = 'leader_lost' and previous_leader_id >= 0 and best_rank > 1 and not is_loss_logged",
                 'concluded from the in-sync set before it: no record says that it was unclean':
