@@ -5,6 +5,10 @@ with states as (
     where {{ since('changed_at') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- The previous set as the leader states it takes precedence over the last record; a state reported twice is one change.
 changes as (
     select
@@ -75,10 +79,12 @@ final as (
                 'neither its leader nor a controller reports the election in time: it may be earlier than changed_at': 'is_epoch_dated_late',
                 'a replica in sync does not report it: its log may be missing, and another may have been first': 'is_member_silent',
                 'derived: without a leader nobody is in sync': 'is_emptied',
-                'replicas both left and joined': 'size(removed) > 0 and size(added) > 0'
+                'replicas both left and joined': 'size(removed) > 0 and size(added) > 0',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'changed_at > incarnations.doubtful_from'
             })
         }} as warnings
     from changes
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final
