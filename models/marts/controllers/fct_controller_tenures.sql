@@ -51,8 +51,7 @@ ordered as (
         'controller' as epoch_kind,
         controller_epoch,
         count(*) as leader_changes,
-        bool_or(is_dated_late) as has_late_changes,
-        bool_or(is_first_in_logs) as has_first_changes
+        bool_or(is_dated_late or is_first_in_logs) as has_doubtful_changes
     from epochs
     where controller_epoch is not null
     group by cluster_id, cluster_incarnation, controller_epoch
@@ -62,8 +61,7 @@ ordered as (
 measured as (
     select
         *,
-        coalesce(lag(controller_epoch) over (terms), 0) < controller_epoch - 1
-            as is_previous_missing,
+        row_number() over (terms) < controller_epoch as is_earlier_missing,
         lead(controller_epoch) over (terms) > controller_epoch + 1 as is_next_missing,
         case
             when has_doubtful_overlap then null
@@ -112,7 +110,7 @@ final as (
                 'it ended at the latest when the state of the cluster was lost: no record says when':
                     "end_kind = 'superseded' and superseded_at is null",
                 'an earlier controller may have ordered some of the leader changes':
-                    "epoch_kind = 'controller' and (coalesce(ordered.has_late_changes, false) or (is_previous_missing and ordered.has_first_changes))",
+                    "epoch_kind = 'controller' and is_earlier_missing and ordered.has_doubtful_changes",
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs':
                     'coalesce(ended_at, known_since_at) > incarnations.doubtful_from',
                 'only one node says that it overlapped the next': 'has_doubtful_overlap',
