@@ -160,7 +160,9 @@ heard as (
         -- In ZooKeeper mode the first state of an epoch is as old as the epoch.
         timed.is_from_leader = 0
         and timed.partition_epoch is null
-        and coalesce(epochs.is_dated_late, false) as is_epoch_dated_late
+        and coalesce(epochs.is_dated_late, false) as is_epoch_dated_late,
+        coalesce(epochs.previous_leader_epoch < timed.leader_epoch - 1, timed.leader_epoch > 0)
+            as is_earlier_epoch_missing
     from timed
     left join telling using (cluster_id, cluster_incarnation)
     left join told
@@ -229,6 +231,14 @@ final as (
         ) as is_told_late,
         is_member_silent,
         is_epoch_dated_late,
+        -- Leaders' lines of that time name no epoch.
+        coalesce(
+            is_earlier_epoch_missing
+            and isr_before is null
+            and lag(isr_members) over (life) is not null
+            and last_value(leader_epoch, true) over (earlier) is null,
+            false
+        ) as is_first_of_epochs,
         -- A leader that states the set before knows; otherwise versions, or epochs, that are not there were other states.
         coalesce(
             if(isr_before is null, null, sort_array(isr_before) <> lag(isr_members) over (life)),

@@ -26,7 +26,8 @@ changes as (
         array_except(coalesce(stated_before, previous_members), isr_members) as removed,
         array_except(isr_members, coalesce(stated_before, previous_members)) as added,
         coalesce(stated_before <> previous_members, false) as is_one_missing,
-        stated_before is null and coalesce(leader_epoch > previous_leader_epoch + 1, false)
+        stated_before is null
+        and coalesce(leader_epoch > previous_leader_epoch + 1, is_first_of_epochs, false)
             as is_epoch_missing,
         coalesce(partition_epoch > previous_partition_epoch + 1, false) as is_version_missing,
         is_logged_late,
