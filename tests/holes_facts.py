@@ -104,7 +104,8 @@ FACTS = {
     ),
     "fct_isr_changes": Meaning(
         of=("topic_name", "partition_id"),
-        says=("node_id", "leader_epoch", "partition_epoch", "isr_before", "isr_after", "removed", "added", "change_kind"),
+        # `node_id` is the node that reports it first, which is evidence.
+        says=("leader_epoch", "partition_epoch", "isr_before", "isr_after", "removed", "added", "change_kind"),
         begins="changed_at",
     ),
     "fct_under_replicated_windows": Meaning(of=("topic_name", "partition_id", "replica_id"), begins="started_at", ends="ended_at"),

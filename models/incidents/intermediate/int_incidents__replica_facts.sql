@@ -136,7 +136,7 @@ described as (
             under_replicated.cluster_id = leaderless.cluster_id
             and under_replicated.topic_key = leaderless.topic_key
             and under_replicated.partition_id = leaderless.partition_id
-            and leaderless.started_at <= under_replicated.started_at
+            and under_replicated.started_at >= leaderless.started_at
             and coalesce(leaderless.ended_at >= under_replicated.started_at, true)
     where under_replicated.known_by = 'describe'
 ),

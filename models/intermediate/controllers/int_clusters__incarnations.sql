@@ -67,8 +67,8 @@ compared as (
 
 -- Within one life of ZooKeeper's or the quorum's state no epoch is given twice (a cluster that
 -- migrates from one to the other counts from the start, and lives on). An epoch of another node that
--- is lower by one only means a clock that runs behind; the same epoch again within a minute is the
--- same election, logged twice.
+-- is lower by one only means a clock that runs behind, or another time zone: zones differ by 26 hours
+-- at most. The same epoch again within a minute is the same election, logged twice.
 given_again as (
     select
         cluster_id,
@@ -78,6 +78,10 @@ given_again as (
     from compared
     where
         controller_epoch < previous_epoch - 1
+        or (
+            controller_epoch = previous_epoch - 1
+            and logged_at > previous_at + interval 26 hours
+        )
         or (controller_epoch = 1 and controller_epoch < previous_epoch)
         or (controller_epoch = 0 and logged_at > previous_at + interval 1 minute)
         or (
@@ -303,6 +307,7 @@ starts as (
     select
         begun.cluster_id,
         begun.found_at,
+        begun.last_at,
         coalesce(max(lifecycle_events.logged_at), begun.found_at) as started_at
     from begun
     left join lifecycle_events
@@ -313,32 +318,67 @@ starts as (
             and begun.found_at >= lifecycle_events.logged_at
             and lifecycle_events.logged_at > begun.found_at - interval 10 minutes
             and begun.last_at < lifecycle_events.logged_at
-    group by begun.cluster_id, begun.found_at
+    group by begun.cluster_id, begun.found_at, begun.last_at
 ),
 
 bounds as (
     select
         cluster_id,
-        started_at
+        started_at,
+        max(last_at) as last_at
     from starts
-    union
+    group by cluster_id, started_at
+    union all
     select
         cluster_id,
-        timestamp '1970-01-01 00:00:00' as started_at
+        timestamp '1970-01-01 00:00:00' as started_at,
+        cast(null as timestamp) as last_at
     from sources
+    group by cluster_id
+),
+
+spans as (
+    select
+        cluster_id,
+        started_at,
+        last_at,
+        coalesce(
+            lead(started_at) over (partition by cluster_id order by started_at),
+            timestamp '9999-01-01 00:00:00'
+        ) as ended_at
+    from bounds
+),
+
+-- ZooKeeper's state begins without a controller, and its first one has epoch 1. If the first epoch that is there is a later one,
+-- the life began before it, at an unknown time.
+first_epochs as (
+    select
+        spans.cluster_id,
+        spans.started_at,
+        min(given.controller_epoch) as first_epoch
+    from spans
+    inner join given
+        on
+            spans.cluster_id = given.cluster_id
+            and spans.started_at <= given.logged_at
+            and spans.ended_at > given.logged_at
+    where given.epoch_kind = 'controller'
+    group by spans.cluster_id, spans.started_at
 ),
 
 final as (
     select
-        cluster_id,
-        cast(row_number() over (partition by cluster_id order by started_at) as int)
-            as cluster_incarnation,
-        started_at as valid_from,
-        coalesce(
-            lead(started_at) over (partition by cluster_id order by started_at),
-            timestamp '9999-01-01 00:00:00'
-        ) as valid_to
-    from bounds
+        spans.cluster_id,
+        cast(
+            row_number() over (partition by spans.cluster_id order by spans.started_at) as int
+        ) as cluster_incarnation,
+        spans.started_at as valid_from,
+        spans.ended_at as valid_to,
+        lead(if(first_epochs.first_epoch > 1, spans.last_at, null)) over (
+            partition by spans.cluster_id order by spans.started_at
+        ) as doubtful_from
+    from spans
+    left join first_epochs using (cluster_id, started_at)
 )
 
 select * from final

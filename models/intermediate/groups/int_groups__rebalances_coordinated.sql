@@ -12,7 +12,11 @@ passed as (
             last_step.closing.generation_printed
             >= generation_id + if(stabilised_at is not null or is_epoch, 1, 0),
             false
-        ) as is_passed
+        ) as is_passed,
+        -- A group that was created again had ended before.
+        group_incarnation < max(group_incarnation) over (
+            partition by cluster_id, cluster_incarnation, group_id
+        ) as is_created_again
     from rebalances
 ),
 
@@ -85,7 +89,7 @@ judged as (
                 then 'failed'
             when is_epoch and next_at is not null then 'superseded'
             when given_up_at is not null then 'moved'
-            when next_at is not null or is_passed then 'unknown'
+            when next_at is not null or is_passed or is_created_again then 'unknown'
             when joined_at is not null and started_at is null then 'unknown'
             when has_coordinator_gone_on and not is_epoch then 'stuck'
             else 'open'

@@ -201,8 +201,14 @@ final as (
                 and causes.logged_at >= based.elected_at - interval 2 seconds
                 and causes.logged_at <= based.elected_at + interval 1 second
         ) as is_reassignment_logged,
+        -- With eligible leader replicas (KIP-966) who is in no set may have every record; ZooKeeper's controllers have epochs, and
+        -- empty a set only if they may elect any replica.
         if(
-            based.leader_id >= 0 and size(based.isr_before) > 0,
+            based.leader_id >= 0
+            and (
+                size(based.isr_before) > 0
+                or (size(based.isr_before) = 0 and based.controller_epoch is not null)
+            ),
             array_contains(based.isr_before, based.leader_id),
             null
         ) as was_in_sync,

@@ -113,7 +113,8 @@ followed as (
         lag(replica_lists > 1) over (life) as was_moving,
         lead(leader_epoch) over (life) as next_leader_epoch,
         lead(elected_at) over (life) as held_until,
-        lead(is_dated_late) over (life) as is_next_dated_late
+        lead(is_dated_late) over (life) as is_next_dated_late,
+        lead(best_rank) over (life) = 6 as is_next_derived
     from emptied
     window
         life as (

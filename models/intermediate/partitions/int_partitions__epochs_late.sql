@@ -101,21 +101,41 @@ awaited as (
 -- got the epoch after all, or logs every partition.
 judged as (
     select
-        * except (caught_up, last_heard_at),
+        * except (caught_up),
         caught_up.line as caught_up_line,
-        -- A node that logs no epoch of any partition for so long was cut off or stood still, or its log is missing.
-        coalesce(is_reached_before, false)
-        or coalesce(
-            caught_up.line.logged_at > elected_at + interval 10 minutes
-            and coalesce(caught_up.heard_before < elected_at, true),
-            last_heard_at < elected_at,
-            false
-        ) as is_unheard,
+        caught_up.heard_before,
+        coalesce(caught_up.heard_before < elected_at, true) as is_silent_meanwhile,
+        -- When it first had an epoch of any partition that is newer than this one.
+        min(if(is_dated_late, null, own_line.logged_at)) over (
+            partition by cluster_id, node_id
+            order by elected_at desc
+            range between unbounded preceding and interval 5 seconds preceding
+        ) as newer_reached_at,
         first_epoch < leader_epoch
         and coalesce(caught_up.line.logged_at > elected_at + interval 5 seconds, true)
         and coalesce(controller_epoch < term_epoch, term_epoch is null)
         and (is_cached or (coalesce(is_replica, true) and caught_up.line is not null)) as is_late
     from awaited
+),
+
+-- A node that logs no epoch of any partition for so long was cut off or stood still, or its log is missing: from the first
+-- epoch that it missed until it caught up.
+weighed as (
+    select
+        * except (heard_before, is_silent_meanwhile, last_heard_at),
+        coalesce(is_reached_before, false)
+        or coalesce(
+            is_silent_meanwhile
+            and caught_up_line.logged_at
+            > min(if(is_late and is_silent_meanwhile, elected_at, null))
+                over (
+                    partition by cluster_id, node_id, heard_before
+                )
+            + interval 10 minutes,
+            last_heard_at < elected_at,
+            false
+        ) as is_unheard
+    from judged
 ),
 
 marked as (
@@ -131,7 +151,7 @@ marked as (
                 node_id,
                 term_epoch
         ) as is_ever_late
-    from judged
+    from weighed
 ),
 
 -- What a node got, and what it got late or never, in two rows if both.
@@ -179,6 +199,7 @@ final as (
         leader_epoch,
         elected_at,
         caught_up_line.logged_at as reached_at,
+        newer_reached_at,
         is_cached,
         is_dated_late,
         is_unheard,

@@ -232,20 +232,30 @@ reported_and_derived as (
 
 -- One row per record that mentions a leader epoch, and per derived epoch.
 -- A znode may be read long after the election, when its in-sync set has changed: it ranks below the
--- records of the nodes involved.
+-- records of the nodes involved. At the start of its term a controller sends the state of all partitions, however old it is.
 ranked as (
     select
-        *,
+        reported_and_derived.*,
+        coalesce(
+            reported_and_derived.claim_kind in ('request', 'metadata')
+            and reported_and_derived.reported_by = 'controller_log'
+            and reported_and_derived.logged_at < terms.known_since_at + interval 1 minute,
+            false
+        ) as is_opening,
         case
-            when claim_kind = 'controller' or reported_by = 'metadata_dump' then 1
-            when claim_kind = 'leader' then 2
-            when claim_kind = 'follower' then 3
-            when claim_kind = 'request' then 4
-            when claim_kind = 'derived' then 6
-            when claim_kind = 'successor' then 7
+            when
+                reported_and_derived.claim_kind = 'controller'
+                or reported_and_derived.reported_by = 'metadata_dump'
+                then 1
+            when reported_and_derived.claim_kind = 'leader' then 2
+            when reported_and_derived.claim_kind = 'follower' then 3
+            when reported_and_derived.claim_kind = 'request' then 4
+            when reported_and_derived.claim_kind = 'derived' then 6
+            when reported_and_derived.claim_kind = 'successor' then 7
             else 5
         end as claim_rank
     from reported_and_derived
+    left join terms using (cluster_id, cluster_incarnation, controller_epoch)
 ),
 
 -- If records name different leaders, the latest controller's counts: an older one may still send
@@ -266,14 +276,18 @@ grouped as (
         -- The controller and the new leader log an election when it is made. Who skips a state had it before.
         min(logged_at) filter (
             where
-            claim_kind in ('controller', 'derived')
-            or (
-                reported_by in ('controller_log', 'metadata_dump') and claim_kind <> 'successor'
-            )
-            or (
-                node_id = leader_id
-                and claim_kind <> 'successor'
-                and not {{ has_role('leadership_skip') }}
+            not is_opening
+            and (
+                claim_kind in ('controller', 'derived')
+                or (
+                    reported_by in ('controller_log', 'metadata_dump')
+                    and claim_kind <> 'successor'
+                )
+                or (
+                    node_id = leader_id
+                    and claim_kind <> 'successor'
+                    and not {{ has_role('leadership_skip') }}
+                )
             )
         ) as witnessed_at,
         min(partition_epoch) as partition_epoch,

@@ -4,6 +4,10 @@ with statements as (
     select * from {{ ref('int_partitions__isr_statements') }}
 ),
 
+epochs as (
+    select * from {{ ref('int_partitions__epochs') }}
+),
+
 -- A version identifies a state. Without one, each leader's line is a state of its own, and the
 -- controller writes one state per leader epoch: what it sends later in the same epoch may be an old
 -- copy.
@@ -152,7 +156,13 @@ heard as (
         and exists(
             timed.isr_members,
             member -> not array_contains(coalesce(told.told_by, array()), member)
-        ) as is_member_silent
+        ) as is_member_silent,
+        -- In ZooKeeper mode the first state of an epoch is as old as the epoch.
+        timed.is_from_leader = 0
+        and timed.partition_epoch is null
+        and coalesce(epochs.is_dated_late, false) as is_epoch_dated_late,
+        coalesce(epochs.previous_leader_epoch < timed.leader_epoch - 1, timed.leader_epoch > 0)
+            as is_earlier_epoch_missing
     from timed
     left join telling using (cluster_id, cluster_incarnation)
     left join told
@@ -163,6 +173,15 @@ heard as (
             partition_id,
             topic_incarnation,
             partition_epoch
+        )
+    left join epochs
+        using (
+            cluster_id,
+            cluster_incarnation,
+            topic_name,
+            partition_id,
+            topic_incarnation,
+            leader_epoch
         )
 ),
 
@@ -211,6 +230,15 @@ final as (
             false
         ) as is_told_late,
         is_member_silent,
+        is_epoch_dated_late,
+        -- Leaders' lines of that time name no epoch.
+        coalesce(
+            is_earlier_epoch_missing
+            and isr_before is null
+            and lag(isr_members) over (life) is not null
+            and last_value(leader_epoch, true) over (earlier) is null,
+            false
+        ) as is_first_of_epochs,
         -- A leader that states the set before knows; otherwise versions, or epochs, that are not there were other states.
         coalesce(
             if(isr_before is null, null, sort_array(isr_before) <> lag(isr_members) over (life)),

@@ -44,7 +44,7 @@ only_described as (
             and described.cluster_incarnation = failures.cluster_incarnation
             and described.node_id = failures.node_id
             and coalesce(described.log_dir = failures.log_dir, true)
-            and failures.failed_at <= described.last_described_at
+            and described.last_described_at >= failures.failed_at
 ),
 
 final as (

@@ -12,7 +12,12 @@ silences as (
     select * from {{ ref('int_processes__long_silences') }}
 ),
 
--- Tenures in which the controller's log may have a hole; of one that was killed nobody knows whether it ended before.
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+-- Tenures in which the controller's log may have a hole, or at whose end: of one that was killed nobody knows whether it ended
+-- before, and one that others ended may have gone on.
 silent as (
     select
         tenures.cluster_id,
@@ -28,7 +33,7 @@ silent as (
             and (
                 coalesce(tenures.ended_at >= silences.resumed_at, true)
                 or (
-                    tenures.end_kind = 'killed'
+                    tenures.end_kind in ('killed', 'superseded', 'expired')
                     and tenures.ended_at >= silences.silent_from
                 )
             )
@@ -45,7 +50,8 @@ ordered as (
         cluster_incarnation,
         'controller' as epoch_kind,
         controller_epoch,
-        count(*) as leader_changes
+        count(*) as leader_changes,
+        bool_or(is_dated_late or is_first_in_logs) as has_doubtful_changes
     from epochs
     where controller_epoch is not null
     group by cluster_id, cluster_incarnation, controller_epoch
@@ -55,11 +61,16 @@ ordered as (
 measured as (
     select
         *,
+        row_number() over (terms) < controller_epoch as is_earlier_missing,
+        lead(controller_epoch) over (terms) > controller_epoch + 1 as is_next_missing,
         case
             when has_doubtful_overlap then null
             else coalesce(unix_millis(acted_until) - unix_millis(superseded_at), 0)
         end as overlap_ms
     from tenures
+    window terms as (
+        partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+    )
 ),
 
 final as (
@@ -92,8 +103,16 @@ final as (
                 'elected at an unknown time: no record tells of it before known_since_at': 'elected_at is null',
                 'the next controller was elected at an unknown time: this one may have ended before ended_at': 'is_superseded_before and ended_at = superseded_at',
                 'records name different controllers': 'controllers_named > 1',
-                'its log has nothing for much longer than usual: it may have ended earlier':
+                'its log has nothing for much longer than usual: it may have ended at another time':
                     'silent.cluster_id is not null',
+                'the next epoch is missing: it may have been superseded before superseded_at':
+                    "epoch_kind = 'controller' and is_next_missing and superseded_at is not null",
+                'it ended at the latest when the state of the cluster was lost: no record says when':
+                    "end_kind = 'superseded' and superseded_at is null",
+                'an earlier controller may have ordered some of the leader changes':
+                    "epoch_kind = 'controller' and is_earlier_missing and ordered.has_doubtful_changes",
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs':
+                    'coalesce(ended_at, known_since_at) > incarnations.doubtful_from',
                 'only one node says that it overlapped the next': 'has_doubtful_overlap',
                 'a later leader may have written over its records': 'may_be_written_over'
             })
@@ -101,6 +120,7 @@ final as (
     from measured
     left join ordered using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     left join silent using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -6,6 +6,10 @@ consumers as (
     select * from {{ ref('int_consumers__rebalances') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- One row per rebalance: of a group with a coordinator, or of one ZooKeeper consumer.
 rebalances as (
     select
@@ -123,10 +127,13 @@ final as (
                 'its generation was given twice: the start of the first is missing': 'has_ended_before',
                 'the log of the next coordinator is missing: it may have ended there':
                     'is_successor_missing',
-                'group derived from the consumer id': 'is_group_derived'
+                'group derived from the consumer id': 'is_group_derived',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs':
+                    'coalesce(completed_at, ended_at, noticed_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from rebalances
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -17,6 +17,10 @@ disabled_stretches as (
     select * from {{ ref('int_cleaners__disabled_stretches') }}
 ),
 
+silences as (
+    select * from {{ ref('int_processes__long_silences') }}
+),
+
 -- The cleaner forgets uncleanable partitions only when it restarts.
 turned as (
     select
@@ -163,6 +167,23 @@ outages as (
     from disabled_stretches
 ),
 
+-- Outages in which the log of the node may have a hole.
+silent as (
+    select
+        outages.cluster_id,
+        outages.node_id,
+        outages.stopped_at,
+        outages.resumed_at
+    from outages
+    inner join silences
+        on
+            outages.cluster_id = silences.cluster_id
+            and silences.process_name = concat('node ', outages.node_id)
+            and outages.stopped_at <= silences.silent_from
+            and outages.resumed_at >= silences.resumed_at
+    group by outages.cluster_id, outages.node_id, outages.stopped_at, outages.resumed_at
+),
+
 final as (
     select
         {{
@@ -200,6 +221,8 @@ final as (
                 'it stopped between stopped_at (last sign of life) and noticed_at':
                     "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
                 'when it stopped is unknown': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
+                'its log has nothing for much longer than usual: it may have resumed before resumed_at':
+                    'silent.cluster_id is not null',
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
                     'is_partition_concluded',
@@ -207,6 +230,7 @@ final as (
             })
         }} as warnings
     from outages
+    left join silent using (cluster_id, node_id, stopped_at, resumed_at)
 )
 
 select * from final

@@ -22,6 +22,10 @@ epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- Only nodes that were ever behind: for all others both epochs are the same.
 pairs as (
     select
@@ -157,10 +161,12 @@ final as (
                 'the first record of it that the log of the node has: it may have had it before': "change_kind = 'cached' and is_dated_late",
                 'an epoch between the two is in no log: the node may have had it':
                     'is_epoch_missing and coalesce(cached.leader_epoch < stored.leader_epoch - 1, false)',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'changed_at > incarnations.doubtful_from',
                 'the node has an epoch whose election is not known yet': 'coalesce(cached.leader_epoch > stored.leader_epoch, false)'
             })
         }} as warnings
     from cached_epochs
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

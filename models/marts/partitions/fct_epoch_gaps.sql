@@ -24,6 +24,15 @@ silences as (
     select * from {{ ref('int_processes__long_silences') }}
 ),
 
+sessions as (
+    select * from {{ ref('int_sessions__ended') }}
+    where session_kind = 'zookeeper_broker' and noticed_at is null
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 gaps as (
     select
         *,
@@ -73,10 +82,28 @@ silent as (
     group by gaps.cluster_id, gaps.node_id, gaps.opened_at, gaps.closed_at
 ),
 
+-- Sessions of the node that expired while it was behind: a process that lives on logs it when it reaches ZooKeeper again.
+unnoticed as (
+    select
+        gaps.cluster_id,
+        gaps.node_id,
+        gaps.opened_at,
+        gaps.closed_at
+    from gaps
+    inner join sessions
+        on
+            gaps.cluster_id = sessions.cluster_id
+            and gaps.node_id = sessions.node_id
+            and gaps.opened_at <= sessions.expired_at
+            and gaps.closed_at > sessions.expired_at
+    group by gaps.cluster_id, gaps.node_id, gaps.opened_at, gaps.closed_at
+),
+
 judged as (
     select
         gaps.*,
-        silent.cluster_id is not null as is_silent
+        silent.cluster_id is not null as is_silent,
+        unnoticed.cluster_id is not null as has_unnoticed_expiry
     from gaps
     left join silent
         on
@@ -84,6 +111,12 @@ judged as (
             and gaps.node_id = silent.node_id
             and gaps.opened_at = silent.opened_at
             and gaps.closed_at <=> silent.closed_at
+    left join unnoticed
+        on
+            gaps.cluster_id = unnoticed.cluster_id
+            and gaps.node_id = unnoticed.node_id
+            and gaps.opened_at = unnoticed.opened_at
+            and gaps.closed_at = unnoticed.closed_at
 ),
 
 final as (
@@ -115,11 +148,14 @@ final as (
                 'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'",
                 'the node may have had the epoch: its log may be missing meanwhile': 'is_unheard',
                 'the log of the node has nothing for much longer than usual: it may have been restarted meanwhile': 'is_silent',
+                'its session expired meanwhile, and its log does not say so: it may have been restarted': 'has_unnoticed_expiry',
                 'neither its leader nor a controller reports the election in time: it may have begun before opened_at':
-                    'is_dated_late'
+                    'is_dated_late',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(closed_at, opened_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from judged
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

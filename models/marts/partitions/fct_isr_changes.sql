@@ -5,6 +5,10 @@ with states as (
     where {{ since('changed_at') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- The previous set as the leader states it takes precedence over the last record; a state reported twice is one change.
 changes as (
     select
@@ -22,11 +26,13 @@ changes as (
         array_except(coalesce(stated_before, previous_members), isr_members) as removed,
         array_except(isr_members, coalesce(stated_before, previous_members)) as added,
         coalesce(stated_before <> previous_members, false) as is_one_missing,
-        stated_before is null and coalesce(leader_epoch > previous_leader_epoch + 1, false)
+        stated_before is null
+        and coalesce(leader_epoch > previous_leader_epoch + 1, is_first_of_epochs, false)
             as is_epoch_missing,
         coalesce(partition_epoch > previous_partition_epoch + 1, false) as is_version_missing,
         is_logged_late,
         is_told_late,
+        is_epoch_dated_late,
         is_member_silent,
         is_emptied,
         evidence,
@@ -71,12 +77,15 @@ final as (
                 'an earlier leader epoch is missing': 'is_epoch_missing',
                 'reported after a later change': 'is_logged_late',
                 'the line of the leader that changed it is missing: it was before changed_at': 'is_told_late',
+                'neither its leader nor a controller reports the election in time: it may be earlier than changed_at': 'is_epoch_dated_late',
                 'a replica in sync does not report it: its log may be missing, and another may have been first': 'is_member_silent',
                 'derived: without a leader nobody is in sync': 'is_emptied',
-                'replicas both left and joined': 'size(removed) > 0 and size(added) > 0'
+                'replicas both left and joined': 'size(removed) > 0 and size(added) > 0',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'changed_at > incarnations.doubtful_from'
             })
         }} as warnings
     from changes
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

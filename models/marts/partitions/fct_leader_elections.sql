@@ -6,6 +6,10 @@ with explained as (
     where {{ since('elected_at') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 -- Behind a missing epoch nobody knows who led before.
 followed as (
     select
@@ -113,15 +117,18 @@ final as (
                     'is_dated_late and best_rank < 7 and not is_first_in_logs',
                 'neither the next leader nor a controller reports the next election in time: it may have ended before held_until':
                     'coalesce(is_next_dated_late, false)',
+                'no record has the next epoch: held_until is the first known time at which its leader lost its leaderships': 'is_next_derived',
                 'nothing shows that the previous leader was lost: it may have asked to shut down':
                     "election_kind = 'leader_lost' and previous_leader_id >= 0 and best_rank > 1 and not is_loss_logged",
                 'concluded from the in-sync set before it: no record says that it was unclean':
                     'is_unclean and not is_unclean_logged and not is_unclean_recorded',
                 'a version of the state before it is missing: the in-sync set may be a later one': 'is_version_missing',
-                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful'
+                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(held_until, elected_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from kinds
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

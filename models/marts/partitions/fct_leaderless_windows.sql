@@ -4,6 +4,10 @@ with windows as (
     select * from {{ ref('int_partitions__leaderless_windows') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 final as (
     select
         {{
@@ -38,10 +42,12 @@ final as (
                 'the next election names it: it began before started_at': 'is_start_late',
                 'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing',
                 'neither the next leader nor a controller reports its election in time: it may have ended before ended_at': 'coalesce(is_end_late, false)',
-                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful'
+                'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from windows
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final

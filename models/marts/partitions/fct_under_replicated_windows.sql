@@ -4,6 +4,10 @@ with windows as (
     select * from {{ ref('int_partitions__under_replicated') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 final as (
     select
         {{
@@ -35,10 +39,12 @@ final as (
                 'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
                 'it ended by ended_at: a describe shows the replica in sync': 'is_end_described and ended_at is not null',
                 'a change of the in-sync set is missing: it may have begun or ended at another time, or been two': 'is_change_missing',
-                'no record lists the replicas': 'not are_replicas_known'
+                'no record lists the replicas': 'not are_replicas_known',
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > incarnations.doubtful_from'
             })
         }} as warnings
     from windows
+    left join incarnations using (cluster_id, cluster_incarnation)
 )
 
 select * from final
