@@ -137,7 +137,7 @@ described as (
             and under_replicated.topic_key = leaderless.topic_key
             and under_replicated.partition_id = leaderless.partition_id
             and under_replicated.started_at >= leaderless.started_at
-            and coalesce(leaderless.ended_at >= under_replicated.started_at, true)
+            and coalesce(under_replicated.started_at <= leaderless.ended_at, true)
     where under_replicated.known_by = 'describe'
 ),
 
