@@ -118,24 +118,73 @@ judged as (
     from awaited
 ),
 
+late as (
+    select distinct
+        cluster_id,
+        node_id,
+        elected_at
+    from judged
+    where is_late
+),
+
+moments as (
+    select
+        cluster_id,
+        node_id,
+        elected_at as at,
+        cast(null as timestamp) as heard_at
+    from late
+    union all
+    select
+        cluster_id,
+        node_id,
+        reached_at as at,
+        reached_at as heard_at
+    from heard
+),
+
+-- When a node next logged an epoch of any partition after an election that it missed.
+next_words as (
+    select
+        *,
+        min(heard_at) over (
+            partition by cluster_id, node_id
+            order by at desc
+            range between unbounded preceding and current row
+        ) as next_heard_at
+    from moments
+),
+
 -- A node that logs no epoch of any partition for so long was cut off or stood still, or its log is missing: from the first
--- epoch that it missed until it caught up.
+-- epoch that it missed until it caught up, or until its next word.
 weighed as (
     select
-        * except (heard_before, is_silent_meanwhile, last_heard_at),
-        coalesce(is_reached_before, false)
+        judged.* except (heard_before, is_silent_meanwhile, last_heard_at),
+        coalesce(judged.is_reached_before, false)
         or coalesce(
-            is_silent_meanwhile
-            and caught_up_line.logged_at
-            > min(if(is_late and is_silent_meanwhile, elected_at, null))
+            next_words.next_heard_at > judged.elected_at + interval 10 minutes, false
+        )
+        or coalesce(
+            judged.is_silent_meanwhile
+            and judged.caught_up_line.logged_at
+            > min(
+                if(judged.is_late and judged.is_silent_meanwhile, judged.elected_at, null)
+            )
                 over (
-                    partition by cluster_id, node_id, heard_before
+                    partition by judged.cluster_id, judged.node_id, judged.heard_before
                 )
             + interval 10 minutes,
-            last_heard_at < elected_at,
+            judged.last_heard_at < judged.elected_at,
             false
         ) as is_unheard
     from judged
+    left join next_words
+        on
+            judged.cluster_id = next_words.cluster_id
+            and judged.node_id = next_words.node_id
+            and judged.elected_at = next_words.at
+            and next_words.heard_at is null
+            and judged.is_late
 ),
 
 marked as (
