@@ -200,6 +200,16 @@ final as (
         first_told.node_id,
         leader_epoch,
         partition_epoch,
+        -- The next record of the same epoch and set may print its version.
+        coalesce(
+            partition_epoch,
+            if(
+                leader_epoch = lead(leader_epoch) over (life)
+                and isr_members = lead(isr_members) over (life),
+                lead(partition_epoch) over (life),
+                null
+            )
+        ) as confirmed_partition_epoch,
         is_from_leader,
         is_emptied,
         first_told.isr,

@@ -7,7 +7,11 @@ consumers as (
 ),
 
 incarnations as (
-    select * from {{ ref('int_clusters__incarnations') }}
+    select
+        *,
+        lag(doubtful_from) over (partition by cluster_id order by cluster_incarnation) is not null
+            as is_begin_unknown
+    from {{ ref('int_clusters__incarnations') }}
 ),
 
 -- One row per rebalance: of a group with a coordinator, or of one ZooKeeper consumer.
@@ -83,6 +87,16 @@ rebalances as (
     from consumers
 ),
 
+numbered as (
+    select
+        *,
+        row_number() over (
+            partition by cluster_id, cluster_incarnation, group_id
+            order by noticed_at, generation_id, member_id
+        ) as rebalance_number
+    from rebalances
+),
+
 final as (
     select
         {{
@@ -129,10 +143,12 @@ final as (
                     'is_successor_missing',
                 'group derived from the consumer id': 'is_group_derived',
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs':
-                    'coalesce(completed_at, ended_at, noticed_at) > incarnations.doubtful_from'
+                    'coalesce(completed_at, ended_at, noticed_at) > incarnations.doubtful_from',
+                'this incarnation of the cluster began at an unknown time: the rebalance may have begun before it':
+                    'incarnations.is_begin_unknown and rebalance_number = 1 and generation_id > 1'
             })
         }} as warnings
-    from rebalances
+    from numbered
     left join incarnations using (cluster_id, cluster_incarnation)
 )
 

@@ -20,7 +20,7 @@ changes as (
         changed_at,
         node_id,
         leader_epoch,
-        partition_epoch,
+        coalesce(partition_epoch, confirmed_partition_epoch) as partition_epoch,
         coalesce(isr_before, previous_isr) as isr_before,
         isr as isr_after,
         array_except(coalesce(stated_before, previous_members), isr_members) as removed,
