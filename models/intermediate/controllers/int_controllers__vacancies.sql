@@ -272,6 +272,7 @@ signs_between as (
         signs.byte_offset,
         signs.quorum_epoch,
         signs.is_candidacy,
+        signs.is_candidacy or signs.is_vote as is_search,
         signs.is_described,
         signs.is_dated_by_file
     from gaps
@@ -315,6 +316,7 @@ brokers_without as (
         cast(null as bigint) as byte_offset,
         cast(null as int) as quorum_epoch,
         true as is_candidacy,
+        true as is_search,
         false as is_described,
         false as is_dated_by_file
     from gaps
@@ -346,6 +348,7 @@ ends as (
         cast(null as bigint) as byte_offset,
         cast(null as int) as quorum_epoch,
         cast(null as boolean) as is_candidacy,
+        true as is_search,
         false as is_described,
         false as is_dated_by_file
     from spans
@@ -392,9 +395,9 @@ stretches as (
         epoch_kind,
         controller_epoch,
         stretch,
-        -- Members that only start have not heard of a leader yet: before the first known term the first candidacy counts.
+        -- Members that only start have not heard of a leader yet: before the first known term the first candidacy or vote counts.
         coalesce(
-            min(if(controller_epoch is null and not is_candidacy, null, logged_at)), min(logged_at)
+            min(if(controller_epoch is null and not is_search, null, logged_at)), min(logged_at)
         ) as started_at,
         max(lasts_until) as last_sign_at,
         collect_set(node_id) as node_ids,
