@@ -33,6 +33,8 @@ CHUNK = 1 << 20
 HELD_BYTES = 16 << 10
 BATCH_ROWS = 20_000
 KERNEL_LOG = "kernel_log"
+# Rows that state nothing about the cluster, and so need no time.
+SAYS_NOTHING = frozenset({PROSE, REMARK, UNREAD, "command", "log_line"})
 
 WHERE: Columns = [
     ("cluster_id", WORD, "cluster, as named when the file was ingested"),
@@ -94,7 +96,7 @@ def read_capture(task: Task, count: Counted, cache: Cache | None = None) -> Iter
             continue
         table = "capture_rows" if isinstance(found, Row) else "metric_samples"
         waiting[table].append(row_of(found, number, task))
-        if needs_time and found.at_known_by == "modified":
+        if needs_time and found.at_known_by == "modified" and not (isinstance(found, Row) and found.kind in SAYS_NOTHING):
             count.doubts.add(DATED_BY_FILE)
         if not isinstance(found, Row) or found.kind != PROSE:
             count.records += 1

@@ -72,4 +72,7 @@ def test_a_capture_without_a_time_says_so(tmp_path: Path) -> None:
     """Its facts are dated by the last change of the file; settings need no time."""
     assert tables_of(tmp_path, TOPIC)[1].doubts == {DATED_BY_FILE}
     assert not tables_of(tmp_path, f"Timestamp: 2026-11-21 10:00:00 UTC\n{TOPIC}")[1].doubts
+    assert not tables_of(
+        tmp_path, "It stopped yesterday, and we do not know why.\n\n[2026-03-01 10:00:00,100] INFO starting (kafka.server.KafkaServer)\n"
+    )[1].doubts
     assert not tables_of(tmp_path, "broker.id=1\nlog.dirs=/data\nzookeeper.connect=zk:2181\n")[1].doubts
