@@ -531,8 +531,8 @@ def clusters(files: Iterable[File]) -> dict[str, Cluster]:
 
 # What a number in a name belongs to if it is no node's: formats and platforms, versions, sizes and durations, the count that rotation adds.
 NO_NODE = re.compile(
-    r"log4j2?|ipv[46]|utf-?(?:8|16)|sha-?\d+|md5|base64|x86_64|amd64|arm64|k8s|s3|p12|pkcs\d+|(?:jdk|java|jre|openjdk|python|scala)-?\d+"
-    r"|v?\d+(?:\.\d+){2,}|(?:kafka|kraft|zookeeper|release|version|v)[-_]?\d+\.\d+|\d+[a-z]|\.(?:log|out|gc|txt)\.\d+(?=\.|$)",
+    r"log4j2?|ipv[46]|utf-?(?:8|16)|sha-?\d{1,9}|md5|base64|x86_64|amd64|arm64|k8s|s3|p12|pkcs\d{1,9}|(?:jdk|java|jre|openjdk|python|scala)-?\d{1,9}"
+    r"|v?\d{1,9}(?:\.\d{1,9}){2,9}|(?:kafka|kraft|zookeeper|release|version|v)[-_]?\d{1,9}\.\d{1,9}|\d{1,9}[a-z]|\.(?:log|out|gc|txt)\.\d{1,9}(?=\.|$)",
     re.I,
 )
 

@@ -85,7 +85,7 @@ def test_a_record_without_end_in_a_wrapped_stream_does_not_fill_the_memory() -> 
 
 def test_parts_that_never_end_are_given_out() -> None:
     line = b"2020-05-15T12:00:01.123456789Z stdout P " + b"x" * 16_000 + b"\n"
-    streams = Streams(("cri",), None, 0, lambda: False)
+    streams = Streams(Wrapping(("cri",)), 0, lambda: False)
     for _ in streams.take(iter([line * 60] * 10)):
         pass
     assert all(stream.size_of_parts <= LONGEST_RECORD + len(line) for stream in streams.streams.values())

@@ -30,7 +30,7 @@ KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the 
 OF_NODE = frozenset(KINDS)
 # What systemd says of a unit: `kafka.service: Main process exited, code=killed, status=9/KILL`.
 UNIT = re.compile(r"(?P<unit>[\w@.:\\-]+\.(?:service|scope|slice)): (?P<said>.*)")
-EXIT = re.compile(
+EXIT = linear.for_lines(
     r"[Mm]ain process exited, code=(?P<code>\w+), status=(?P<status>\d+)(?:/(?P<signal>[A-Z]+(?:\d+)?|[\w/]+))?.*|(?P<oom>A process of this unit has been killed by the OOM killer.*)"
     r"|Failed with result '(?P<result>[\w-]+)'.*"
 )
