@@ -20,7 +20,7 @@ is no sentence.
     {%- for name, value in places.items() -%}
         {%- set text.sql = "replace(" ~ text.sql ~ ", '{" ~ name ~ "}', " ~ value ~ ")" -%}
     {%- endfor -%}
-    {#- A process whose node is unknown has its file's name for a number. #}
+    {#- A process whose node is unknown is named after its file. #}
     replace(replace({{ text.sql }}, 'Node unknown (', 'An unknown node ('), 'node unknown (', 'an unknown node (')
 {%- endmacro %}
 

@@ -19,7 +19,12 @@ DMESG = re.compile(
 NEEDLE = re.compile(r" (?:kernel|systemd)[:\[ ]")
 
 
+def message_in(line: str) -> re.Match[str] | None:
+    """The groups of `DMESG` in a line of a system log; None if it is not the kernel's or systemd's."""
+    match = DMESG.fullmatch(line) if NEEDLE.search(line) else None
+    return match if match and match["program"] else None
+
+
 def takes(line: str) -> bool:
     """Whether a line of a system log is the kernel's or systemd's."""
-    match = DMESG.fullmatch(line) if NEEDLE.search(line) else None
-    return match is not None and match["program"] is not None
+    return message_in(line) is not None

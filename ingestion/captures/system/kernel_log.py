@@ -23,7 +23,7 @@ from ingestion.captures import About, Line, Row, Sample, unread
 from ingestion.captures._terminal import Page, bytes_of, is_foreign, lines_in, mostly
 from ingestion.reading import linear
 from ingestion.reading.clocks import MONTHS, local_time
-from ingestion.records.system_lines import DMESG, takes
+from ingestion.records.system_lines import DMESG, message_in, takes
 
 PROGRAMS = ("dmesg",)
 KINDS = {"kernel_log": "Messages of the kernel (dmesg), among them those of the out-of-memory killer."}
@@ -59,17 +59,17 @@ def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sampl
 
 
 def read_beside(lines: Iterable[Line], about: About) -> Iterator[Row]:
-    """The kernel's and systemd's lines among those of a log.  Where syslog leaves the year out, the log's record before it, or the first one after it, has it."""
+    """The kernel's and systemd's lines among those of a log.  Syslog prints no year: it is taken from the record before the line, or from the first
+    one after it."""
     page, lines = Page(about), iter(lines)
     first = list(islice(lines, LINES_LOOKED_AT))
-    near = next((line.text for line in first if not takes(line.text) and FULL_DATE.search(line.text)), "")
+    near = next((date for line in first if not takes(line.text) and (date := date_in(line.text))), None)
     for line in chain(first, lines):
-        if not takes(line.text):
-            near = line.text if FULL_DATE.search(line.text) else near
-            continue
-        message = DMESG.fullmatch(line.text)
+        message = message_in(line.text)
         if message:
-            yield kernel_row(page, line, message, date_in(near))
+            yield kernel_row(page, line, message, near)
+        else:
+            near = date_in(line.text) or near
 
 
 def date_in(text: str) -> dt.date | None:
@@ -82,7 +82,7 @@ def date_in(text: str) -> dt.date | None:
 
 
 def kernel_row(page: Page, line: Line, match: re.Match[str], near: dt.date | None = None) -> Row:
-    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are.  `near`: a date of about that time."""
+    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are.  `near`: the date of a record of the log close to it."""
     message = match["message"]
     if match["program"] == "systemd":
         return timed(page, unit_row(page, line, match), match, near)

@@ -127,7 +127,7 @@ dropped as (
     left anti join left_alone using (cluster_id, isr_change_key)
 ),
 
--- What only a describe shows; where there is no leader, that is the event.
+-- Replicas that only a describe shows out of sync. If the partition has no leader, the leaderless window is the event instead.
 described as (
     select under_replicated.*
     from under_replicated
