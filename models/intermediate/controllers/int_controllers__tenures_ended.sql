@@ -12,10 +12,7 @@ incarnations as (
 
 expiries as (
     select
-        tenures.cluster_id,
-        tenures.cluster_incarnation,
-        tenures.epoch_kind,
-        tenures.controller_epoch,
+        tenures.*,
         min(
             if(
                 sessions.expired_at
@@ -43,7 +40,7 @@ expiries as (
             )
         ) as is_resignation_of_later_session
     from tenures
-    inner join sessions
+    left join sessions
         on
             tenures.cluster_id = sessions.cluster_id
             and tenures.cluster_incarnation = sessions.cluster_incarnation
@@ -51,48 +48,42 @@ expiries as (
             and sessions.session_kind = 'zookeeper_broker'
             and tenures.epoch_kind = 'controller'
             and tenures.known_since_at < sessions.expired_at
-    group by
-        tenures.cluster_id,
-        tenures.cluster_incarnation,
-        tenures.epoch_kind,
-        tenures.controller_epoch
+    group by all
 ),
 
 -- What can end a term, and when. A node that shuts down resigns while it stops.
 ends as (
     select
-        tenures.*,
-        expiries.expired_at,
+        expiries.* except (is_resignation_explained, is_resignation_of_later_session),
         -- A node of the quorum prints which term it gives up. With ZooKeeper, a resignation after the
         -- next election may be that of a broker which had noticed before, in a part of its log that
         -- is missing: its sessions tell, or else that it resigned within a minute.
-        tenures.epoch_kind = 'metadata'
+        expiries.epoch_kind = 'metadata'
         or coalesce(expiries.is_resignation_explained, false)
         or (
-            tenures.resigned_at <= tenures.superseded_at + interval 1 minute
+            expiries.resigned_at <= expiries.superseded_at + interval 1 minute
             and not coalesce(expiries.is_resignation_of_later_session, false)
         ) as is_resignation_certain,
         incarnations.valid_to,
         case
-            when tenures.resigned_at <= coalesce(tenures.superseded_at, tenures.resigned_at)
-                then tenures.resigned_at
+            when expiries.resigned_at <= coalesce(expiries.superseded_at, expiries.resigned_at)
+                then expiries.resigned_at
         end as resigned_in_time_at,
         case
             when
-                tenures.stopping_at >= tenures.known_since_at
-                or tenures.stopped_at >= tenures.known_since_at
-                then coalesce(tenures.stopped_at, tenures.stopping_at)
+                expiries.stopping_at >= expiries.known_since_at
+                or expiries.stopped_at >= expiries.known_since_at
+                then coalesce(expiries.stopped_at, expiries.stopping_at)
         end as shut_down_at,
         case
             when
-                tenures.stopping_at is null
-                and tenures.stopped_at is null
-                and tenures.next_started_at is not null
-                then tenures.fell_silent_at
+                expiries.stopping_at is null
+                and expiries.stopped_at is null
+                and expiries.next_started_at is not null
+                then expiries.fell_silent_at
         end as killed_at
-    from tenures
+    from expiries
     inner join incarnations using (cluster_id, cluster_incarnation)
-    left join expiries using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 ),
 
 -- Until when the node acted as controller beside the next one. Both sides have to say so themselves.

@@ -169,22 +169,17 @@ later_claims as (
     {{ placed('later_statements') }}
 ),
 
--- They count for epochs of which no other record tells.
 all_claims as (
-    select * from claims
-    union all
-    select later_claims.*
-    from later_claims
-    left anti join claims
-        on
-            later_claims.cluster_id = claims.cluster_id
-            and later_claims.cluster_incarnation = claims.cluster_incarnation
-            and later_claims.epoch_kind = claims.epoch_kind
-            and later_claims.controller_epoch = claims.controller_epoch
+    select
+        *,
+        min(evidence_rank) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
+        ) as best_rank
+    from (select * from claims union all select * from later_claims)
 ),
 
 -- One row per epoch: the controller that the most trusted line names, from the first line of that trust on. Orders, resignations and
--- describes come at any time of a term.
+-- describes come at any time of a term: they count for epochs of which no other record says anything.
 grouped as (
     select
         cluster_id,
@@ -200,6 +195,7 @@ grouped as (
         {{ evidence() }} as evidence,
         count(*) as evidence_count
     from all_claims
+    where evidence_rank <= 4 or best_rank > 4
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),
 
@@ -214,44 +210,34 @@ placed_quorum_events as (
 -- What each leader of the quorum logs after its election: that it gives up, and to where it cuts its own log back to follow another leader.
 afterwards as (
     select
-        grouped.cluster_id,
-        grouped.cluster_incarnation,
-        grouped.epoch_kind,
-        grouped.controller_epoch,
+        grouped.*,
         min(later.truncated_to) as truncated_to,
         min(if(later.resigned_epoch = grouped.controller_epoch, later.logged_at, null))
             as given_up_at
     from grouped
-    inner join placed_quorum_events as later
+    left join placed_quorum_events as later
         on
-            grouped.cluster_id = later.cluster_id
+            grouped.epoch_kind = 'metadata'
+            and grouped.cluster_id = later.cluster_id
             and grouped.cluster_incarnation = later.cluster_incarnation
             and grouped.controller_id = later.node_id
             and (
                 grouped.known_since_at < later.logged_at
                 or (grouped.elected_at is null and grouped.known_since_at = later.logged_at)
             )
-    where grouped.epoch_kind = 'metadata'
-    group by
-        grouped.cluster_id,
-        grouped.cluster_incarnation,
-        grouped.epoch_kind,
-        grouped.controller_epoch
+    group by all
 ),
 
 -- Where a later leader of the quorum begins at the same offset, or this one cut its log back to it, the metadata log has nothing of this term.
 compared as (
     select
-        grouped.*,
-        afterwards.given_up_at,
-        min(grouped.epoch_start_offset) over (later) as later_start_offset,
-        least(min(grouped.epoch_start_offset) over (later), afterwards.truncated_to)
-            as kept_until_offset
-    from grouped
-    left join afterwards using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+        * except (truncated_to),
+        min(epoch_start_offset) over (later) as later_start_offset,
+        least(min(epoch_start_offset) over (later), truncated_to) as kept_until_offset
+    from afterwards
     window later as (
-        partition by grouped.cluster_id, grouped.cluster_incarnation, grouped.epoch_kind
-        order by grouped.controller_epoch
+        partition by cluster_id, cluster_incarnation, epoch_kind
+        order by controller_epoch
         rows between 1 following and unbounded following
     )
 ),

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),

@@ -154,13 +154,10 @@ signs as (
 
 expired as (
     select
-        terms.cluster_id,
-        terms.cluster_incarnation,
-        terms.epoch_kind,
-        terms.controller_epoch,
+        terms.*,
         min(sessions.expired_at) as expired_at
     from terms
-    inner join sessions
+    left join sessions
         on
             terms.cluster_id = sessions.cluster_id
             and terms.cluster_incarnation = sessions.cluster_incarnation
@@ -168,27 +165,25 @@ expired as (
             and terms.epoch_kind = 'controller'
             and sessions.session_kind = 'zookeeper_broker'
             and terms.known_since_at < sessions.expired_at
-    group by
-        terms.cluster_id, terms.cluster_incarnation, terms.epoch_kind, terms.controller_epoch
+    group by all
 ),
 
 -- When a controller certainly was none any more, according to its own log or session: it had resigned, its session was over, its process had
 -- stopped, or the next one started. One that is stopping is controller until then.
 left_office as (
     select
-        terms.*,
+        *,
         least(
-            terms.resigned_at,
-            expired.expired_at,
-            if(terms.stopped_at >= terms.known_since_at, terms.stopped_at, null),
-            terms.next_started_at
+            resigned_at,
+            expired_at,
+            if(stopped_at >= known_since_at, stopped_at, null),
+            next_started_at
         ) as left_at
-    from terms
-    left join expired
-        using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
+    from expired
 ),
 
-spans as (
+-- Before the first term that is known, there may have been no leader either.
+offices as (
     select
         cluster_id,
         cluster_incarnation,
@@ -201,20 +196,9 @@ spans as (
         left_at,
         left_at = resigned_at
         and coalesce(stopping_at > resigned_at + interval 10 seconds, true) as is_left_alive,
-        evidence,
-        lead(controller_epoch) over (terms) as next_epoch,
-        lead(controller_id) over (terms) as next_controller_id,
-        lead(known_since_at) over (terms) as next_known_at,
-        lead(evidence_rank) over (terms) as next_rank,
-        lead(evidence) over (terms) as next_evidence
+        evidence
     from left_office
-    window terms as (
-        partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
-    )
-),
-
--- Before the first term that is known, there may have been no leader either.
-before_all as (
+    union all
     select
         cluster_id,
         cluster_incarnation,
@@ -228,43 +212,29 @@ before_all as (
         cast(null as boolean) as is_left_alive,
         cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
             as evidence
-    from signs
-    group by cluster_id, cluster_incarnation
-),
-
-first_terms as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        min(struct(controller_epoch, controller_id, known_since_at, evidence_rank, evidence))
-            as term
-    from spans
-    where epoch_kind = 'metadata'
-    group by cluster_id, cluster_incarnation
+    from incarnations
 ),
 
 gaps as (
-    select * from spans
-    union all
     select
-        before_all.*,
-        first_terms.term.controller_epoch as next_epoch,
-        first_terms.term.controller_id as next_controller_id,
-        first_terms.term.known_since_at as next_known_at,
-        first_terms.term.evidence_rank as next_rank,
-        first_terms.term.evidence as next_evidence
-    from before_all
-    left join first_terms using (cluster_id, cluster_incarnation)
+        *,
+        lead(controller_epoch) over (terms) as next_epoch,
+        lead(controller_id) over (terms) as next_controller_id,
+        lead(known_since_at) over (terms) as next_known_at,
+        lead(evidence_rank) over (terms) as next_rank,
+        lead(evidence) over (terms) as next_evidence
+    from offices
+    window terms as (
+        partition by cluster_id, cluster_incarnation, epoch_kind
+        order by controller_epoch nulls first
+    )
 ),
 
 -- Signs between two terms. They count from the end of the first on; where its own log does not tell when it ended, because the process fell
 -- silent or the log is missing, they show it.
 signs_between as (
     select
-        gaps.cluster_id,
-        gaps.cluster_incarnation,
-        gaps.epoch_kind,
-        gaps.controller_epoch,
+        gaps.*,
         signs.node_id,
         signs.logged_at,
         signs.logged_at as lasts_until,
@@ -303,10 +273,7 @@ signs_between as (
 -- broker was up all the time: one that starts elects itself. A missing epoch may have had one.
 brokers_without as (
     select
-        gaps.cluster_id,
-        gaps.cluster_incarnation,
-        gaps.epoch_kind,
-        gaps.controller_epoch,
+        gaps.*,
         runs.node_id,
         gaps.left_at as logged_at,
         least(
@@ -337,10 +304,7 @@ brokers_without as (
 -- A resignation is the first sign, unless the node stops: then the others tell whether they miss it.
 ends as (
     select
-        cluster_id,
-        cluster_incarnation,
-        epoch_kind,
-        controller_epoch,
+        *,
         controller_id as node_id,
         left_at as logged_at,
         left_at as lasts_until,
@@ -351,7 +315,7 @@ ends as (
         true as is_search,
         false as is_described,
         false as is_dated_by_file
-    from spans
+    from gaps
     where
         is_left_alive
         and left_at < coalesce(next_known_at, timestamp '9999-01-01 00:00:00')
@@ -394,6 +358,14 @@ stretches as (
         cluster_incarnation,
         epoch_kind,
         controller_epoch,
+        controller_id,
+        evidence_rank,
+        left_at,
+        next_epoch,
+        next_controller_id,
+        next_known_at,
+        evidence as last_evidence,
+        next_evidence,
         stretch,
         -- Members that only start have not heard of a leader yet: before the first known term the first candidacy or vote counts.
         coalesce(
@@ -407,71 +379,43 @@ stretches as (
         {{ evidence('source_path is not null') }} as evidence,
         count(source_path) as evidence_count
     from numbered
-    group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch, stretch
+    group by all
     -- The end of a term alone is none: others do not need to have noticed. A member that only starts has not heard of the leader yet.
     having bool_or(is_candidacy) or count(distinct quorum_epoch) > 1
 ),
 
 -- If every process that looked for a leader has ended, so has the search.
-looked_until as (
+looked as (
     select
-        stretches.cluster_id,
-        stretches.cluster_incarnation,
-        stretches.epoch_kind,
-        stretches.controller_epoch,
-        stretches.stretch,
+        stretches.*,
         if(
             count(runs.run_number) > 0
             and count(coalesce(runs.stopping_at, runs.fell_silent_at)) = count(runs.run_number),
             max(coalesce(runs.stopping_at, runs.fell_silent_at)),
             null
-        ) as ended_at
+        ) as looked_until_at
     from stretches
-    inner join runs
+    left join runs
         on
             stretches.cluster_id = runs.cluster_id
             and array_contains(stretches.node_ids, runs.node_id)
             and stretches.last_sign_at >= runs.first_seen_at
             and coalesce(stretches.last_sign_at <= runs.fell_silent_at, true)
-    group by
-        stretches.cluster_id,
-        stretches.cluster_incarnation,
-        stretches.epoch_kind,
-        stretches.controller_epoch,
-        stretches.stretch
+    group by all
 ),
 
 bounded as (
     select
-        stretches.*,
-        gaps.controller_id as last_controller_id,
-        gaps.left_at is not null and gaps.left_at = stretches.started_at as is_start_known,
-        coalesce(gaps.evidence_rank in (3, 4, 6), true) as is_last_controller_silent,
+        *,
+        controller_id as last_controller_id,
+        left_at is not null and left_at = started_at as is_start_known,
+        coalesce(evidence_rank in (3, 4, 6), true) as is_last_controller_silent,
         coalesce(
-            gaps.next_known_at <= stretches.last_sign_at + interval 30 seconds
-            or (stretches.is_described and gaps.next_known_at is not null),
+            next_known_at <= last_sign_at + interval 30 seconds
+            or (is_described and next_known_at is not null),
             false
-        ) as is_ended_by_next,
-        gaps.next_epoch,
-        gaps.next_controller_id,
-        gaps.next_known_at,
-        gaps.evidence as last_evidence,
-        gaps.next_evidence,
-        looked_until.ended_at as looked_until_at
-    from stretches
-    inner join gaps
-        on
-            stretches.cluster_id = gaps.cluster_id
-            and stretches.cluster_incarnation = gaps.cluster_incarnation
-            and stretches.epoch_kind = gaps.epoch_kind
-            and stretches.controller_epoch <=> gaps.controller_epoch
-    left join looked_until
-        on
-            stretches.cluster_id = looked_until.cluster_id
-            and stretches.cluster_incarnation = looked_until.cluster_incarnation
-            and stretches.epoch_kind = looked_until.epoch_kind
-            and stretches.controller_epoch <=> looked_until.controller_epoch
-            and stretches.stretch = looked_until.stretch
+        ) as is_ended_by_next
+    from looked
 ),
 
 ended as (

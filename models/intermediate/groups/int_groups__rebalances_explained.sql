@@ -21,34 +21,27 @@ groups as (
 -- A coordinator that loads a group prints the last generation that was stored: its rebalance is over, whatever the logs lack.
 reached as (
     select
-        cluster_id,
-        cluster_incarnation,
-        group_id,
-        group_incarnation,
-        max(generation_printed) filter (where {{ has_role('group_state_load') }})
+        *,
+        max(if({{ has_role('group_state_load') }}, generation_printed, null)) over (of_group)
             as generation_stored,
-        max(logged_at) filter (where generation_id is not null) as last_known_at,
-        bool_or(not is_client) as has_coordinator
+        max(if(generation_id is null, null, logged_at)) over (of_group) as last_known_at,
+        bool_or(not is_client) over (of_group) as has_coordinator
     from steps
-    group by cluster_id, cluster_incarnation, group_id, group_incarnation
+    window of_group as (
+        partition by cluster_id, cluster_incarnation, group_id, group_incarnation
+    )
 ),
 
 -- Without any record of a coordinator, members that ask to join and log nothing more show a rebalance whose generation nobody says.
 of_rebalances as (
-    select steps.*
-    from steps
-    inner join reached
-        on
-            steps.cluster_id = reached.cluster_id
-            and steps.cluster_incarnation = reached.cluster_incarnation
-            and steps.group_id = reached.group_id
-            and steps.group_incarnation = reached.group_incarnation
+    select *
+    from reached
     where
-        steps.generation_id is not null
+        generation_id is not null
         or (
-            steps.is_pending
-            and not reached.has_coordinator
-            and steps.logged_at > coalesce(reached.last_known_at, timestamp '1970-01-01 00:00:00')
+            is_pending
+            and not has_coordinator
+            and logged_at > coalesce(last_known_at, timestamp '1970-01-01 00:00:00')
         )
 ),
 
@@ -61,6 +54,7 @@ grouped as (
         group_id,
         group_incarnation,
         generation_id,
+        coalesce(max(generation_stored) >= generation_id, false) as is_stored,
         bool_or({{ has_role('group_epoch') }}) as is_epoch,
         min(logged_at) filter (where {{ has_role('rebalance_start') }}) as coordinator_started_at,
         min(logged_at) filter (where {{ has_role('group_join_start') }}) as asked_at,
@@ -155,66 +149,56 @@ last_logged as (
 -- ended, and who logged it.
 rebalances as (
     select
-        paired.* except (coordinator_started_at, asked_at),
-        coalesce(paired.coordinator_started_at, paired.asked_at) as started_at,
-        paired.coordinator_started_at is null and paired.asked_at is not null
+        * except (coordinator_started_at, asked_at),
+        coalesce(coordinator_started_at, asked_at) as started_at,
+        coordinator_started_at is null and asked_at is not null
             as is_started_by_members,
-        coalesce(reached.generation_stored >= paired.generation_id, false) as is_stored,
-        lower(paired.cause.reason) as stated_reason,
+        lower(cause.reason) as stated_reason,
         coalesce(
-            paired.coordinator_started_at,
-            paired.asked_at,
-            paired.joined_at,
-            paired.stabilised_at,
-            paired.assigned_at,
-            paired.reported_by_members_at,
-            paired.emptied_at
+            coordinator_started_at,
+            asked_at,
+            joined_at,
+            stabilised_at,
+            assigned_at,
+            reported_by_members_at,
+            emptied_at
         )
             as noticed_at,
-        lead(coalesce(paired.cause.reason, ''))
+        lead(coalesce(cause.reason, ''))
             over (
                 partition by
-                    paired.cluster_id,
-                    paired.cluster_incarnation,
-                    paired.group_id,
-                    paired.group_incarnation
-                order by paired.generation_id nulls last
+                    cluster_id,
+                    cluster_incarnation,
+                    group_id,
+                    group_incarnation
+                order by generation_id nulls last
             ) as next_reason,
         lead(
             coalesce(
-                paired.coordinator_started_at,
-                paired.stabilised_at,
-                paired.assigned_at,
-                paired.asked_at,
-                paired.joined_at
+                coordinator_started_at,
+                stabilised_at,
+                assigned_at,
+                asked_at,
+                joined_at
             )
         )
             over (
                 partition by
-                    paired.cluster_id,
-                    paired.cluster_incarnation,
-                    paired.group_id,
-                    paired.group_incarnation
-                order by paired.generation_id nulls last
+                    cluster_id,
+                    cluster_incarnation,
+                    group_id,
+                    group_incarnation
+                order by generation_id nulls last
             ) as next_at
     from paired
-    left join reached
-        on
-            paired.cluster_id = reached.cluster_id
-            and paired.cluster_incarnation = reached.cluster_incarnation
-            and paired.group_id = reached.group_id
-            and paired.group_incarnation = reached.group_incarnation
 ),
 
 -- Who coordinates a group after a node gave it up: another node loads it before the same one does again. If none does, its log is missing.
 handed_over as (
     select
-        rebalances.cluster_id,
-        rebalances.cluster_incarnation,
-        rebalances.group_id,
-        rebalances.group_incarnation,
-        rebalances.generation_id,
-        not coalesce(
+        rebalances.*,
+        count(steps.cluster_id) > 0
+        and not coalesce(
             min(steps.logged_at) filter (where steps.node_id <> rebalances.last_step.node_id)
             < coalesce(
                 min(steps.logged_at) filter (
@@ -228,54 +212,39 @@ handed_over as (
             false
         ) as is_successor_missing
     from rebalances
-    inner join steps
+    left join steps
         on
-            rebalances.cluster_id = steps.cluster_id
+            not rebalances.is_epoch
+            and coalesce(rebalances.next_at >= rebalances.last_step.closing.closed_at, true)
+            and {{ has_role('group_unload', 'rebalances.last_step.closing.event_type') }}
+            and rebalances.cluster_id = steps.cluster_id
             and rebalances.cluster_incarnation = steps.cluster_incarnation
             and rebalances.group_id = steps.group_id
             and rebalances.last_step_at <= steps.logged_at
             and not steps.is_client
-    where
-        not rebalances.is_epoch
-        and coalesce(rebalances.next_at >= rebalances.last_step.closing.closed_at, true)
-        and {{ has_role('group_unload', 'rebalances.last_step.closing.event_type') }}
-    group by
-        rebalances.cluster_id,
-        rebalances.cluster_incarnation,
-        rebalances.group_id,
-        rebalances.group_incarnation,
-        rebalances.generation_id
+    group by all
 ),
 
 -- A coordinator stores an assignment in the moment in which it receives it: if its append to the partition of the group fails then, it is not stored.
 not_stored as (
     select
-        rebalances.cluster_id,
-        rebalances.cluster_incarnation,
-        rebalances.group_id,
-        rebalances.group_incarnation,
-        rebalances.generation_id,
+        handed_over.*,
         min(append_failures.logged_at) as not_stored_at
-    from rebalances
-    inner join groups
+    from handed_over
+    left join groups
         on
-            rebalances.cluster_id = groups.cluster_id
-            and rebalances.cluster_incarnation = groups.cluster_incarnation
-            and rebalances.group_id = groups.group_id
-    inner join append_failures
+            handed_over.cluster_id = groups.cluster_id
+            and handed_over.cluster_incarnation = groups.cluster_incarnation
+            and handed_over.group_id = groups.group_id
+    left join append_failures
         on
-            rebalances.cluster_id = append_failures.cluster_id
-            and rebalances.coordinator_id = append_failures.node_id
+            not handed_over.is_epoch
+            and handed_over.cluster_id = append_failures.cluster_id
+            and handed_over.coordinator_id = append_failures.node_id
             and groups.offsets_partition_id = append_failures.partition_id
-            and rebalances.assigned_at <= append_failures.logged_at
-            and rebalances.assigned_at + interval 100 milliseconds >= append_failures.logged_at
-    where not rebalances.is_epoch
-    group by
-        rebalances.cluster_id,
-        rebalances.cluster_incarnation,
-        rebalances.group_id,
-        rebalances.group_incarnation,
-        rebalances.generation_id
+            and handed_over.assigned_at <= append_failures.logged_at
+            and handed_over.assigned_at + interval 100 milliseconds >= append_failures.logged_at
+    group by all
 ),
 
 -- A `like` pattern that varies from row to row is compiled for each row.
@@ -292,53 +261,37 @@ wordings as (
 
 explained as (
     select
-        rebalances.* except (stated_reason),
-        count(rebalances.assigned_at) over (
+        not_stored.* except (stated_reason),
+        count(not_stored.assigned_at) over (
             partition by
-                rebalances.cluster_id, rebalances.cluster_incarnation, rebalances.group_id
+                not_stored.cluster_id, not_stored.cluster_incarnation, not_stored.group_id
         ) > 0 as has_assignments,
         get(
             filter(
                 wordings.wordings,
-                known -> startswith(rebalances.stated_reason, known.begins_with)
-                and contains(rebalances.stated_reason, known.has_text)
+                known -> startswith(not_stored.stated_reason, known.begins_with)
+                and contains(not_stored.stated_reason, known.has_text)
             ),
             0
         ).reason_kind as stated_reason_kind,
-        lower(rebalances.next_reason) like '%error when storing group assignment%'
-        or if(not_stored.not_stored_at is not null, true, null) as is_not_stored,
-        not_stored.not_stored_at,
+        lower(not_stored.next_reason) like '%error when storing group assignment%'
+        or if(not_stored_at is not null, true, null) as is_not_stored,
         runs.last_seen_at as coordinator_last_seen_at,
         runs.fell_silent_at as coordinator_gone_at,
         runs.run_number,
-        last_logged.groups_last_logged_at,
-        coalesce(handed_over.is_successor_missing, false) as is_successor_missing
-    from rebalances
+        last_logged.groups_last_logged_at
+    from not_stored
     cross join wordings
-    left join not_stored
-        on
-            rebalances.cluster_id = not_stored.cluster_id
-            and rebalances.cluster_incarnation = not_stored.cluster_incarnation
-            and rebalances.group_id = not_stored.group_id
-            and rebalances.group_incarnation = not_stored.group_incarnation
-            and rebalances.generation_id = not_stored.generation_id
-    left join handed_over
-        on
-            rebalances.cluster_id = handed_over.cluster_id
-            and rebalances.cluster_incarnation = handed_over.cluster_incarnation
-            and rebalances.group_id = handed_over.group_id
-            and rebalances.group_incarnation = handed_over.group_incarnation
-            and rebalances.generation_id = handed_over.generation_id
     left join runs
         on
-            rebalances.cluster_id = runs.cluster_id
-            and rebalances.last_step.node_id = runs.node_id
-            and rebalances.last_step_at >= runs.first_seen_at
-            and rebalances.last_step_at <= runs.last_seen_at
+            not_stored.cluster_id = runs.cluster_id
+            and not_stored.last_step.node_id = runs.node_id
+            and not_stored.last_step_at >= runs.first_seen_at
+            and not_stored.last_step_at <= runs.last_seen_at
     left join last_logged
         on
-            rebalances.cluster_id = last_logged.cluster_id
-            and rebalances.last_step.node_id = last_logged.node_id
+            not_stored.cluster_id = last_logged.cluster_id
+            and not_stored.last_step.node_id = last_logged.node_id
 ),
 
 -- Two runs may share the record that ends one and begins the other.

@@ -1,3 +1,5 @@
+{{ config(materialized='table', file_format='parquet') }}
+
 with claims as (
     select * from {{ ref('int_partitions__claims') }}
 ),

@@ -74,17 +74,13 @@ windows as (
 -- the name by then.
 deletions as (
     select
-        windows.cluster_id,
-        windows.cluster_incarnation,
-        windows.topic_name,
-        windows.partition_id,
-        windows.topic_incarnation,
-        windows.first_epoch,
+        windows.*,
         min(topic_events.logged_at) as deleted_at
     from windows
-    inner join topic_events
+    left join topic_events
         on
-            windows.cluster_id = topic_events.cluster_id
+            windows.ended_at is null
+            and windows.cluster_id = topic_events.cluster_id
             and windows.topic_name = topic_events.topic_name
             and (
                 topic_events.partition_id is null
@@ -96,39 +92,22 @@ deletions as (
                 {{ has_role('topic_deletion', 'topic_events.event_type') }}
                 or topic_events.state_after in ('NonExistentPartition', 'NotExists')
             )
-    where windows.ended_at is null
     group by all
 ),
 
 -- A topic that is being deleted loses its leaders too; that is not an outage.
 outages as (
     select
-        windows.* except (topic_id, ended_at),
-        coalesce(windows.ended_at, deletions.deleted_at) as ended_at
-    from windows
-    left join deletions
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            first_epoch
-        )
-    where
-        deletions.deleted_at is null
-        or deletions.deleted_at > windows.started_at + interval 1 minute
+        * except (topic_id, ended_at, deleted_at),
+        coalesce(ended_at, deleted_at) as ended_at
+    from deletions
+    where deleted_at is null or deleted_at > started_at + interval 1 minute
 ),
 
 -- An outage whose end no record tells was over when a describe names a leader.
 seen_led as (
     select
-        outages.cluster_id,
-        outages.cluster_incarnation,
-        outages.topic_name,
-        outages.partition_id,
-        outages.topic_incarnation,
-        outages.first_epoch,
+        outages.*,
         min(
             struct(
                 described.captured_at,
@@ -136,15 +115,19 @@ seen_led as (
                 described.source_path,
                 described.byte_offset
             )
-        ) as line
+        ) filter (where described.captured_at is not null) as line
     from outages
-    inner join described
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
-    where
-        outages.ended_at is null
-        and described.leader_id >= 0
-        -- The times of a describe and of a log are of two clocks.
-        and described.captured_at > outages.last_elected_at + interval 10 seconds
+    left join described
+        on
+            outages.ended_at is null
+            and outages.cluster_id = described.cluster_id
+            and outages.cluster_incarnation = described.cluster_incarnation
+            and outages.topic_name = described.topic_name
+            and outages.partition_id = described.partition_id
+            and outages.topic_incarnation = described.topic_incarnation
+            and described.leader_id >= 0
+            -- The times of a describe and of a log are of two clocks.
+            and outages.last_elected_at + interval 10 seconds < described.captured_at
     group by all
 ),
 
@@ -190,14 +173,12 @@ told as (
 
 told_gone as (
     select
-        cluster_id,
-        cluster_incarnation,
-        topic_name,
-        partition_id,
-        topic_incarnation
+        *,
+        bool_or(leader_id = -1) over (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+        ) as is_ever_gone
     from told
-    where leader_id = -1
-    group by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
 ),
 
 -- With the epochs of the same partitions, in order of time.
@@ -217,9 +198,8 @@ told_and_led as (
         byte_offset,
         is_described,
         is_dated_by_file
-    from told
-    left semi join told_gone
-        using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
+    from told_gone
+    where is_ever_gone
     union all
     select
         cluster_id,
@@ -237,7 +217,7 @@ told_and_led as (
         false as is_described,
         false as is_dated_by_file
     from epochs
-    left semi join told_gone
+    left semi join (select * from told_gone where is_ever_gone) as told_gone
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
 ),
 
@@ -337,53 +317,44 @@ told_windows as (
 
 final as (
     select
-        outages.cluster_id,
-        outages.cluster_incarnation,
-        outages.topic_name,
-        outages.partition_id,
-        outages.topic_incarnation,
-        outages.first_epoch,
-        outages.started_at,
-        coalesce(outages.ended_at, seen_led.line.captured_at) as ended_at,
-        outages.isr,
-        outages.last_leader_id,
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        partition_id,
+        topic_incarnation,
+        first_epoch,
+        started_at,
+        coalesce(ended_at, line.captured_at) as ended_at,
+        isr,
+        last_leader_id,
         'log' as known_by,
         slice(
             if(
-                seen_led.line is null,
-                outages.evidence,
+                line is null,
+                evidence,
                 array_append(
-                    slice(outages.evidence, 1, 9),
+                    slice(evidence, 1, 9),
                     named_struct(
-                        'node_id', seen_led.line.node_id,
-                        'source_path', seen_led.line.source_path,
-                        'byte_offset', seen_led.line.byte_offset
+                        'node_id', line.node_id,
+                        'source_path', line.source_path,
+                        'byte_offset', line.byte_offset
                     )
                 )
             ),
             1,
             10
         ) as evidence,
-        outages.evidence_count + if(seen_led.line is null, 0, 1) as evidence_count,
-        outages.is_start_known,
-        outages.is_derived,
-        outages.is_start_late,
-        outages.is_epoch_missing,
-        outages.is_end_late,
-        outages.is_isr_doubtful,
+        evidence_count + if(line is null, 0, 1) as evidence_count,
+        is_start_known,
+        is_derived,
+        is_start_late,
+        is_epoch_missing,
+        is_end_late,
+        is_isr_doubtful,
         false as is_told,
-        seen_led.line is not null as is_end_described,
+        line is not null as is_end_described,
         false as is_dated_by_file
-    from outages
-    left join seen_led
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            first_epoch
-        )
+    from seen_led
     union all
     select
         cluster_id,

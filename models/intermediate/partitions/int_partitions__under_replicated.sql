@@ -329,13 +329,7 @@ deletions as (
 -- A broker deletes its log once it is no longer in the set of replicas.
 removed as (
     select
-        stretches.cluster_id,
-        stretches.cluster_incarnation,
-        stretches.topic_name,
-        stretches.partition_id,
-        stretches.topic_incarnation,
-        stretches.replica_id,
-        stretches.stretch,
+        stretches.*,
         min(
             struct(
                 replica_removals.logged_at,
@@ -343,9 +337,9 @@ removed as (
                 replica_removals.source_path,
                 replica_removals.byte_offset
             )
-        ) as removal
+        ) filter (where replica_removals.logged_at is not null) as removal
     from stretches
-    inner join replica_removals
+    left join replica_removals
         on
             stretches.cluster_id = replica_removals.cluster_id
             and stretches.topic_name = replica_removals.topic_name
@@ -359,9 +353,9 @@ removed as (
 
 ended as (
     select
-        stretches.* except (stretch, ended_at, is_unlisted, opening, closing),
+        removed.* except (stretch, ended_at, is_unlisted, opening, closing, removal),
         case
-            when stretches.ended_at is null
+            when removed.ended_at is null
                 then array_min(
                     filter(
                         deletions.deletions,
@@ -370,16 +364,16 @@ ended as (
                     )
                 ).logged_at
         end as deleted_at,
-        coalesce(removed.removal.logged_at, stretches.ended_at) as back_at,
+        coalesce(removed.removal.logged_at, removed.ended_at) as back_at,
         coalesce(
-            removed.removal.logged_at, if(stretches.is_unlisted, stretches.ended_at, null)
+            removed.removal.logged_at, if(removed.is_unlisted, removed.ended_at, null)
         ) as removed_at,
         slice(
             concat(
-                stretches.opening.evidence,
+                removed.opening.evidence,
                 if(
                     removed.removal is null,
-                    coalesce(stretches.closing.evidence, array()),
+                    coalesce(removed.closing.evidence, array()),
                     array(
                         struct(
                             removed.removal.node_id,
@@ -392,20 +386,10 @@ ended as (
             1,
             10
         ) as evidence,
-        stretches.opening.evidence_count
-        + if(removed.removal is null, stretches.closing.evidence_count, 1) as evidence_count
-    from stretches
+        removed.opening.evidence_count
+        + if(removed.removal is null, removed.closing.evidence_count, 1) as evidence_count
+    from removed
     left join deletions using (cluster_id, topic_name)
-    left join removed
-        using (
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            partition_id,
-            topic_incarnation,
-            replica_id,
-            stretch
-        )
 ),
 
 -- Replicas that stop because their topic is being deleted are not an outage. A replica that is moved away leaves both

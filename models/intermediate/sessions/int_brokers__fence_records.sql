@@ -156,14 +156,14 @@ reported as (
 -- A broker that leads nothing may stop at once: its registration is fenced without the record that
 -- its controlled shutdown begins, which releases before 3.3 do not have at all. If no controller
 -- says why it was fenced, the broker's own log tells that it was stopping.
-asked as (
+judged as (
     select
-        reported.cluster_id,
-        reported.cluster_incarnation,
-        reported.broker_id,
-        reported.broker_epoch,
-        reported.fencing_number,
-        reported.line.logged_at as stopped_at
+        reported.*,
+        (
+            reported.timed_out_at is null
+            or reported.timed_out_at > reported.line.logged_at + interval 2 seconds
+        )
+        and (reported.is_granted or count(runs.run_number) > 0) as is_asked
     from reported
     left join runs
         on
@@ -175,81 +175,62 @@ asked as (
             and (
                 runs.next_started_at is null or reported.line.logged_at < runs.next_started_at
             )
-    where
-        (
-            reported.timed_out_at is null
-            or reported.timed_out_at > reported.line.logged_at + interval 2 seconds
-        )
-        and (reported.is_granted or runs.run_number is not null)
+    group by all
 ),
 
 -- From 4.0 on the session of such a broker remains until it times out; its next process cannot
 -- register before that. Nothing is written then: the registration is fenced already.
 left_behind as (
     select
-        asked.cluster_id,
-        asked.cluster_incarnation,
-        asked.broker_id,
-        asked.broker_epoch,
-        asked.fencing_number,
+        judged.cluster_id,
+        judged.cluster_incarnation,
+        judged.broker_id,
+        judged.broker_epoch,
+        judged.fencing_number,
+        judged.is_asked,
+        min(judged.line) as line,
         min(struct(claims.logged_at, claims.node_id, claims.byte_offset, claims.source_path))
-            as line
-    from asked
-    inner join claims
+            filter (where runs.started_at is not null) as left_line
+    from judged
+    left join claims
         on
-            asked.cluster_id = claims.cluster_id
-            and asked.cluster_incarnation = claims.cluster_incarnation
-            and asked.broker_id = claims.broker_id
-            and asked.broker_epoch = claims.broker_epoch
-            and asked.stopped_at < claims.logged_at
-    inner join runs
+            judged.is_asked
+            and judged.cluster_id = claims.cluster_id
+            and judged.cluster_incarnation = claims.cluster_incarnation
+            and judged.broker_id = claims.broker_id
+            and judged.broker_epoch = claims.broker_epoch
+            and judged.line.logged_at < claims.logged_at
+            and claims.is_by_leader
+            and not claims.is_asked
+    left join runs
         on
-            asked.cluster_id = runs.cluster_id
-            and asked.broker_id = runs.node_id
-            and asked.stopped_at < runs.started_at
+            judged.cluster_id = runs.cluster_id
+            and judged.broker_id = runs.node_id
+            and judged.line.logged_at < runs.started_at
             and claims.logged_at > runs.started_at
-    where claims.is_by_leader and not claims.is_asked
     group by
-        asked.cluster_id,
-        asked.cluster_incarnation,
-        asked.broker_id,
-        asked.broker_epoch,
-        asked.fencing_number
+        judged.cluster_id,
+        judged.cluster_incarnation,
+        judged.broker_id,
+        judged.broker_epoch,
+        judged.fencing_number,
+        judged.is_asked
 ),
 
 final as (
-    select
-        reported.cluster_id,
-        reported.cluster_incarnation,
-        reported.broker_id,
-        reported.broker_epoch,
-        reported.fencing_number,
-        reported.line.node_id,
-        reported.line.logged_at,
-        reported.line.source_path,
-        reported.line.byte_offset,
-        false as is_left_behind
-    from reported
-    left anti join asked
-        on
-            reported.cluster_id = asked.cluster_id
-            and reported.cluster_incarnation = asked.cluster_incarnation
-            and reported.broker_id = asked.broker_id
-            and reported.broker_epoch <=> asked.broker_epoch
-            and reported.fencing_number = asked.fencing_number
-    union all
     select
         cluster_id,
         cluster_incarnation,
         broker_id,
         broker_epoch,
         fencing_number,
-        line.node_id,
-        line.logged_at,
-        line.source_path,
-        line.byte_offset,
-        true as is_left_behind
+        if(is_asked, left_line.node_id, line.node_id) as node_id,
+        if(is_asked, left_line.logged_at, line.logged_at) as logged_at,
+        if(is_asked, left_line.source_path, line.source_path) as source_path,
+        if(is_asked, left_line.byte_offset, line.byte_offset) as byte_offset,
+        is_asked as is_left_behind
     from left_behind
+    where not is_asked or left_line is not null
 )
 
 select * from final

@@ -19,54 +19,45 @@ removals as (
 
 removed as (
     select
-        expired.cluster_id,
-        expired.node_id,
-        expired.session_id,
-        expired.lost_at,
+        expired.*,
         max(removals.logged_at) as removed_at
     from expired
-    inner join removals
+    left join removals
         on
-            expired.cluster_id = removals.cluster_id
+            expired.expired_at is null
+            and expired.cluster_id = removals.cluster_id
             and expired.node_id = removals.broker_id
             and removals.logged_at <= expired.lost_at + interval 1 second
             and removals.logged_at
             >= coalesce(expired.last_contact_at, expired.lost_at - interval 1 minute)
-    where expired.expired_at is null
-    group by expired.cluster_id, expired.node_id, expired.session_id, expired.lost_at
+    group by all
 ),
 
 final as (
     select
-        expired.cluster_id,
-        expired.node_id,
-        expired.client_id,
-        expired.session_id,
-        expired.timeout_ms,
-        expired.last_contact_at,
-        expired.lost_at,
-        expired.is_broker,
-        expired.is_controller,
-        expired.is_end_doubtful,
-        expired.evidence,
-        expired.evidence_count,
-        expired.expired_at is not null as is_end_logged,
+        cluster_id,
+        node_id,
+        client_id,
+        session_id,
+        timeout_ms,
+        last_contact_at,
+        lost_at,
+        is_broker,
+        is_controller,
+        is_end_doubtful,
+        evidence,
+        evidence_count,
+        expired_at is not null as is_end_logged,
         coalesce(
-            expired.expired_at,
-            removed.removed_at,
+            expired_at,
+            removed_at,
             least(
-                expired.last_contact_at + make_dt_interval(0, 0, 0, expired.timeout_ms / 1000.0),
-                expired.lost_at
+                last_contact_at + make_dt_interval(0, 0, 0, timeout_ms / 1000.0),
+                lost_at
             ),
-            expired.lost_at
+            lost_at
         ) as expired_at
-    from expired
-    left join removed
-        on
-            expired.cluster_id = removed.cluster_id
-            and expired.node_id = removed.node_id
-            and expired.session_id <=> removed.session_id
-            and expired.lost_at = removed.lost_at
+    from removed
 )
 
 select * from final

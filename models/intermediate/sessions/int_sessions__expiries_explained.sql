@@ -50,9 +50,12 @@ waiting as (
 begun as (
     select
         waiting.cluster_id,
+        waiting.node_id,
         waiting.owner,
         waiting.session_id,
         waiting.expired_at,
+        waiting.noticed_at,
+        waiting.timeout_ms,
         coalesce(max(owners.established_at), max(registrations.logged_at)) as begun_at
     from waiting
     left join owners
@@ -63,46 +66,40 @@ begun as (
             and waiting.cluster_id = registrations.cluster_id
             and waiting.node_id = registrations.node_id
             and waiting.expired_at > registrations.logged_at
-    group by waiting.cluster_id, waiting.owner, waiting.session_id, waiting.expired_at
+    group by all
 ),
 
 -- If that is not known, it is the last that may have ended before the expiry.
 holders as (
     select
-        waiting.cluster_id,
-        waiting.node_id,
-        waiting.owner,
-        waiting.session_id,
-        waiting.expired_at,
-        waiting.timeout_ms,
+        begun.cluster_id,
+        begun.node_id,
+        begun.owner,
+        begun.session_id,
+        begun.expired_at,
+        begun.timeout_ms,
         if(
             max(begun.begun_at) is null,
             max(runs.run_number) filter (
-                where runs.stopped_at is null and waiting.expired_at >= runs.last_seen_at
+                where runs.stopped_at is null and begun.expired_at >= runs.last_seen_at
             ),
             min(runs.run_number)
         ) as run_number
-    from waiting
-    inner join begun
-        on
-            waiting.cluster_id = begun.cluster_id
-            and waiting.owner = begun.owner
-            and waiting.session_id <=> begun.session_id
-            and waiting.expired_at = begun.expired_at
+    from begun
     inner join runs
         on
-            waiting.cluster_id = runs.cluster_id
-            and waiting.node_id = runs.node_id
-            and waiting.expired_at > coalesce(runs.started_at, runs.first_seen_at)
+            begun.cluster_id = runs.cluster_id
+            and begun.node_id = runs.node_id
+            and begun.expired_at > coalesce(runs.started_at, runs.first_seen_at)
             and coalesce(begun.begun_at <= runs.last_seen_at, true)
-    where waiting.noticed_at is null
+    where begun.noticed_at is null
     group by
-        waiting.cluster_id,
-        waiting.node_id,
-        waiting.owner,
-        waiting.session_id,
-        waiting.expired_at,
-        waiting.timeout_ms
+        begun.cluster_id,
+        begun.node_id,
+        begun.owner,
+        begun.session_id,
+        begun.expired_at,
+        begun.timeout_ms
 ),
 
 -- A process that ended without a shutdown before its session expired is the cause.
@@ -258,10 +255,7 @@ windows as (
 
 stopped as (
     select
-        windows.cluster_id,
-        windows.owner,
-        windows.session_id,
-        windows.expired_at,
+        windows.*,
         min(
             struct(
                 windows.expired_at > stops.ended_at as is_over,
@@ -274,9 +268,9 @@ stopped as (
                 stops.started_at,
                 stops.cause_key
             )
-        ) as stop
+        ) filter (where stops.started_at is not null) as stop
     from windows
-    inner join stops
+    left join stops
         on
             windows.cluster_id = stops.cluster_id
             and windows.expired_at > stops.started_at
@@ -295,7 +289,7 @@ stopped as (
                     and windows.expired_at <= stops.ended_at + interval 1 second
                 )
             )
-    group by windows.cluster_id, windows.owner, windows.session_id, windows.expired_at
+    group by all
 ),
 
 -- Sessions whose client logs that it hears nothing from the server.
@@ -310,19 +304,13 @@ unheard as (
 
 final as (
     select
-        windows.*,
+        stopped.* except (stop),
         stopped.stop.cause_rank,
         stopped.stop.cause_key as stop_key,
         unheard.session_id is not null as is_server_silent
-    from windows
-    left join stopped
-        on
-            windows.cluster_id = stopped.cluster_id
-            and windows.owner = stopped.owner
-            and windows.session_id <=> stopped.session_id
-            and windows.expired_at = stopped.expired_at
+    from stopped
     left join unheard
-        on windows.cluster_id = unheard.cluster_id and windows.session_id = unheard.session_id
+        on stopped.cluster_id = unheard.cluster_id and stopped.session_id = unheard.session_id
 )
 
 select * from final

@@ -42,12 +42,7 @@ unowned as (
 -- place.
 failures as (
     select
-        unowned.cluster_id,
-        unowned.cluster_incarnation,
-        unowned.group_id,
-        unowned.topic_name,
-        unowned.partition_id,
-        unowned.released_at,
+        unowned.*,
         bool_or(rebalances.is_failed) as has_failure,
         bool_or(
             rebalances.reason_kind = 'session_expired'
@@ -55,7 +50,7 @@ failures as (
             and rebalances.rebalance_number = unowned.released_in
         ) as has_expiry
     from unowned
-    inner join rebalances
+    left join rebalances
         on
             unowned.cluster_id = rebalances.cluster_id
             and unowned.cluster_incarnation = rebalances.cluster_incarnation
@@ -75,37 +70,30 @@ gaps as (
         group_id,
         topic_name,
         partition_id,
-        unowned.member_id as last_owner,
-        unowned.next_ownership.member_id as next_owner,
+        member_id as last_owner,
+        next_ownership.member_id as next_owner,
         released_at as started_at,
-        coalesce(others_at < unowned.next_ownership.owned_at, others_at is not null)
+        coalesce(others_at < next_ownership.owned_at, others_at is not null)
             as is_owned_by_another,
-        unowned.next_ownership.owned_at as ended_at,
+        next_ownership.owned_at as ended_at,
         case
-            when {{ has_role('old_consumer_stop', 'unowned.released_by') }} then 'consumer_stopped'
-            when failures.has_failure then 'rebalance_failed'
-            when failures.has_expiry then 'session_expired'
+            when {{ has_role('old_consumer_stop', 'released_by') }} then 'consumer_stopped'
+            when has_failure then 'rebalance_failed'
+            when has_expiry then 'session_expired'
             else 'rebalance'
         end as cause_kind,
         filter(
-            array(unowned.owned_line, unowned.released_line, unowned.next_ownership.owned_line),
+            array(owned_line, released_line, next_ownership.owned_line),
             line -> line is not null
         ) as evidence
-    from unowned
-    left join failures
-        using (cluster_id, cluster_incarnation, group_id, topic_name, partition_id, released_at)
+    from failures
 ),
 
 -- A rebalance is for all consumers of a group. If others divide the partitions twice and the last owner logs nothing of the first time, its log
 -- may lack that it owned the partition again.
 divided as (
     select
-        gaps.cluster_id,
-        gaps.cluster_incarnation,
-        gaps.group_id,
-        gaps.topic_name,
-        gaps.partition_id,
-        gaps.started_at,
+        gaps.*,
         collect_list(
             if(rebalances.member_id <> gaps.last_owner, rebalances.started_at, null)
         ) as others_at,
@@ -115,36 +103,29 @@ divided as (
         ) as last_owner_at,
         max(if(rebalances.member_id = gaps.next_owner, rebalances.started_at, null)) as taken_at
     from gaps
-    inner join rebalances
+    left join rebalances
         on
-            gaps.cluster_id = rebalances.cluster_id
+            gaps.cause_kind <> 'consumer_stopped'
+            and gaps.last_owner <> gaps.next_owner
+            and gaps.cluster_id = rebalances.cluster_id
             and gaps.cluster_incarnation = rebalances.cluster_incarnation
             and gaps.group_id = rebalances.group_id
             and rebalances.started_at between gaps.started_at - interval 1 minute and gaps.ended_at
-    where gaps.cause_kind <> 'consumer_stopped' and gaps.last_owner <> gaps.next_owner
-    group by
-        gaps.cluster_id,
-        gaps.cluster_incarnation,
-        gaps.group_id,
-        gaps.topic_name,
-        gaps.partition_id,
-        gaps.started_at
+    group by all
 ),
 
 judged as (
     select
-        gaps.*,
+        *,
         coalesce(
             exists(
-                divided.others_at,
-                other -> other > divided.last_owner_at + interval 1 second
-                and other < divided.taken_at - interval 1 second
+                others_at,
+                other -> other > last_owner_at + interval 1 second
+                and other < taken_at - interval 1 second
             ),
             false
         ) as is_last_owner_absent
-    from gaps
-    left join divided
-        using (cluster_id, cluster_incarnation, group_id, topic_name, partition_id, started_at)
+    from divided
 ),
 
 final as (

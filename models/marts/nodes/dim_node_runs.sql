@@ -13,17 +13,16 @@ registrations as (
 -- Runs whose log may have a hole.
 silent as (
     select
-        runs.cluster_id,
-        runs.node_id,
-        runs.run_number
+        runs.*,
+        count(silences.cluster_id) > 0 as is_silent
     from runs
-    inner join silences
+    left join silences
         on
             runs.cluster_id = silences.cluster_id
             and silences.process_name = concat('node ', runs.node_id)
             and runs.first_seen_at <= silences.silent_from
             and runs.last_seen_at >= silences.resumed_at
-    group by runs.cluster_id, runs.node_id, runs.run_number
+    group by all
 ),
 
 final as (
@@ -53,7 +52,7 @@ final as (
                 'concluded from the next start: no other node noticed its end, and its log may be missing':
                     "end_kind = 'killed' and not is_end_noticed",
                 'its log has nothing for much longer than usual: it may have been restarted meanwhile':
-                    'silent.cluster_id is not null',
+                    'is_silent',
                 'one node alone noticed its end, long after its last record: it may have ended before':
                     'is_end_late',
                 'no node noticed its end: its time is derived from its fencing': 'is_end_estimated',
@@ -65,8 +64,7 @@ final as (
                     'node_id < -1'
             })
         }} as warnings
-    from runs
-    left join silent using (cluster_id, node_id, run_number)
+    from silent
     left join registrations using (cluster_id, node_id, run_number)
 )
 

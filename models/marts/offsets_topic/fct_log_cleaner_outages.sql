@@ -170,18 +170,16 @@ outages as (
 -- Outages in which the log of the node may have a hole.
 silent as (
     select
-        outages.cluster_id,
-        outages.node_id,
-        outages.stopped_at,
-        outages.resumed_at
+        outages.*,
+        count(silences.cluster_id) > 0 as is_silent
     from outages
-    inner join silences
+    left join silences
         on
             outages.cluster_id = silences.cluster_id
             and silences.process_name = concat('node ', outages.node_id)
             and outages.stopped_at <= silences.silent_from
             and outages.resumed_at >= silences.resumed_at
-    group by outages.cluster_id, outages.node_id, outages.stopped_at, outages.resumed_at
+    group by all
 ),
 
 final as (
@@ -222,15 +220,14 @@ final as (
                     "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
                 'when it stopped is unknown': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
                 'its log has nothing for much longer than usual: it may have resumed before resumed_at':
-                    'silent.cluster_id is not null',
+                    'is_silent',
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
                     'is_partition_concluded',
                 'no record says which node it is; process_name is its log': 'node_id is null'
             })
         }} as warnings
-    from outages
-    left join silent using (cluster_id, node_id, stopped_at, resumed_at)
+    from silent
 )
 
 select * from final

@@ -68,55 +68,31 @@ gaps as (
 -- When the log of a node may have a hole while it was behind.
 silent as (
     select
-        gaps.cluster_id,
-        gaps.node_id,
-        gaps.opened_at,
-        gaps.closed_at
+        gaps.*,
+        count(silences.cluster_id) > 0 as is_silent
     from gaps
-    inner join silences
+    left join silences
         on
             gaps.cluster_id = silences.cluster_id
             and silences.process_name = concat('node ', gaps.node_id)
             and gaps.opened_at <= silences.silent_from
             and coalesce(gaps.closed_at >= silences.resumed_at, true)
-    group by gaps.cluster_id, gaps.node_id, gaps.opened_at, gaps.closed_at
+    group by all
 ),
 
 -- Sessions of the node that expired while it was behind: a process that lives on logs it when it reaches ZooKeeper again.
-unnoticed as (
-    select
-        gaps.cluster_id,
-        gaps.node_id,
-        gaps.opened_at,
-        gaps.closed_at
-    from gaps
-    inner join sessions
-        on
-            gaps.cluster_id = sessions.cluster_id
-            and gaps.node_id = sessions.node_id
-            and gaps.opened_at <= sessions.expired_at
-            and gaps.closed_at > sessions.expired_at
-    group by gaps.cluster_id, gaps.node_id, gaps.opened_at, gaps.closed_at
-),
-
 judged as (
     select
-        gaps.*,
-        silent.cluster_id is not null as is_silent,
-        unnoticed.cluster_id is not null as has_unnoticed_expiry
-    from gaps
-    left join silent
+        silent.*,
+        count(sessions.cluster_id) > 0 as has_unnoticed_expiry
+    from silent
+    left join sessions
         on
-            gaps.cluster_id = silent.cluster_id
-            and gaps.node_id = silent.node_id
-            and gaps.opened_at = silent.opened_at
-            and gaps.closed_at <=> silent.closed_at
-    left join unnoticed
-        on
-            gaps.cluster_id = unnoticed.cluster_id
-            and gaps.node_id = unnoticed.node_id
-            and gaps.opened_at = unnoticed.opened_at
-            and gaps.closed_at = unnoticed.closed_at
+            silent.cluster_id = sessions.cluster_id
+            and silent.node_id = sessions.node_id
+            and silent.opened_at <= sessions.expired_at
+            and silent.closed_at > sessions.expired_at
+    group by all
 ),
 
 final as (
