@@ -82,7 +82,8 @@ def date_in(text: str) -> dt.date | None:
 
 
 def kernel_row(page: Page, line: Line, match: re.Match[str], near: dt.date | None = None) -> Row:
-    """A message of the kernel.  Seconds since boot are no time of day; with `-T` or syslog's prefix they are.  `near`: the date of a record of the log close to it."""
+    """A message of the kernel.  Its time is known with `dmesg -T` or syslog's prefix; seconds since boot alone do not give one.  `near`: the date of
+    the nearest record in the log, for a prefix without a year."""
     message = match["message"]
     if match["program"] == "systemd":
         return timed(page, unit_row(page, line, match), match, near)

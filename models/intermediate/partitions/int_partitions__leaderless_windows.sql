@@ -72,7 +72,7 @@ windows as (
 
 -- Nothing is logged about a topic after its deletion, but controllers that start print it again, and another topic may have
 -- the name by then.
-deletions as (
+deleted as (
     select
         windows.*,
         min(topic_events.logged_at) as deleted_at
@@ -100,7 +100,7 @@ outages as (
     select
         * except (topic_id, ended_at, deleted_at),
         coalesce(ended_at, deleted_at) as ended_at
-    from deletions
+    from deleted
     where deleted_at is null or deleted_at > started_at + interval 1 minute
 ),
 
@@ -171,7 +171,7 @@ told as (
     left join lives on {{ placed_in_life('failures') }}
 ),
 
-told_gone as (
+told_of_partitions as (
     select
         *,
         bool_or(leader_id = -1) over (
@@ -181,9 +181,9 @@ told_gone as (
     from told
 ),
 
-gone_partitions as (
+told_of_leaderless as (
     select *
-    from told_gone
+    from told_of_partitions
     where is_ever_gone
 ),
 
@@ -204,7 +204,7 @@ told_and_led as (
         byte_offset,
         is_described,
         is_dated_by_file
-    from gone_partitions
+    from told_of_leaderless
     union all
     select
         cluster_id,
@@ -222,7 +222,7 @@ told_and_led as (
         false as is_described,
         false as is_dated_by_file
     from epochs
-    left semi join gone_partitions
+    left semi join told_of_leaderless
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
 ),
 

@@ -10,8 +10,8 @@ registrations as (
     select * from {{ ref('int_nodes__second_registrations') }}
 ),
 
--- Runs whose log may have a hole.
-silent as (
+-- Whether the log of a run may have a hole.
+silence_checked as (
     select
         runs.*,
         count(silences.cluster_id) > 0 as is_silent
@@ -64,7 +64,7 @@ final as (
                     'node_id < -1'
             })
         }} as warnings
-    from silent
+    from silence_checked
     left join registrations using (cluster_id, node_id, run_number)
 )
 

@@ -167,8 +167,8 @@ outages as (
     from disabled_stretches
 ),
 
--- Outages in which the log of the node may have a hole.
-silent as (
+-- Whether the log of the node may have a hole during an outage.
+silence_checked as (
     select
         outages.*,
         count(silences.cluster_id) > 0 as is_silent
@@ -227,7 +227,7 @@ final as (
                 'no record says which node it is; process_name is its log': 'node_id is null'
             })
         }} as warnings
-    from silent
+    from silence_checked
 )
 
 select * from final

@@ -65,8 +65,8 @@ gaps as (
     from duplicate_owners
 ),
 
--- When the log of a node may have a hole while it was behind.
-silent as (
+-- Whether the log of a node may have a hole while it was behind.
+silence_checked as (
     select
         gaps.*,
         count(silences.cluster_id) > 0 as is_silent
@@ -83,15 +83,15 @@ silent as (
 -- Sessions of the node that expired while it was behind: a process that lives on logs it when it reaches ZooKeeper again.
 judged as (
     select
-        silent.*,
+        silence_checked.*,
         count(sessions.cluster_id) > 0 as has_unnoticed_expiry
-    from silent
+    from silence_checked
     left join sessions
         on
-            silent.cluster_id = sessions.cluster_id
-            and silent.node_id = sessions.node_id
-            and silent.opened_at <= sessions.expired_at
-            and silent.closed_at > sessions.expired_at
+            silence_checked.cluster_id = sessions.cluster_id
+            and silence_checked.node_id = sessions.node_id
+            and silence_checked.opened_at <= sessions.expired_at
+            and silence_checked.closed_at > sessions.expired_at
     group by all
 ),
 
