@@ -112,6 +112,12 @@ PATTERNS ?=
 hostile: setup
 	PYTHONPATH=. $(BIN)/python -m tests.hostile_times $(PATTERNS)
 
+# Statements that nobody would write against the endpoint, for MINUTES.
+MINUTES ?= 20
+SEED ?= 1
+fuzz: setup
+	PYTHONPATH=. $(BIN)/python -m tests.fuzz_statements --minutes $(MINUTES) --seed $(SEED)
+
 # Time and memory for long files, many files, endless brackets, a long listing of objects. The log has LIMIT_MB.
 LIMIT_MB ?= 1024
 LIMIT_FILES ?= 100000

@@ -128,6 +128,8 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        # Its ports are open to every user of this machine, and take Java's objects; alone, Spark makes the secret itself.
+        **({"spark.authenticate": "true"} if master.startswith("local") else {}),
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": ",".join(EXTENSIONS if has_own_classes else EXTENSIONS[:1]),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
