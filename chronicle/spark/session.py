@@ -78,6 +78,7 @@ IN_SQL = {
     # The form that other engines read; Spark's default is a 96-bit form of its own.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     **internals.ALWAYS,
+    **masters.pinned_in_sql(),
 }
 
 # Keeps a process that stays from remembering the statements it has run: by default Spark keeps the plans of a thousand.
@@ -120,7 +121,8 @@ class NoSession(RuntimeError):
 
 
 def settings(warehouse: str) -> dict[str, str]:
-    """Spark's configuration for a warehouse folder or URI; the user's file of settings overrides ours.  Raises masters.BadMaster."""
+    """Spark's configuration for a warehouse folder or URI; the user's file of settings overrides ours, except for what is pinned.
+    Raises masters.BadMaster."""
     has_own_classes, master = own_classes.jar().exists(), masters.master()
     known = {
         "spark.app.name": "chronicle",
@@ -142,6 +144,7 @@ def settings(warehouse: str) -> dict[str, str]:
         **(LOCAL_FILES if has_own_classes else {}),
         **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
+        **masters.PINNED,
         **({} if masters.is_local(master) else masters.cluster_settings()),
         **masters.given_settings(),
     }
@@ -204,7 +207,12 @@ def _submitted() -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
-    for key, value in {"spark.app.name": "chronicle", "spark.sql.session.timeZone": "UTC", **masters.given_settings()}.items():
+    for key, value in {
+        "spark.app.name": "chronicle",
+        "spark.sql.session.timeZone": "UTC",
+        **masters.pinned_in_sql(),
+        **masters.given_settings(),
+    }.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
