@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from chronicle.build import internals, unfinished
-from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
+from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
