@@ -136,7 +136,7 @@ def test_a_file_that_has_vanished_is_an_error_and_not_missing_rows(spark: SparkS
     try:
         name = lists.show("bronze", table)
         Path(DeltaTable(place.table("bronze", table)).file_uris()[0]).unlink()
-        with pytest.raises(Exception, match="FAILED_READ_FILE|does not exist"):
+        with pytest.raises(Exception, match=r"FAILED_READ_FILE|does not exist"):
             spark.table(name).collect()
     finally:
         lists.forget()
