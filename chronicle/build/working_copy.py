@@ -136,8 +136,14 @@ class Copy:
         return f"put {size / 1e6:,.1f} MB into {self.there.root}"
 
     def _published(self) -> str:
-        file = self.there.folder / "published.json"
-        return objects.content(file).decode() if file.exists() else ""
+        return (self._content("published.json") or b"").decode()
+
+    def _content(self, name: str) -> bytes | None:
+        """The content of an object of the store; None where there is none."""
+        try:
+            return objects.content(self.there.folder / name)
+        except FileNotFoundError:
+            return None
 
     def _there(self, below: str) -> dict[str, int]:
         """Bytes of each file that the store has below a path, by its path in the warehouse."""
@@ -152,14 +158,16 @@ class Copy:
         return {str(path.relative_to(self.here.root)): path for path in found}
 
     def _fetch(self, schema: str) -> int:
-        """Download the tables of a schema; returns bytes.  A table's log is listed before its data, which are there before a commit names them;
-        files that the store no longer has are deleted."""
+        """Download the tables of a schema; returns bytes.  What says where the last checkpoint is, is read before the log is listed, in which that
+        checkpoint then is, and the log before the data, which are there before a commit names them; files that the store no longer has are
+        deleted."""
         size = 0
         for table in self._tables(schema):
-            log = self._there(f"{schema}/{table}/{LOG}")
+            pointer = self._content(f"{schema}/{table}/{LOG}/_last_checkpoint")
+            log = {name: length for name, length in self._there(f"{schema}/{table}/{LOG}").items() if not is_pointer(name)}
             there = {name: length for name, length in self._there(f"{schema}/{table}").items() if not is_log(name)} | log
             have = self._here(f"{schema}/{table}")
-            wanted = [name for name, length in there.items() if name not in have or have[name].stat().st_size != length or is_pointer(name)]
+            wanted = [name for name, length in there.items() if name not in have or have[name].stat().st_size != length]
             for name in have.keys() - there.keys():
                 have[name].unlink()
             for begin in range(0, len(wanted), BATCH):
@@ -168,6 +176,8 @@ class Copy:
                     path.parent.mkdir(parents=True, exist_ok=True)
                 # A download that was cut off has another size, or is not there yet.
                 self.files.get([f"{self.root}/{name}" for name in some], [str(path) for path in some.values()])
+            if pointer is not None:
+                put(Path(self.here.root, schema, table, LOG, "_last_checkpoint"), pointer)
             size += sum(there[name] for name in wanted)
         return size
 

@@ -83,6 +83,30 @@ def test_a_host_that_was_not_the_last_to_build_begins_anew(there: Warehouse, tmp
     assert DeltaTable(there.table("marts", "fct_lines")).version() == 2
 
 
+def test_a_checkpoint_that_is_written_while_files_are_brought_is_not_read(
+    there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What names the last checkpoint is overwritten: read after the log was listed, it may name one that was not brought."""
+    as_host("a", tmp_path, monkeypatch)
+    add(there, "two")
+    DeltaTable(there.bronze("log_records")).create_checkpoint()
+    files = Copy(there).files
+    get = files.get
+
+    def get_late(found: list[str], to: list[str]) -> None:
+        add(there, "three")
+        DeltaTable(there.bronze("log_records")).create_checkpoint()
+        get(found, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "get", get_late)
+        here = brought(there, lambda line: None)
+    table = DeltaTable(here.bronze("log_records"))
+    assert (table.version(), sorted(table.to_pyarrow_table()["line"].to_pylist())) == (1, ["one", "two"])
+    table = DeltaTable(brought(there, lambda line: None).bronze("log_records"))
+    assert (table.version(), table.to_pyarrow_table().num_rows) == (2, 3)
+
+
 @pytest.mark.parametrize("at", ["data", "log", "record"])
 def test_a_build_that_was_killed_while_it_was_put_back(at: str, there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_host("a", tmp_path, monkeypatch)
