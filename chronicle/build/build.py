@@ -21,7 +21,7 @@ from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, opti
 from chronicle.build.made_by import fingerprint, made_alike, why_anew
 from chronicle.build.memory import give_back_after
 from chronicle.build.parsed import parse
-from chronicle.build.publish import BrokenContract, forget, publish
+from chronicle.build.publish import BrokenContract, LostRows, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.unchanged import Unchanged
@@ -253,7 +253,7 @@ def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, pr
 
 
 def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, *, is_whole: bool) -> list[str]:
-    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts."""
+    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts and lost rows."""
     made = [model for model in plan.marts if model.name in outcome.models]
     if not is_whole:
         forget(spark, made)
@@ -262,8 +262,9 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
         since = {result.model.name: result.since.date() for result in outcome.results if result.since}
         due = {result.model.name: result.clusters for result in outcome.results if result.clusters is not None}
         as_before = {result.model.name for result in outcome.results if result.is_as_before}
-        published = publish(spark, place, made, plan.clusters, since, due, as_before)
-    except BrokenContract as error:
+        rows = {result.model.name: result.rows for result in outcome.results if result.rows is not None}
+        published = publish(spark, place, made, plan.clusters, since, due, as_before, rows)
+    except (BrokenContract, LostRows) as error:
         forget(spark, made)
         return [f"model {error}"]
     outcome.rows = {name: mart.rows for name, mart in published.items()}

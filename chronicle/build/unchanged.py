@@ -163,8 +163,8 @@ class Unchanged:
         found = rows.to_table(filter=both(earlier, near | last), **LITTLE_AHEAD)
         return f"select * from {self.lists.show_rows(model.schema, before(model), found, model.columns_in_sql)}"
 
-    def carry(self, model: Model, part: Part, folder: Path) -> None:
-        """Add those of the previous build's rows that are not in a part to the rebuilt table, in a folder."""
+    def carry(self, model: Model, part: Part, folder: Path) -> int:
+        """Add those of the previous build's rows that are not in a part to the rebuilt table, in a folder; returns how many."""
         rows = self._stored(model)
         assert rows is not None
         made = self._in_part(model, part, rows.schema)
@@ -177,7 +177,7 @@ class Unchanged:
         kept = both(self._of_clusters_in(rows), ~made)
         # Readers filter by the known column: rows with the same value are put together.
         order = [name for name in (model.known, model.at) if name] if model.known else []
-        carry(Carried(rows, self._folder(model), kept, self.clusters.__contains__, dropped, recent), folder, "before", order)
+        return carry(Carried(rows, self._folder(model), kept, self.clusters.__contains__, dropped, recent), folder, "before", order)
 
     def _in_part(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression | None:
         """The condition that a row belongs to a part."""

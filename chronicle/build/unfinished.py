@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.build.versions import PUBLISHED, Record
-from ingestion.warehouse import Warehouse, opened, put
+from ingestion.warehouse import Warehouse, move, opened, put
 
 
 def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:
@@ -45,7 +45,7 @@ def take_back(place: Warehouse, made_by: str) -> None:
         for kept in sorted(place.kept_steps.glob("*/*")):
             step = Path(place.table(kept.parent.name, kept.name))
             shutil.rmtree(step, ignore_errors=True)
-            kept.rename(step)
+            move(kept, step)
         try:
             restore(place, noted["versions"])
             place.built.write_text(noted["built"])

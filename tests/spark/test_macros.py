@@ -599,6 +599,22 @@ def test_what_lacks_memory_is_made_again_alone_and_step_by_step(project: Project
     assert sorted(map(str, project.rows("select * from marts.fct_lines"))) == before
 
 
+def test_rows_that_spark_wrote_and_nobody_finds_fail_the_build(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = runner.KeptPlans.table
+
+    def losing(plans: Any, key: Any, definition: str, place: str, *given: Any) -> Any:
+        made = table(plans, key, definition, place, *given)
+        if place.endswith("/fct_lines"):
+            for file in Path(place).glob("*.parquet"):
+                file.unlink()
+        return made
+
+    with monkeypatch.context() as patched, pytest.raises(BuildFailed, match=r"model fct_lines: .* rows were written into"):
+        patched.setattr(runner.KeptPlans, "table", losing)
+        project.build(full_refresh=True)
+    project.build()
+
+
 def test_a_build_that_failed_is_followed_by_one_of_everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.arrive(16, (2000, "many", THIRD), cluster="daily")
     with monkeypatch.context() as patched, pytest.raises(BuildFailed):
