@@ -29,7 +29,7 @@ TIMES = ("event_date", "logged_at")
 @dataclass(frozen=True)
 class Arrivals:
     """New rows in bronze since the last build of all models: their clusters, and those in each table that has any.  `begins`: the time of a table's
-    earliest new row, without tables whose rows have no day; `is_same`: the previous build was of the same clusters."""
+    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters."""
 
     clusters: list[str]
     tables: dict[str, set[str]]
@@ -51,6 +51,7 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
     clusters: set[str] = set()
     tables: dict[str, set[str]] = {}
     begins: dict[str, dt.datetime] = {}
+    undated: set[str] = set()
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
@@ -67,12 +68,15 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
                 tables.setdefault(name, set()).update(found)
             if "event_date" in columns and (begin := first_time(rows)):
                 begins[name] = min(begin, begins.get(name, begin))
+            if "event_date" in columns and rows["event_date"].null_count:
+                undated.add(name)
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     if None in clusters:
         return None
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
-    return Arrivals(built, tables, begins, is_same)
+    # A row without a day may matter at any time.
+    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same)
 
 
 def has_others(place: Warehouse, clusters: Collection[str]) -> bool:

@@ -185,9 +185,10 @@ class Unchanged:
         return both(of_due, self._in(model, part.since, schema) if part.since else None)
 
     def _in(self, model: Model, since: dt.datetime, schema: pa.Schema) -> pc.Expression:
-        """The condition that a row is not before a time."""
+        """The condition that a row is not before a time, or has none: the previous build has no such rows where a part is rebuilt (`_since`), but
+        the new one may, and its readers must see them."""
         kind = schema.field(model.at).type
-        return pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind)
+        return pc.field(model.at).is_null() | (pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind))
 
     def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
         """The condition that a row is of the clusters that are built; None where rows have no cluster_id."""
