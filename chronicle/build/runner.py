@@ -222,8 +222,9 @@ class Runner:
                     return Result(
                         model, round(time.monotonic() - began, 2), rows=0, because=because, is_as_before=self._is_as_before(model)
                     )
-                for parent in model.parents:
-                    self._bring(self.project.models[parent])
+                with self._turns.beside_others():
+                    for parent in model.parents:
+                        self._bring(self.project.models[parent])
                 viewed = time.monotonic()
                 if self.is_profiled:
                     # A session that stays has built the model before, and Spark forgets what those jobs took.
@@ -368,9 +369,11 @@ class Runner:
         self._texts[name] = known
 
     def _make_in_turn(self, model: Model, part: Part | None) -> int | None:
-        """Build a stored model beside others; retry it alone, if there was not enough memory for both."""
+        """Build a stored model beside others; retry it alone, if there was not enough memory for both.  One whose statements before it change the
+        session's settings is built alone from the start: with them others would be planned, and views kept, in another way."""
+        turn = self._turns.alone if model.before else self._turns.beside_others
         try:
-            with self._turns.beside_others():
+            with turn():
                 return self._make(model, part)
         except Exception as error:
             if not is_short(error):
