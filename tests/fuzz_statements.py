@@ -1,7 +1,7 @@
 """Statements that nobody would write, against the real `chronicle serve`: each allowed function in each place of a statement, with values that make it
 large, long or slow.
 
-`python -m tests.fuzz_statements --minutes 20 --seed 1` (or `make fuzz`) starts a server with 512 MB and a time limit of 5 s, and reports as JSON:
+`python -m tests.fuzz_statements --minutes 20 --seed 1` (or `make fuzz-endpoint`) starts a server with 512 MB and a time limit of 5 s, and reports as JSON:
 statements by how they ended, the longest wait for an answer, lost sessions, and the processor time of the server after the last statement.
 It fails if an answer came later than the limit allows, if a session was lost, or if the server still works when nobody asks for anything.
 """
@@ -78,7 +78,16 @@ OTHERS = [
     "(x, y) -> exists(sequence(1, 1000000), z -> z < 0)",
 ]
 VALUES = [NUMBERS, TEXTS, ARRAYS, OTHERS]
-OPERATORS = ["{} || {}", "{} like {}", "{} rlike {}", "{} like any ({}, {})", "{} not like all ({}, {})", "{} ilike {}", "{} in ({}, {})", "{}[{}]"]
+OPERATORS = [
+    "{} || {}",
+    "{} like {}",
+    "{} rlike {}",
+    "{} like any ({}, {})",
+    "{} not like all ({}, {})",
+    "{} ilike {}",
+    "{} in ({}, {})",
+    "{}[{}]",
+]
 # Where an expression may stand.
 PLACES = [
     "select {}",
@@ -113,7 +122,9 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.names = sorted(name for group, names in functions()["allowed"].items() if group != "table" for name in names if name.isidentifier())
+        self.names = sorted(
+            name for group, names in functions()["allowed"].items() if group != "table" for name in names if name.isidentifier()
+        )
         self.turn = 0
 
     def value(self, depth: int) -> str:

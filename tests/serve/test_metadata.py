@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,7 @@ def test_patterns_of_names_that_cost_much_are_refused(jdbc: Any, pattern: str) -
         lambda: metadata.getFunctions(None, None, pattern),
         lambda: metadata.getSchemas(None, pattern),
     ):
-        with pytest.raises(Exception, match="pattern .* is refused"):
+        with pytest.raises(Exception, match=r"pattern .* is refused"):
             ask()
     assert time.monotonic() - began < 2
 

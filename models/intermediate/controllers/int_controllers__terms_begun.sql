@@ -170,12 +170,18 @@ later_claims as (
 ),
 
 all_claims as (
+    select * from claims
+    union all
+    select * from later_claims
+),
+
+ranked as (
     select
         *,
         min(evidence_rank) over (
             partition by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
         ) as best_rank
-    from (select * from claims union all select * from later_claims)
+    from all_claims
 ),
 
 -- One row per epoch: the controller that the most trusted line names, from the first line of that trust on. Orders, resignations and
@@ -194,7 +200,7 @@ grouped as (
         count(distinct case when evidence_rank <= 2 then controller_id end) as controllers_named,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
-    from all_claims
+    from ranked
     where evidence_rank <= 4 or best_rank > 4
     group by cluster_id, cluster_incarnation, epoch_kind, controller_epoch
 ),

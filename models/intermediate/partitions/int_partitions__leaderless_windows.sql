@@ -181,6 +181,12 @@ told_gone as (
     from told
 ),
 
+gone_partitions as (
+    select *
+    from told_gone
+    where is_ever_gone
+),
+
 -- With the epochs of the same partitions, in order of time.
 told_and_led as (
     select
@@ -198,8 +204,7 @@ told_and_led as (
         byte_offset,
         is_described,
         is_dated_by_file
-    from told_gone
-    where is_ever_gone
+    from gone_partitions
     union all
     select
         cluster_id,
@@ -217,7 +222,7 @@ told_and_led as (
         false as is_described,
         false as is_dated_by_file
     from epochs
-    left semi join (select * from told_gone where is_ever_gone) as told_gone
+    left semi join gone_partitions
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
 ),
 

@@ -189,8 +189,13 @@ left_behind as (
         judged.fencing_number,
         judged.is_asked,
         min(judged.line) as line,
-        min(struct(claims.logged_at, claims.node_id, claims.byte_offset, claims.source_path))
-            filter (where runs.started_at is not null) as left_line
+        min(
+            if(
+                runs.started_at is not null,
+                struct(claims.logged_at, claims.node_id, claims.byte_offset, claims.source_path),
+                null
+            )
+        ) as left_line
     from judged
     left join claims
         on
