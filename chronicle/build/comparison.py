@@ -160,5 +160,6 @@ def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | Non
             alike = middle
         else:
             end = middle - 1
-    times = [rows[at][alike].as_py() for rows in (old, new) if rows.num_rows > alike]
+    # One may have reached its rows without a time, which are the same in both.
+    times = [time for rows in (old, new) if rows.num_rows > alike and (time := rows[at][alike].as_py()) is not None]
     return min(time if isinstance(time, dt.datetime) else dt.datetime.combine(time, dt.time(), dt.UTC) for time in times)

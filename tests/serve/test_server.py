@@ -212,8 +212,8 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
         cursor.execute(ENDLESS, async_=True)
     # The clients of the test before may still wait for their places.
     end = time.monotonic() + 90
-    while [cursor.poll().operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
-        assert time.monotonic() < end
+    while [(state := cursor.poll()).operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
+        assert time.monotonic() < end, state
         time.sleep(0.2)
     waiting = connect("127.0.0.1", server.port).cursor()
     waiting.execute("select 1", async_=True)
