@@ -112,6 +112,11 @@ PATTERNS ?=
 hostile: setup
 	PYTHONPATH=. $(BIN)/python -m tests.hostile_times $(PATTERNS)
 
+# Statements that nobody would write, against the endpoint.
+MINUTES ?= 20
+fuzz-endpoint: setup
+	PYTHONPATH=. $(BIN)/python -m tests.fuzz_statements --minutes $(MINUTES) --seed $(or $(SEED),1)
+
 # Time and memory for long files, many files, endless brackets, a long listing of objects. The log has LIMIT_MB.
 LIMIT_MB ?= 1024
 LIMIT_FILES ?= 100000

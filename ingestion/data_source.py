@@ -4,7 +4,7 @@
 
 `spark.readStream` gives first what is there, then what is appended: each record once, through rotation and renaming.  The last record of a file
 is held back until the next record begins or nothing more was written for `settledAfter` seconds.  A compressed file is read once.  A stream's offset
-identifies each file by its first bytes and says how far it has been read: some 200 bytes per file.  If a node with another id continues a file, the
+identifies each file by its first bytes and says how far it has been read: some 200 bytes per file that is there, or was a week ago.  If a node with another id continues a file, the
 records before the first that names it are assigned to the node before.
 
 If the package is on the path but not installed, call `spark.dataSource.register(KafkaLogs)` first.  Options are those of `chronicle ingest`:
@@ -143,6 +143,8 @@ def is_log(source: Identified) -> bool:
 Offset = dict[str, dict[str, Any]]
 # A compressed file is read to its end, wherever that is.
 WHOLE = -1
+# In an offset, when a file was first not found. After a week it is forgotten; should it come back later, its records come again.
+GONE, FORGOTTEN_SECONDS = "gone_at", 7 * 86_400
 
 
 class StreamReader(DataSourceStreamReader):
@@ -155,10 +157,10 @@ class StreamReader(DataSourceStreamReader):
         return {}
 
     def latestOffset(self, start: Offset, limit: object) -> Offset:
-        """How far the files can be read now."""
-        return start | {
-            source.source_id: entry for source in self.sources(start) if is_log(source) and (entry := self.entry(source, start))
-        }
+        """How far the files can be read now; without files that have been gone for long, whose number would only grow."""
+        sources = self.sources(start)
+        read = {source.source_id: entry for source in sources if is_log(source) and (entry := self.entry(source, start))}
+        return still_known(start, {source.source_id for source in sources}, time.time()) | read
 
     def entry(self, source: Identified, start: Offset) -> dict[str, Any] | None:
         """A source's entry in an offset; None if it is unchanged."""
@@ -171,11 +173,12 @@ class StreamReader(DataSourceStreamReader):
         return asdict(Known(source.source_id, source.shown, fingerprint, length, end, last, source.size, TO_READ, source.node_id))
 
     def sources(self, start: Offset) -> list[Identified]:
-        return sources_of(self.options, [Known(**entry | {"end": max(0, entry["end"])}) for entry in start.values()])
+        return sources_of(self.options, [Known(**plain_entry(entry) | {"end": max(0, entry["end"])}) for entry in start.values()])
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[Part]:
         """The work of each task between two offsets."""
-        sources = [source for source in self.sources(start) if is_log(source) and end.get(source.source_id) != start.get(source.source_id)]
+        read = {name for name, entry in end.items() if plain_entry(entry) != plain_entry(start.get(name, {}))}
+        sources = [source for source in self.sources(start) if is_log(source) and source.source_id in read]
         now = dt.datetime.now(dt.UTC)
         tasks = [replace(task_of(source, False, 0, now), end=end[source.source_id]["end"]) for source in sources]
         return [Part([tasks[n] for n in share], []) for share in bins(sources, LEAST_TASKS)] if tasks else []
@@ -184,6 +187,19 @@ class StreamReader(DataSourceStreamReader):
         """The records of a part."""
         assert isinstance(partition, Part)
         return map(plain, log_records.read_tasks(partition.tasks))
+
+
+def still_known(start: Offset, there: set[str], now: float) -> Offset:
+    """The entries of sources that are there, or have not been gone for long.  If none is there, a mount may be missing: then all stay as they are."""
+    if not there:
+        return dict(start)
+    found = {name: plain_entry(entry) if name in there else {GONE: int(now)} | entry for name, entry in start.items()}
+    return {name: entry for name, entry in found.items() if now - entry.get(GONE, now) < FORGOTTEN_SECONDS}
+
+
+def plain_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of an offset without what it says of a file that is gone."""
+    return {name: value for name, value in entry.items() if name != GONE}
 
 
 def end_of(source: Identified, grows: bool) -> int:

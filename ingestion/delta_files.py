@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction
 
+from ingestion.warehouse import move
+
 # Properties of each table.  Builds open tables some sixty times per round of `chronicle follow`, and each time the commits since the last checkpoint
 # are read; by default delta-rs writes a checkpoint only after a hundred commits.
 CONFIGURATION = {"delta.checkpointInterval": "10"}
@@ -28,7 +30,7 @@ CONFIGURATION = {"delta.checkpointInterval": "10"}
 @dataclass(frozen=True)
 class Added:
     """A Parquet file in the table's folder, to be committed.  `stats`: statistics as Delta's protocol writes them; `partition`: its values of the
-    partition columns."""
+    partition columns; `rows`: how many it has."""
 
     name: str
     size: int
@@ -36,13 +38,17 @@ class Added:
     stats: str
     partition: Mapping[str, str | None] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> int:
+        return int(json.loads(self.stats)["numRecords"])
+
     @classmethod
     def moved(cls, file: Path, table: str, folder: str = "", partition: Mapping[str, str | None] | None = None) -> Added:
         """Move a file into a folder of the table."""
         count = pq.read_metadata(file).num_rows
         to = Path(table, folder, f"part-{uuid.uuid4()}.parquet")
         to.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(file, to)
+        move(file, to)
         status = to.stat()
         name = os.path.relpath(to, table)
         return cls(name, status.st_size, int(status.st_mtime * 1000), json.dumps({"numRecords": count}), partition or {})

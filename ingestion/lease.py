@@ -8,6 +8,7 @@ is done.  A waiting host watches the object: if it has not changed for a while, 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import threading
@@ -22,6 +23,8 @@ from ingestion.reading import objects
 FOLDER = "writing"
 RENEWED_SECONDS, GONE_SECONDS, MOST_WAIT_SECONDS = 5.0, 30.0, 600.0
 LOOK_SECONDS = 1.0
+# Without a handler of the application's, Python writes warnings to standard error.
+LOG = logging.getLogger(__name__)
 
 
 class Busy(RuntimeError):
@@ -55,14 +58,21 @@ class Lease:
         return json.dumps({"owner": self.owner, "is_free": is_free, "mark": uuid.uuid4().hex}).encode()
 
     def _renew(self) -> None:
+        is_failing = False
         while not self._ended.wait(RENEWED_SECONDS):
             try:
                 self.lost = self.lost or highest(self.folder) != self.number
                 if not self.lost:
                     self.path.write_bytes(self.content())
-            except OSError:
-                # The store does not answer; there is time for another try before the lease counts as gone.
-                continue
+                is_failing = False
+            except Exception as error:
+                # The store does not answer, which its libraries say with errors of their own that are no OSError; there is time for another try
+                # before the lease counts as gone.
+                if not is_failing:
+                    LOG.warning(
+                        "%s: cannot be renewed, trying again (%s: %s)", self.folder, type(error).__name__, " ".join(str(error).split())
+                    )
+                is_failing = True
 
     def must_hold(self) -> None:
         """Raises Busy if another host has taken the lease."""

@@ -16,17 +16,23 @@ from deltalake import DeltaTable
 
 from chronicle.build.publish import ordered, plain
 from chronicle.project import PROJECT
+from chronicle.serve import passwords
 from ingestion.warehouse import Warehouse
 from tests.served import serving
 
+PASSWORD = "a password of the tests"
 BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
 
 
 def over_thrift(warehouse: Path, folder: Path, *arguments: str) -> None:
     """Run dbt in a process without Spark, through a server of the warehouse.  `folder`: for dbt's other output."""
     dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--profiles-dir", "dbt_project", "--target", "server"]
-    with serving(str(warehouse), "--read-write", memory="2g") as served:
-        run([*dbt, "--target-path", str(folder / "target"), "--log-path", str(folder / "logs")], CHRONICLE_PORT=str(served.port))
+    users = folder / "users"
+    users.write_text(passwords.line("dbt", PASSWORD) + "\n")
+    users.chmod(0o600)
+    places = ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
+    with serving(str(warehouse), "--read-write", "--password-file", str(users), memory="2g") as served:
+        run([*dbt, *places], CHRONICLE_PORT=str(served.port), CHRONICLE_PASSWORD=PASSWORD)
 
 
 def run(command: list[str], **environment: str) -> None:

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronicle.build import unfinished
-from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others, made_alike
+from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others
 from chronicle.build.compiled import Model, Project, compiled
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, results_of, selected, settings_kept, teller
+from chronicle.build.made_by import fingerprint, made_alike, why_anew
 from chronicle.build.memory import give_back_after
-from chronicle.build.parsed import parse, project_hash
-from chronicle.build.publish import BrokenContract, forget, publish
+from chronicle.build.parsed import parse
+from chronicle.build.publish import BrokenContract, LostRows, forget, publish
 from chronicle.build.runner import Progress, Result, Runner
 from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.unchanged import Unchanged
@@ -50,6 +51,7 @@ class Outcome:
     view_columns: dict[str, str] = field(default_factory=dict, repr=False)
     tests: int = 0
     warnings: list[str] = field(default_factory=list)
+    anew: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
@@ -78,7 +80,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Plan:
     """What a build will do.  `project`: the models; `taken`: names of those to build; `arrived`: the new rows that a partial build is for
-    (None: full build); `is_anew`: incremental tables are rebuilt whole; `state`: what the marts are built from, as `built_from` returns it;
+    (None: full build); `is_anew`: incremental tables are rebuilt whole; `anew`: as in `Outcome`; `state`: what the marts are built from, as `built_from` returns it;
     `manifest`: dbt's, where dbt has something to do."""
 
     wanted: Wanted
@@ -86,6 +88,7 @@ class Plan:
     taken: set[str]
     arrived: Arrivals | None
     is_anew: bool
+    anew: list[str]
     state: str
     manifest: Manifest | None
 
@@ -134,7 +137,7 @@ def build(
     place, wanted = Warehouse.at(warehouse), Wanted(select, exclude, full_refresh, tests)
     with only_writer(place), settings_kept(spark):
         if place.unfinished.exists():
-            unfinished.take_back(place, project_hash(project))
+            unfinished.take_back(place, fingerprint(project))
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
         outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
@@ -168,7 +171,8 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     by_days = {model.name for model in project.of_kind("incremental")}
     is_other = not made_alike(place, project.folder) or (arrived is None and has_lost_rows(place))
     is_anew = bool(by_days & taken) and (wanted.full_refresh or is_other)
-    return Plan(wanted, project, taken, arrived, is_anew, state, manifest)
+    anew = why_anew(place, project.folder) if is_anew or (wanted.is_all and arrived is None) else []
+    return Plan(wanted, project, taken, arrived, is_anew, anew, state, manifest)
 
 
 def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
@@ -210,7 +214,7 @@ def run(
         progress=progress,
     )
     results = runner.run(plan.taken)
-    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=runner.view_columns)
+    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=runner.view_columns, anew=plan.anew)
     for result in results:
         if result.is_made:
             outcome.models[result.model.name] = result.seconds
@@ -249,7 +253,7 @@ def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, pr
 
 
 def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, *, is_whole: bool) -> list[str]:
-    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts."""
+    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts and lost rows."""
     made = [model for model in plan.marts if model.name in outcome.models]
     if not is_whole:
         forget(spark, made)
@@ -258,8 +262,9 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
         since = {result.model.name: result.since.date() for result in outcome.results if result.since}
         due = {result.model.name: result.clusters for result in outcome.results if result.clusters is not None}
         as_before = {result.model.name for result in outcome.results if result.is_as_before}
-        published = publish(spark, place, made, plan.clusters, since, due, as_before)
-    except BrokenContract as error:
+        rows = {result.model.name: result.rows for result in outcome.results if result.rows is not None}
+        published = publish(spark, place, made, plan.clusters, since, due, as_before, rows)
+    except (BrokenContract, LostRows) as error:
         forget(spark, made)
         return [f"model {error}"]
     outcome.rows = {name: mart.rows for name, mart in published.items()}
@@ -272,6 +277,6 @@ def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Out
 def keep(place: Warehouse, plan: Plan) -> None:
     """Note what the tables were built from, if all models were built."""
     if plan.is_of_all:
-        place.incremental.write_text(project_hash(plan.project.folder))
+        place.incremental.write_text(fingerprint(plan.project.folder))
         place.clusters_built.write_text(json.dumps(plan.clusters))
         place.built.write_text(plan.state)

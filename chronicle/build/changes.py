@@ -1,4 +1,4 @@
-"""What has changed since the last build: the project, and which clusters' rows arrived in bronze."""
+"""What has changed since the last build: what makes the tables, and which clusters' rows arrived in bronze."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from chronicle.build.parsed import project_hash
+from chronicle.build.made_by import fingerprint
 from chronicle.build.publish import fits
 from chronicle.project import PROJECT
 from ingestion.warehouse import Damaged, Warehouse, opened
@@ -29,7 +29,7 @@ TIMES = ("event_date", "logged_at")
 @dataclass(frozen=True)
 class Arrivals:
     """New rows in bronze since the last build of all models: their clusters, and those in each table that has any.  `begins`: the time of a table's
-    earliest new row, without tables whose rows have no day; `is_same`: the previous build was of the same clusters."""
+    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters."""
 
     clusters: list[str]
     tables: dict[str, set[str]]
@@ -40,17 +40,18 @@ class Arrivals:
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
     """New rows in bronze since the last build of all models; None if a full build is needed.
 
-    That is before the first build, after a change of the project, and where bronze lost files (then its history has changed).
+    That is before the first build, after a change of what makes the tables (`made_by.py`), and where bronze lost files (then its history has changed).
     `state`: what `built_from` returns now.
     """
     if not place.built.exists():
         return None
     before, now = json.loads(place.built.read_text()), json.loads(state)
-    if before["project"] != now["project"] or set(before["bronze"]) - set(now["bronze"]):
+    if before.get("made_by") != now["made_by"] or set(before["bronze"]) - set(now["bronze"]):
         return None
     clusters: set[str] = set()
     tables: dict[str, set[str]] = {}
     begins: dict[str, dt.datetime] = {}
+    undated: set[str] = set()
     for name, version in now["bronze"].items():
         table = place.table("bronze", name)
         if version == before["bronze"].get(name):
@@ -67,12 +68,15 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
                 tables.setdefault(name, set()).update(found)
             if "event_date" in columns and (begin := first_time(rows)):
                 begins[name] = min(begin, begins.get(name, begin))
+            if "event_date" in columns and rows["event_date"].null_count:
+                undated.add(name)
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     if None in clusters:
         return None
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
-    return Arrivals(built, tables, begins, is_same)
+    # A row without a day may matter at any time.
+    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same)
 
 
 def has_others(place: Warehouse, clusters: Collection[str]) -> bool:
@@ -132,26 +136,19 @@ def loses_others(place: Warehouse, project: Project) -> bool:
     )
 
 
-def made_alike(place: Warehouse, project: Path = PROJECT) -> bool:
-    """Whether all days of the incremental tables were built by the project as it is: otherwise new days would be mixed with old ones that
-    follow other rules or have other columns.
-    """
-    return place.incremental.exists() and place.incremental.read_text() == project_hash(project)
-
-
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
-    """What the marts are built from, as text: the project's files and the versions of bronze's tables."""
+    """What the marts are built from, as text: what makes them (`made_by.py`) and the versions of bronze's tables."""
     versions = {name: opened(place.bronze(name)).version() for name in place.tables("bronze")}
-    return json.dumps({"project": project_hash(project), "bronze": versions})
+    return json.dumps({"made_by": fingerprint(project), "bronze": versions})
 
 
 def is_built(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether all models were built by the project as it is, so that the next build is of what arrived since."""
+    """Whether all models were built as they would be now, so that the next build is of what arrived since."""
     place = Warehouse.at(warehouse)
-    return place.built.exists() and bool(json.loads(place.built.read_text())["project"] == project_hash(project))
+    return place.built.exists() and json.loads(place.built.read_text()).get("made_by") == fingerprint(project)
 
 
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
-    """Whether the last build of all models used the project and bronze as they are now."""
+    """Whether the last build of all models used project, code and bronze as they are now."""
     place = Warehouse.at(warehouse)
     return place.built.exists() and place.built.read_text() == built_from(place, project)

@@ -148,7 +148,11 @@ def are_alike(old: pa.Table, new: pa.Table) -> bool:
 
 
 def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | None:
-    """The time of the first row that differs between two tables; both are sorted by that time first.  None if the row has none."""
+    """The time of the first row that differs between two tables; both are sorted by that time first, rows without a time last.  None if any row
+    that differs has no time: it may matter at any."""
+    undated = [rows.filter(rows[at].is_null()) for rows in (old, new)]
+    if not same(*undated):
+        return None
     alike, end = 0, min(old.num_rows, new.num_rows)
     while alike < end:
         middle = (alike + end + 1) // 2
@@ -156,7 +160,6 @@ def first_difference(old: pa.Table, new: pa.Table, at: str) -> dt.datetime | Non
             alike = middle
         else:
             end = middle - 1
-    times = [rows[at][alike].as_py() for rows in (old, new) if rows.num_rows > alike]
-    if None in times:
-        return None
+    # One may have reached its rows without a time, which are the same in both.
+    times = [time for rows in (old, new) if rows.num_rows > alike and (time := rows[at][alike].as_py()) is not None]
     return min(time if isinstance(time, dt.datetime) else dt.datetime.combine(time, dt.time(), dt.UTC) for time in times)

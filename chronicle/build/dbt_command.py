@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from chronicle.build import internals, unfinished
-from chronicle.build.changes import made_alike
 from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
+from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
@@ -78,14 +78,15 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
             place.must_exist()
             if wanted.writes:
                 held.enter_context(only_writer(place))
-                # What a user builds by hand may differ from what a build would make.
+            start_session(place, wanted, memory, project)
+            if not (by_hand(place) / READ).exists():
+                bring(kept(project), by_hand(place))
+            if wanted.writes:
+                # What a user builds by hand may differ from what a build would make. Nothing is written before this point.
                 place.built.unlink(missing_ok=True)
                 unfinished.forget(place)
                 if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
                     place.incremental.unlink(missing_ok=True)
-            start_session(place, wanted, memory, project)
-            if not (by_hand(place) / READ).exists():
-                bring(kept(project), by_hand(place))
         done = dbtRunner().invoke(arguments)
     if internals.is_misuse(done.exception):
         raise WrongUsage(f"dbt: {done.exception}")

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 LONG_SECONDS = 60
 # Spark's error class, which appears in the text of any error that wraps it.
 NOT_ENOUGH = "SparkOutOfMemoryError"
+# Spark's words, without an error class, where a task has as many pages as it can number: it has filled its memory in pages that are too small.
+NO_MORE_PAGES = "Have already allocated a maximum of"
 
 
 def is_short(error: Exception) -> bool:
     """Whether a statement failed for lack of memory."""
-    return NOT_ENOUGH in str(error)
+    return NOT_ENOUGH in str(error) or NO_MORE_PAGES in str(error)
 
 
 def give_back_after(spark: SparkSession, seconds: float) -> None:

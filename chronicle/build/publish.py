@@ -53,11 +53,21 @@ class BrokenContract(ValueError):
     """A table breaks its contract; the text names columns, what was found and what is wanted."""
 
 
+class LostRows(RuntimeError):
+    """Files that were written are not found again; the text says where, and how many rows they had."""
+
+
+def must_be_all(found: int, written: int | None, folder: Path) -> None:
+    """Raises LostRows where the files that are found in a folder have another number of rows than was written (None: not known)."""
+    if written is not None and found != written:
+        raise LostRows(f"{written:,} rows were written into {folder}, and the files that are found there have {found:,}")
+
+
 @dataclass(frozen=True)
 class Mart:
     """A table that a build has written aside, as Parquet files in a folder.  `clusters`: those that were built; only their rows are
     replaced (None: all); `since`: the first day that was rebuilt (None: all days were); `is_as_before`: its rows are known to be those of the
-    current table."""
+    current table; `rows`: how many were written (None: not known)."""
 
     schema: str
     name: str
@@ -68,6 +78,7 @@ class Mart:
     clusters: list[str] | None = None
     since: dt.date | None = None
     is_as_before: bool = False
+    rows: int | None = None
 
     def held(self) -> DeltaTable | None:
         """The current table, if rows of this build can be added to it."""
@@ -101,14 +112,15 @@ def publish(
     since: Mapping[str, dt.date] | None = None,
     due: Mapping[str, Sequence[str]] | None = None,
     as_before: Collection[str] = (),
+    rows: Mapping[str, int] | None = None,
 ) -> dict[str, Published]:
     """Commit the tables of models that are in the building folder.  `clusters`: only these were built; the rows of others stay; `since`: the
     first day that was rebuilt, by name of the model; the rows of earlier days stay, too; `due`: of the clusters those that were rebuilt, by name
     of the model, where these are not all; `as_before`: names of models whose rows are known to
-    be those of the current tables.
+    be those of the current tables; `rows`: how many rows were written, by name of the model.
 
     The tables are dropped from the catalog: `register` adds them again as they are now.
-    Raises BrokenContract, and publishes nothing, where a table breaks its contract.
+    Raises BrokenContract, and publishes nothing, where a table breaks its contract; LostRows where files that were written are not found.
     """
     found = {model.name: spark.table(f"{model.schema}.`{model.alias}`").schema for model in models}
     broken = [f"{model.name}.{fault}" for model in models for fault in faults(model, found[model.name])]
@@ -125,6 +137,7 @@ def publish(
             list((due or {}).get(model.name, clusters)) if clusters is not None and "cluster_id" in model.columns else None,
             (since or {}).get(model.name),
             model.name in as_before,
+            (rows or {}).get(model.name),
         )
         for model in models
     ]
@@ -215,6 +228,7 @@ def compared(mart: Mart) -> Change:
     """Compare a mart with its current content."""
     built, held = ds.dataset(mart.folder, format="parquet"), mart.held()
     rows, day = built.count_rows(), _day_of(built)
+    must_be_all(rows, mart.rows, mart.folder)
     if held is None:
         return Change(None, rows, len(pc.unique(built.to_table([day])[day])) if day else None)
     if mart.is_as_before:
@@ -238,7 +252,7 @@ def compared(mart: Mart) -> Change:
 def commit(mart: Mart, change: Change, build: str) -> Published:
     """Write what has changed, in commits that name the build."""
     if change.months is None or (len(change.months) > MOST_MONTHS and mart.clusters is None):
-        replace_all(mart, build)
+        replace_all(mart, change.rows, build)
         return Published(change.rows, change.days)
     if not change.months:
         return Published(change.rows, change.days)
@@ -261,8 +275,8 @@ def replace_some(held: DeltaTable, rows: pa.Table | pa.RecordBatchReader, where:
     write_deltalake(held, rows, mode="overwrite", predicate=where, writer_properties=WRITTEN, commit_properties=properties)
 
 
-def replace_all(mart: Mart, build: str) -> None:
-    """Replace the content of a Delta table, which need not exist yet, by the Parquet files of a folder, as they are."""
+def replace_all(mart: Mart, rows: int, build: str) -> None:
+    """Replace the content of a Delta table, which need not exist yet, by the Parquet files of a folder, as they are, which have so many rows."""
     properties = versions.of_build(build)
     held = DeltaTable(mart.table) if DeltaTable.is_deltatable(mart.table) else None
     if held is None:
@@ -278,11 +292,13 @@ def replace_all(mart: Mart, build: str) -> None:
             commit_properties=properties,
         )
     files = [Added.moved(file, mart.table) for file in sorted(mart.folder.glob("*.parquet"))]
+    must_be_all(sum(file.rows for file in files), rows, mart.folder)
     add(DeltaTable(mart.table), files, "overwrite", mart.columns, properties)
 
 
-def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: Sequence[str] | None) -> None:
-    """Replace some days of a Delta table (None: all of it) by the Parquet files of a folder that is partitioned by day."""
+def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: Sequence[str] | None, rows: int | None = None) -> None:
+    """Replace some days of a Delta table (None: all of it) by the Parquet files of a folder that is partitioned by day, into which so many rows
+    were written (None: not known)."""
     if days is None:
         is_there = DeltaTable.is_deltatable(table)
         if not is_there:
@@ -301,6 +317,7 @@ def replace_days(table: str, folder: Path, model: Model, columns: Schema, days: 
     for file in sorted(folder.glob("*/*.parquet")):
         name, value = file.parent.name.split("=", 1)
         files.append(Added.moved(file, table, file.parent.name, {name: None if value == NO_VALUE else value}))
+    must_be_all(sum(file.rows for file in files), rows, folder)
     only = None if days is None else [(name, "in", list(days)) for name in held.metadata().partition_columns]
     add(held, files, "append" if days is None else "overwrite", held.schema(), only=only)
     shutil.rmtree(folder, ignore_errors=True)

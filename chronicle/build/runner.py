@@ -38,7 +38,7 @@ from chronicle.build.file_lists import FileLists
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.memory import Turns, is_short, step_by_step
 from chronicle.build.needs import is_met
-from chronicle.build.publish import BrokenContract, columns_of, faults, replace_days
+from chronicle.build.publish import BrokenContract, LostRows, columns_of, faults, must_be_all, replace_days
 from chronicle.build.schedule import Schedule
 from chronicle.build.steps import group_chosen_from, kept_step, largest, values_in
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
@@ -222,8 +222,9 @@ class Runner:
                     return Result(
                         model, round(time.monotonic() - began, 2), rows=0, because=because, is_as_before=self._is_as_before(model)
                     )
-                for parent in model.parents:
-                    self._bring(self.project.models[parent])
+                with self._turns.beside_others():
+                    for parent in model.parents:
+                        self._bring(self.project.models[parent])
                 viewed = time.monotonic()
                 if self.is_profiled:
                     # A session that stays has built the model before, and Spark forgets what those jobs took.
@@ -323,8 +324,8 @@ class Runner:
         """Folder into which Spark writes a model."""
         return self.place.building / model.schema / model.alias if model.is_incremental else Path(self._folder(model))
 
-    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool, part: Part | None = None) -> None:
-        """Create a table from a query, in the folder into which the model is written.  `comes_again`: later builds may have the same query;
+    def _create(self, model: Model, table: str, parts: str, rows: str, *, comes_again: bool, part: Part | None = None) -> int | None:
+        """Create a table from a query, in the folder into which the model is written; returns how many rows Spark says it wrote.  `comes_again`: later builds may have the same query;
         `part`: what it gives of the table (None: all)."""
         files = ""
         if model.known:
@@ -334,7 +335,8 @@ class Runner:
         key = self._key(model, f"{definition} {rows}") if comes_again else None
         clusters = part.clusters if part and part.clusters is not None else self._read_of(model)
         since = part.since if part and part.is_open else None
-        self._planned[model.name] = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
+        self._planned[model.name] = made = self._plans.table(key, definition, str(self._written(model)), rows, clusters, since)
+        return made.rows
 
     def make_view(self, model: Model) -> None:
         """Create a view of the session."""
@@ -367,9 +369,11 @@ class Runner:
         self._texts[name] = known
 
     def _make_in_turn(self, model: Model, part: Part | None) -> int | None:
-        """Build a stored model beside others; retry it alone, if there was not enough memory for both."""
+        """Build a stored model beside others; retry it alone, if there was not enough memory for both.  One whose statements before it change the
+        session's settings is built alone from the start: with them others would be planned, and views kept, in another way."""
+        turn = self._turns.alone if model.before else self._turns.beside_others
         try:
-            with self._turns.beside_others():
+            with turn():
                 return self._make(model, part)
         except Exception as error:
             if not is_short(error):
@@ -432,11 +436,12 @@ class Runner:
             rows = f"select {', '.join(f'`{name}`' for name in model.columns)} from ({rows})"
         self._clear(model, folder)
         # Where plans are not kept, the query of a part from a time on names that.
-        self._create(model, model.table, "", rows, comes_again=part is None or part.since is None or part.is_open, part=part)
+        written = self._create(model, model.table, "", rows, comes_again=part is None or part.since is None or part.is_open, part=part)
         if self.unchanged and part:
-            self.unchanged.carry(model, part, folder)
+            carried = self.unchanged.carry(model, part, folder)
+            written = None if written is None else written + carried
             self.spark.sql(f"refresh table {model.table}")
-        self._note(model, folder)
+        self._note(model, folder, written)
         if self.unchanged:
             self.unchanged.compare(model, folder, part)
 
@@ -448,7 +453,7 @@ class Runner:
         self.spark.sql(f"create table {model.table} ({model.columns_in_sql}) using parquet location {spark_literal(str(folder))}")
         columns = pa.schema(columns_of(model, self.spark.table(model.table).schema).to_arrow())
         pq.write_table(columns.empty_table(), folder / "none.parquet")
-        self._note(model, folder)
+        self._note(model, folder, 0)
         if self.unchanged:
             self.unchanged.compare(model, folder)
 
@@ -467,9 +472,15 @@ class Runner:
         self._plans.forget(model.schema, model.alias)
         shutil.rmtree(folder, ignore_errors=True)
 
-    def _note(self, model: Model, folder: Path) -> None:
-        """Tell Spark what is known of the rows of a table."""
+    def _note(self, model: Model, folder: Path, written: int | None) -> None:
+        """Tell Spark what is known of the rows of a table.  `written`: how many were written; None where nobody has said so.
+
+        Raises LostRows if other rows are found: a listing of a folder that is not complete would leave out what reads the table.
+        """
         self._rows_in[str(folder)] = rows = ds.dataset(folder, format="parquet").count_rows()
+        if written is None and not rows and not self.spark.table(model.table).isEmpty():
+            raise LostRows(f"Spark finds rows in {folder}, and none are found there from here")
+        must_be_all(rows, written, folder)
         self._tell_of(model, rows, folder)
 
     def _note_left(self, model: Model) -> None:
@@ -499,8 +510,8 @@ class Runner:
             shutil.rmtree(aside, ignore_errors=True)
             self._plans.forget(model.schema, before(model))
             rows = self.asked(model, days, part)
-            self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", rows, comes_again=days is None)
-            replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days)
+            written = self._create(model, name, f"partitioned by ({', '.join(model.partition_by)})", rows, comes_again=days is None)
+            replace_days(table, aside, model, columns_of(model, self.spark.table(name).schema), days, written)
             self._plans.forget(model.schema, before(model))
             self.lists.show(model.schema, model.alias)
         if self.unchanged and days is not None:

@@ -21,7 +21,7 @@ from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLE
 from chronicle.build.publish import of_clusters
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.freed import give_back
-from ingestion.warehouse import Warehouse
+from ingestion.warehouse import Warehouse, move
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) ->
         folder = Path(place.table(step.schema, step.alias))
         if folder.is_dir():
             kept_step(place, step).parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(kept_step(place, step))
+            move(folder, kept_step(place, step))
             plans.forget(step.schema, step.alias)
 
 
@@ -54,7 +54,7 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
         kept, folder = kept_step(place, step), Path(place.table(step.schema, step.alias))
         if kept.is_dir() and not folder.exists():
             # Not rebuilt, because nothing that it reads has changed.
-            kept.rename(folder)
+            move(kept, folder)
         elif kept.is_dir():
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
@@ -95,8 +95,8 @@ class Carried:
         return dropped if isinstance(dropped, bool) else bool(file.subset(filter=dropped).row_groups)
 
 
-def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> None:
-    """Carry rows over into a folder.  A file is hard-linked if all of its rows are known to be kept; the kept rows of other files, and of small
+def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) -> int:
+    """Carry rows over into a folder; returns how many.  A file is hard-linked if all of its rows are known to be kept; the kept rows of other files, and of small
     ones, are written again.  `order`: the columns by which readers filter where rows are not laid out by cluster; rows that are
     written again are sorted by them, and small files that together fill one are merged, because readers open every file.  Recent rows do not
     share a file with others, so that a later build can link these."""
@@ -107,6 +107,7 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
         others.append(file)
     for file in linked:
         link(carried.folder / file.path, folder / f"{name}-{next(numbers)}.zstd.parquet")
+    rows: int = sum(file.metadata.num_rows for file in linked)
     schema = carried.rows.schema
     group = group_chosen_from(carried.rows.count_rows()) if order else ROW_GROUP
     again = sum(file.metadata.num_rows for file in others)
@@ -114,8 +115,10 @@ def carry(carried: Carried, folder: Path, name: str, order: Sequence[str] = ()) 
     recent = carried.recent if again >= ROW_GROUP // 2 else None
     for some in in_pieces(batches_in(others, schema, carried.kept), FILE, recent):
         write(some, folder / f"{name}-{next(numbers)}.zstd.parquet", group, order)
+        rows += some.num_rows
     if again > ROW_GROUP:
         give_back()
+    return rows
 
 
 def batches_in(files: Iterable[ds.ParquetFileFragment], schema: pa.Schema, kept: pc.Expression) -> Iterator[pa.RecordBatch]:

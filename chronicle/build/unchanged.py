@@ -163,8 +163,8 @@ class Unchanged:
         found = rows.to_table(filter=both(earlier, near | last), **LITTLE_AHEAD)
         return f"select * from {self.lists.show_rows(model.schema, before(model), found, model.columns_in_sql)}"
 
-    def carry(self, model: Model, part: Part, folder: Path) -> None:
-        """Add those of the previous build's rows that are not in a part to the rebuilt table, in a folder."""
+    def carry(self, model: Model, part: Part, folder: Path) -> int:
+        """Add those of the previous build's rows that are not in a part to the rebuilt table, in a folder; returns how many."""
         rows = self._stored(model)
         assert rows is not None
         made = self._in_part(model, part, rows.schema)
@@ -177,7 +177,7 @@ class Unchanged:
         kept = both(self._of_clusters_in(rows), ~made)
         # Readers filter by the known column: rows with the same value are put together.
         order = [name for name in (model.known, model.at) if name] if model.known else []
-        carry(Carried(rows, self._folder(model), kept, self.clusters.__contains__, dropped, recent), folder, "before", order)
+        return carry(Carried(rows, self._folder(model), kept, self.clusters.__contains__, dropped, recent), folder, "before", order)
 
     def _in_part(self, model: Model, part: Part, schema: pa.Schema) -> pc.Expression | None:
         """The condition that a row belongs to a part."""
@@ -185,9 +185,10 @@ class Unchanged:
         return both(of_due, self._in(model, part.since, schema) if part.since else None)
 
     def _in(self, model: Model, since: dt.datetime, schema: pa.Schema) -> pc.Expression:
-        """The condition that a row is not before a time."""
+        """The condition that a row is not before a time, or has none: the previous build has no such rows where a part is rebuilt (`_since`), but
+        the new one may, and its readers must see them."""
         kind = schema.field(model.at).type
-        return pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind)
+        return pc.field(model.at).is_null() | (pc.field(model.at) >= pa.scalar(since.date() if pa.types.is_date(kind) else since, kind))
 
     def _of_clusters_in(self, rows: ds.Dataset) -> pc.Expression | None:
         """The condition that a row is of the clusters that are built; None where rows have no cluster_id."""

@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.build.versions import PUBLISHED, Record
-from ingestion.warehouse import Warehouse, opened, put
+from ingestion.warehouse import Warehouse, move, opened, put
 
 
 def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:
@@ -32,20 +32,20 @@ def forget(place: Warehouse) -> None:
     shutil.rmtree(place.kept_steps, ignore_errors=True)
 
 
-def take_back(place: Warehouse, project: str) -> None:
-    """Roll the tables back to before a build that has not ended, if there is one.  `project`: the hash of the project now; tables of another
-    one are of no use.
+def take_back(place: Warehouse, made_by: str) -> None:
+    """Roll the tables back to before a build that has not ended, if there is one.  `made_by`: what makes tables now, as `made_by.fingerprint`
+    returns it; tables that something else has made are of no use.
 
     Where files of the noted versions are gone, everything is built.
     """
     if not place.unfinished.exists():
         return
     noted = json.loads(place.unfinished.read_text(encoding="utf-8"))
-    if json.loads(noted["built"])["project"] == project:
+    if json.loads(noted["built"]).get("made_by") == made_by:
         for kept in sorted(place.kept_steps.glob("*/*")):
             step = Path(place.table(kept.parent.name, kept.name))
             shutil.rmtree(step, ignore_errors=True)
-            kept.rename(step)
+            move(kept, step)
         try:
             restore(place, noted["versions"])
             place.built.write_text(noted["built"])

@@ -9,13 +9,15 @@ builds at a time (`ingestion/lease.py`); a host that was not the last to build d
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from chronicle.build.maintenance import maintain
 from chronicle.build.versions import PUBLISHED
-from ingestion.bronze.write import NOTES
+from ingestion.bronze.write import NOTES, notes_of
 from ingestion.lease import leased, put_new
 from ingestion.reading import objects
 from ingestion.warehouse import STEPS, Warehouse, only_writer, put
@@ -25,6 +27,8 @@ LOG = "_delta_log"
 # Files that one build writes into the store's root, the last of which says that the others belong together.
 RECORDS = ("views.json", "published.json")
 BATCH = 256
+# To commit a batch takes a second or two. For so long a moment is waited for at which none is being committed.
+QUIET_SECONDS, LOOK_SECONDS = 20.0, 0.5
 
 
 @contextmanager
@@ -77,6 +81,14 @@ def is_commit(name: str) -> bool:
     return is_log(name) and name.endswith(".json")
 
 
+@dataclass(frozen=True)
+class Log:
+    """The log of a table in the store: bytes of each file, and the content of what says where the last checkpoint is (None: there is none)."""
+
+    pointer: bytes | None
+    files: dict[str, int]
+
+
 class Copy:
     """The copy of a warehouse: `there` the store, `here` the folder."""
 
@@ -93,7 +105,8 @@ class Copy:
         """Download what is new in the store.  Returns a line that says how much it was."""
         self.here.work.mkdir(parents=True, exist_ok=True)
         with only_writer(self.here):
-            size = self._fetch("bronze")
+            logs, is_whole = self._bronze()
+            size = self._fetch(logs)
             published = self._published()
             if published != (self.here.published.read_text() if self.here.published.exists() else ""):
                 # Another host has built since, or this one never did: its steps and its notes on its own builds are of no use.
@@ -101,11 +114,12 @@ class Copy:
                     shutil.rmtree(Path(self.here.root, schema), ignore_errors=True)
                 for known in (self.here.built, self.here.incremental, self.here.clusters_built, self.here.unfinished):
                     known.unlink(missing_ok=True)
-                size += sum(self._fetch(schema) for schema in PUBLISHED)
+                size += sum(self._fetch(self._logs(schema)) for schema in PUBLISHED)
                 for name in RECORDS:
                     if self.files.exists(f"{self.root}/{name}"):
                         put(Path(self.here.root, name), self.files.cat_file(f"{self.root}/{name}"))
-        return f"brought {size / 1e6:,.1f} MB from {self.there.root}"
+        unfinished = "" if is_whole else "; a batch is only in part of its tables, until the next ingestion completes it"
+        return f"brought {size / 1e6:,.1f} MB from {self.there.root}{unfinished}"
 
     def end_putting(self) -> None:
         """Upload the rest of a build that was killed while it was uploaded, unless another host has built since."""
@@ -136,8 +150,14 @@ class Copy:
         return f"put {size / 1e6:,.1f} MB into {self.there.root}"
 
     def _published(self) -> str:
-        file = self.there.folder / "published.json"
-        return objects.content(file).decode() if file.exists() else ""
+        return (self._content("published.json") or b"").decode()
+
+    def _content(self, name: str) -> bytes | None:
+        """The content of an object of the store; None where there is none."""
+        try:
+            return objects.content(self.there.folder / name)
+        except FileNotFoundError:
+            return None
 
     def _there(self, below: str) -> dict[str, int]:
         """Bytes of each file that the store has below a path, by its path in the warehouse."""
@@ -151,15 +171,36 @@ class Copy:
         found = (path for path in Path(self.here.root, below).rglob("*") if path.is_file())
         return {str(path.relative_to(self.here.root)): path for path in found}
 
-    def _fetch(self, schema: str) -> int:
-        """Download the tables of a schema; returns bytes.  A table's log is listed before its data, which are there before a commit names them;
+    def _log(self, table: str) -> Log:
+        """The log of a table.  What says where the last checkpoint is, is read before the log is listed, in which that checkpoint then is."""
+        pointer = self._content(f"{table}/{LOG}/_last_checkpoint")
+        return Log(pointer, {name: length for name, length in self._there(f"{table}/{LOG}").items() if not is_pointer(name)})
+
+    def _logs(self, schema: str) -> dict[str, Log]:
+        """The logs of a schema's tables."""
+        return {table: self._log(table) for table in (f"{schema}/{name}" for name in self._tables(schema))}
+
+    def _bronze(self) -> tuple[dict[str, Log], bool]:
+        """The logs of bronze's tables as they are together at one moment: between two listings that are the same, at which no batch has a note, which
+        it has while table after table is committed.  Whether there was such a moment: an ingestion that was killed leaves its note to the next."""
+        until, logs = time.monotonic() + QUIET_SECONDS, self._logs("bronze")
+        while True:
+            is_committing = any(notes_of(self.there.root).glob("*.json"))
+            before, logs = logs, self._logs("bronze")
+            if before == logs and not is_committing:
+                return logs, True
+            if time.monotonic() > until:
+                return logs, False
+            time.sleep(LOOK_SECONDS)
+
+    def _fetch(self, logs: Mapping[str, Log]) -> int:
+        """Download tables as their logs say; returns bytes.  A table's log is listed before its data, which are there before a commit names them;
         files that the store no longer has are deleted."""
         size = 0
-        for table in self._tables(schema):
-            log = self._there(f"{schema}/{table}/{LOG}")
-            there = {name: length for name, length in self._there(f"{schema}/{table}").items() if not is_log(name)} | log
-            have = self._here(f"{schema}/{table}")
-            wanted = [name for name, length in there.items() if name not in have or have[name].stat().st_size != length or is_pointer(name)]
+        for table, log in logs.items():
+            there = {name: length for name, length in self._there(table).items() if not is_log(name)} | log.files
+            have = self._here(table)
+            wanted = [name for name, length in there.items() if name not in have or have[name].stat().st_size != length]
             for name in have.keys() - there.keys():
                 have[name].unlink()
             for begin in range(0, len(wanted), BATCH):
@@ -168,6 +209,8 @@ class Copy:
                     path.parent.mkdir(parents=True, exist_ok=True)
                 # A download that was cut off has another size, or is not there yet.
                 self.files.get([f"{self.root}/{name}" for name in some], [str(path) for path in some.values()])
+            if log.pointer is not None:
+                put(Path(self.here.root, table, LOG, "_last_checkpoint"), log.pointer)
             size += sum(there[name] for name in wanted)
         return size
 

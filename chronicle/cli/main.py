@@ -515,7 +515,10 @@ def serve(
     max_queries: Annotated[int, typer.Option(help="Number of statements that run at the same time; others wait.", min=1)] = 4,
     max_connections: Annotated[int, typer.Option(help="Number of clients at the same time; further ones are refused.", min=1)] = 200,
     read_write: Annotated[
-        bool, typer.Option("--read-write", help="Let clients change tables, for dbt over Thrift; loopback addresses only.")
+        bool,
+        typer.Option(
+            "--read-write", help="Let clients change tables, for dbt over Thrift; for users with a password, on loopback addresses only."
+        ),
     ] = False,
     password_file: Annotated[
         Path | None,

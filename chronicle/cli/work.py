@@ -58,6 +58,7 @@ def build_new(
     if has_nothing_new(warehouse, Wanted(), tell):
         return
     built = building.build(session(), warehouse, ahead=ahead, progress=progress)
+    tell_anew(built, tell)
     tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
 
 
@@ -106,6 +107,7 @@ def build_wanted(
         ahead=ahead,
         progress=progress,
     )
+    tell_anew(outcome, tell)
     for warning in outcome.warnings:
         tell(f"warning: {warning}")
     for name in sorted(outcome.rows | outcome.days):
@@ -120,6 +122,12 @@ def build_wanted(
         write(profiles.explained(outcome.results), out, pager=False)
     if wanted.profile:
         write(profiles.profiled(outcome.results), out, pager=False)
+
+
+def tell_anew(outcome: Built, tell: Callable[[str], None]) -> None:
+    """Say why tables were built anew that would otherwise have stayed."""
+    if outcome.anew:
+        tell(f"built anew: {'; '.join(outcome.anew)}")
 
 
 def counted(outcome: Built, name: str) -> list[str]:

@@ -42,6 +42,8 @@ MOST_ELEMENTS = 10_000_000
 # An answer that nobody fetches is dropped after this time.
 IDLE_ANSWER_SECONDS = 600
 FUNCTIONS = Path(__file__).with_name("functions.yml")
+# Groups of functions that make rows, or one value of many rows.
+NEVER_CONSTANT = ("agg", "generator", "table", "window")
 WATCH_SECONDS = 2.0
 # How long the server and its session may each take to stop.
 STOP_SECONDS = 10.0
@@ -100,6 +102,8 @@ def check(options: Options) -> None:
         raise ValueError(f"--host {options.host} is reachable by others: add {' and '.join(lacking)}, or serve on 127.0.0.1")
     if options.read_write and not options.is_local:
         raise ValueError(f"--read-write gives every client this machine's shell and is refused on {options.host}; use 127.0.0.1")
+    if options.read_write and not has_users:
+        raise ValueError("--read-write gives every client this machine's shell: add --password-file or --ldap-url")
     if options.password_file and options.ldap_url:
         raise ValueError("--password-file and --ldap-url are mutually exclusive")
     if options.ldap_url and not options.ldap_url.startswith("ldaps://"):
@@ -155,6 +159,8 @@ def settings(options: Options, work: str) -> dict[str, str]:
     if not options.read_write:
         spark["spark.sql.extensions"] = f"io.delta.sql.DeltaSparkSessionExtension,{RULE}"
         spark |= {f"spark.chronicle.{key}": str(value) for key, value in limits(options).items()}
+        # It computes rows while it plans, where nothing ends it.
+        spark["spark.sql.optimizer.excludedRules"] = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
         # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
         spark["spark.sql.warehouse.dir"] = f"{work}/warehouse"
     if options.password_file or options.ldap_url:
@@ -168,11 +174,25 @@ def settings(options: Options, work: str) -> dict[str, str]:
 def limits(options: Options) -> dict[str, str | int]:
     """The limits of answers, and the functions that clients may call: read by `jvm/Answer.scala` and `jvm/Functions.scala`."""
     allowed = (name for names in functions()["allowed"].values() for name in names)
-    return {"maxRows": options.max_rows, "maxBytes": options.max_bytes, "maxElements": MOST_ELEMENTS, "functions": " ".join(allowed)}
+    return {
+        "maxRows": options.max_rows,
+        "maxBytes": options.max_bytes,
+        "maxElements": MOST_ELEMENTS,
+        "functions": " ".join(allowed),
+        "functionsInTasks": " ".join(sorted(in_tasks())),
+    }
+
+
+def in_tasks() -> set[str]:
+    """The functions that are evaluated in tasks alone: all but those of `while_planning`, and those that never have a constant value."""
+    known = functions()
+    outside = known["while_planning"]
+    groups = known["allowed"].items()
+    return {name for group, names in groups if group not in (*outside["groups"], *NEVER_CONSTANT) for name in names} - set(outside["names"])
 
 
 def functions() -> dict[str, Any]:
-    """`functions.yml`: `allowed`, names by Spark's groups; `refused`, names with why."""
+    """`functions.yml`: `allowed`, names by Spark's groups; `while_planning`, groups and names of them; `refused`, names with why."""
     known: dict[str, Any] = yaml.safe_load(FUNCTIONS.read_text(encoding="utf-8"))
     return known
 

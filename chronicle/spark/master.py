@@ -1,7 +1,7 @@
 """Which Spark does the work: this machine's cores, or an existing cluster.
 
 CHRONICLE_SPARK, or `--master`, names it as Spark does: local[N], spark://host:port, k8s://…, yarn, or sc://host:port for Spark Connect.
-CHRONICLE_SPARK_SETTINGS names a file of settings in the form of spark-defaults.conf, which override ours.
+CHRONICLE_SPARK_SETTINGS names a file of settings in the form of spark-defaults.conf, which override ours, except for those in PINNED.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ MASTER, SETTINGS = "CHRONICLE_SPARK", "CHRONICLE_SPARK_SETTINGS"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 HERE = "local[*]"
 KNOWN = re.compile(r"local(\[[\d*]+(,\d+)?\])?|spark://.+|k8s://.+|yarn|sc://.+")
+# With any of these, rows of a file that has vanished or cannot be read would be missing from the facts without an error.
+PINNED = {
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreInvalidPartitionPaths": "false",
+    "spark.files.ignoreMissingFiles": "false",
+    "spark.files.ignoreCorruptFiles": "false",
+}
 LOOPBACK = ("localhost", "127.", "[::1]", "::1")
 
 
@@ -43,9 +51,20 @@ def is_connect(name: str) -> bool:
 
 
 def given_settings() -> dict[str, str]:
-    """The settings in the file that CHRONICLE_SPARK_SETTINGS names.  Raises BadMaster where it cannot be read."""
+    """The settings in the file that CHRONICLE_SPARK_SETTINGS names.  Raises BadMaster where it cannot be read, or sets what is pinned otherwise."""
     parts = [re.split(r"\s*=\s*|\s+", line, maxsplit=1) for line in settings_lines(SETTINGS, BadMaster)]
-    return {part[0]: part[1] if len(part) > 1 else "" for part in parts}
+    given = {part[0]: part[1] if len(part) > 1 else "" for part in parts}
+    for name, value in PINNED.items():
+        if given.get(name, value).lower() != value:
+            raise BadMaster(
+                f"{name} {given[name]}: rows of vanished or damaged files would be left out in silence; take it out of {os.environ[SETTINGS]}"
+            )
+    return given
+
+
+def pinned_in_sql() -> dict[str, str]:
+    """Those of PINNED that belong to a session, not to the JVM."""
+    return {name: value for name, value in PINNED.items() if name.startswith("spark.sql.")}
 
 
 def java_options() -> list[str]:

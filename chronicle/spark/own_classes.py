@@ -48,11 +48,18 @@ def resources() -> list[Path]:
 
 
 def jar() -> Path:
-    """The jar of the classes, named by the hash of its sources and of Spark's release."""
-    digest = hashlib.sha256(metadata.version("pyspark").encode())
+    """The jar of the classes, named by the hash of its sources and of names and sizes of the jars that they are compiled with, Spark's and Delta's:
+    some of its classes are changed copies of Spark's."""
+    digest = hashlib.sha256(repr([(path.name, path.stat().st_size) for path in compiled_with()]).encode())
     for source in sources() + resources():
         digest.update(source.name.encode() + source.read_bytes())
     return cache.folder() / f"guard-{digest.hexdigest()[:16]}.jar"
+
+
+def compiled_with() -> list[Path]:
+    """Delta's jars as far as they are there, and Spark's."""
+    folder = jars.folder()
+    return [*filter(Path.is_file, (folder / jar.name for jar in jars.JARS)), *sorted(spark_home.jars().glob("*.jar"))]
 
 
 def are_in(spark: SparkSession) -> bool:
@@ -61,7 +68,9 @@ def are_in(spark: SparkSession) -> bool:
 
 
 def ensure() -> Path:
-    """The jar, compiled where it is not there yet.  Raises NoGuard, java.NoJava."""
+    """The jar, compiled where it is not there yet.  Raises NoGuard, java.NoJava, jars.NoJars."""
+    # In an installation this fetches Delta's jars, by which ours is named.
+    jars.class_path()
     wanted = jar()
     if not wanted.exists():
         tell("setup: compiling our classes for Spark (half a minute, once)")
@@ -76,7 +85,7 @@ def compile_to(wanted: Path) -> None:
     """Compile the sources into a jar.  Raises NoGuard with the first line that Java says."""
     home = spark_home.jars()
     compiler = [path for name in COMPILER for path in home.glob(f"{name}-2*.jar")]
-    others = [*map(Path, jars.class_path()), *sorted(home.glob("*.jar"))]
+    others = compiled_with()
     with tempfile.TemporaryDirectory(dir=wanted.parent) as folder:
         classes = Path(folder, "classes")
         classes.mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import re
 import signal
@@ -69,6 +70,10 @@ class Work:
     is_built: bool = False
 
 
+# Part of a heap that Spark may fill with pages; and how many of them a task may have, which are 8,192, less what arrays of pointers take.
+OF_HEAP, PAGES = 0.6, 7000
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
 # Settings of any session, including that of Spark Connect.
 IN_SQL = {
     "spark.sql.session.timeZone": "UTC",
@@ -78,6 +83,7 @@ IN_SQL = {
     # The form that other engines read; Spark's default is a 96-bit form of its own.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     **internals.ALWAYS,
+    **masters.pinned_in_sql(),
 }
 
 # Keeps a process that stays from remembering the statements it has run: by default Spark keeps the plans of a thousand.
@@ -119,15 +125,18 @@ class NoSession(RuntimeError):
     """Spark did not start; the text says why."""
 
 
-def settings(warehouse: str) -> dict[str, str]:
-    """Spark's configuration for a warehouse folder or URI; the user's file of settings overrides ours.  Raises masters.BadMaster."""
-    has_own_classes, master = own_classes.jar().exists(), masters.master()
+def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
+    """Spark's configuration for a warehouse folder or URI, and for a heap of `memory`; the user's file of settings overrides ours, except for what is pinned.
+    Raises masters.BadMaster."""
+    has_own_classes, master, given = own_classes.jar().exists(), masters.master(), masters.given_settings()
     known = {
         "spark.app.name": "chronicle",
         "spark.master": master,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        # Its ports are open to every user of this machine, and take Java's objects; alone, Spark makes the secret itself.
+        **({"spark.authenticate": "true"} if master.startswith("local") else {}),
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": ",".join(EXTENSIONS if has_own_classes else EXTENSIONS[:1]),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -136,17 +145,32 @@ def settings(warehouse: str) -> dict[str, str]:
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
-        # Every sort and every aggregate takes a page before its first row. By default pages have 16 or 32 MB: a task may have some sixty of them,
-        # and a model whose steps run in one task needs more.
-        "spark.buffer.pageSize": "1m",
+        "spark.buffer.pageSize": page_size(memory, given.get("spark.executor.memory", "1g")),
         **(LOCAL_FILES if has_own_classes else {}),
         **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
+        **masters.PINNED,
         **({} if masters.is_local(master) else masters.cluster_settings()),
-        **masters.given_settings(),
+        **given,
     }
     masters.must_be_secured(known)
     return known
+
+
+def page_size(*heaps: str) -> str:
+    """Size of a page of Spark's memory, in which every sort and every aggregate takes one before its first row: as small as it can be so that a task
+    never needs more than it may have (`PAGES`) for all the memory of the largest of some heaps.
+
+    By default pages have 16 or 32 MB: a task may have some sixty of them, and a model whose steps run in one task needs more.
+    """
+    most = max(megabytes(heap) for heap in heaps)
+    return f"{max(1, math.ceil(most * OF_HEAP / PAGES))}m"
+
+
+def megabytes(size: str) -> float:
+    """A size as Java and Spark write it, in MB; 0 where it cannot be read, which Java says itself."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
+    return int(found[1]) * UNITS[found[2]] / (1 << 20) if found else 0
 
 
 def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, work: Work = Work()) -> SparkSession:
@@ -169,7 +193,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, w
         if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
             return active
         active.stop()
-    wanted = settings(root) | (FORGETFUL | server.settings if server else {})
+    wanted = settings(root, memory) | (FORGETFUL | server.settings if server else {})
     if _jvm is None or _jvm.poll() is not None:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
@@ -204,7 +228,12 @@ def _submitted() -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
-    for key, value in {"spark.app.name": "chronicle", "spark.sql.session.timeZone": "UTC", **masters.given_settings()}.items():
+    for key, value in {
+        "spark.app.name": "chronicle",
+        "spark.sql.session.timeZone": "UTC",
+        **masters.pinned_in_sql(),
+        **masters.given_settings(),
+    }.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -46,7 +46,9 @@ def test_the_first_row_that_differs_is_that_of_either_table(old: list[tuple[int,
 
 
 def test_a_row_without_a_time_is_no_beginning_and_a_day_begins_at_midnight() -> None:
-    # Rows without a time are sorted last.
+    # Rows without a time are sorted last, also behind others that differ.
+    assert first_difference(rows((1, "a"), (None, "b")), rows((1, "x"), (None, "b")), "at") == NOON.replace(hour=1)
+    assert first_difference(rows((1, "a")), rows((1, "a"), (2, "new"), (None, "new")), "at") is None
     assert first_difference(rows((1, "a"), (None, "b")), rows((1, "a"), (None, "c")), "at") is None
     day = pa.date32()
     assert first_difference(rows((1, "a"), kind=day), rows((1, "b"), kind=day), "at") == NOON.replace(hour=0)

@@ -6,11 +6,13 @@ import gzip
 import json
 import os
 import pickle
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from ingestion import data_source
 from ingestion.data_source import SCHEMA, KafkaLogs
 from tests.python.test_records import line
 
@@ -113,3 +115,29 @@ def test_a_stream_of_logs_in_wrappers(tmp_path: Path) -> None:
         file.write(wrapped("java.io.IOException: gone\n", line(3, "three")))
     assert stream.batch() == ["two"]
     assert stream.batch(settled_after=0) == ["three"]
+
+
+def test_a_stream_forgets_files_that_have_been_gone_for_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its offset would grow by some 200 bytes for each file that was ever there, in each batch's checkpoint."""
+    clock = [time.time()]
+    monkeypatch.setattr(data_source.time, "time", lambda: clock[0])
+    stream, names = Stream(tmp_path), [f"server.log.2026-01-01-{hour:02}" for hour in range(24)]
+    (tmp_path / "server.log").write_text(line(1, "[KafkaServer id=7] started"))
+    for hour, name in enumerate(names):
+        (tmp_path / name).write_text(line(1, f"in hour {hour}"))
+    assert len(stream.batch(settled_after=0)) == 25
+    kept = (tmp_path / names[0]).read_bytes()
+    for name in names:
+        (tmp_path / name).unlink()
+    assert stream.batch(settled_after=0) == [] and len(json.loads(stream.offset)) == 25
+    # A file that comes back within the week is known.
+    clock[0] += 6 * 86_400
+    (tmp_path / names[0]).write_bytes(kept)
+    assert stream.batch(settled_after=0) == [] and len(json.loads(stream.offset)) == 25
+    clock[0] += 2 * 86_400
+    assert stream.batch(settled_after=0) == [] and len(json.loads(stream.offset)) == 2
+    # Where nothing is there, nothing is forgotten: a mount may be missing.
+    for path in tmp_path.iterdir():
+        path.rename(tmp_path.parent / f"{tmp_path.name}-{path.name}")
+    clock[0] += 30 * 86_400
+    assert stream.batch(settled_after=0) == [] and len(json.loads(stream.offset)) == 2

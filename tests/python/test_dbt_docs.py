@@ -11,6 +11,7 @@ import pytest
 from chronicle.build import dbt_command
 from chronicle.cli.main import execute
 from chronicle.project import PROJECT
+from chronicle.spark.session import NoSession
 from dashboards.described import Dashboard, load
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer
@@ -92,16 +93,34 @@ def test_a_command_behind_options_holds_the_warehouse_and_what_it_made_is_not_a_
     place.built.write_text("{}")
     seen = []
 
-    def start_session(*_: Any) -> None:
-        seen.append(place.built.exists())
-        with pytest.raises(Busy), only_writer(place):
-            pass
-        raise ValueError("far enough")
+    class Runner:
+        def invoke(self, _: list[str]) -> Any:
+            seen.append(place.built.exists())
+            with pytest.raises(Busy), only_writer(place):
+                pass
+            raise ValueError("far enough")
 
-    monkeypatch.setattr(dbt_command, "start_session", start_session)
+    monkeypatch.setattr(dbt_command, "start_session", lambda *_: None)
+    monkeypatch.setattr("dbt.cli.main.dbtRunner", Runner)
     with pytest.raises(ValueError, match="far enough"):
         dbt_command.invoke(str(tmp_path), ["--printer-width", "100", "build", "--threads", "2"], "1g")
     assert seen == [False]
+
+
+def test_where_spark_does_not_start_the_state_of_the_warehouse_stays(tmp_path: Path, monkeypatch: Any) -> None:
+    """Otherwise the next build would make everything anew, because of a port that was taken or a heap that was too large."""
+    place = Warehouse.at(str(tmp_path))
+    place.kept_steps.mkdir(parents=True)
+    for file in (place.built, place.incremental, place.unfinished):
+        file.write_text("{}")
+
+    def start_session(*_: Any) -> None:
+        raise NoSession("Java ended with code 1 before Spark was up")
+
+    monkeypatch.setattr(dbt_command, "start_session", start_session)
+    with pytest.raises(NoSession):
+        dbt_command.invoke(str(tmp_path), ["run"], "900g")
+    assert all(path.exists() for path in (place.built, place.incremental, place.unfinished, place.kept_steps))
 
 
 @pytest.mark.parametrize(

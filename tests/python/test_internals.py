@@ -24,6 +24,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from chronicle.build import internals
 from chronicle.build.compiled import Model
 from chronicle.build.dbt_runs import prepare
+from chronicle.build.memory import NO_MORE_PAGES
 from chronicle.project import PROJECT
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from ingestion.delta_files import Added, add
@@ -338,3 +339,11 @@ def test_models_name_the_views_they_read() -> None:
     )
     options = {name for option in cli.commands["compile"].params for name in (*option.opts, *option.secondary_opts)}
     assert {"--no-inject-ephemeral-ctes", "--no-introspect"} <= options, "dbt compile has other options: chronicle/build/compiled.py"
+
+
+def test_spark_says_in_these_words_that_a_task_has_no_more_pages() -> None:
+    (core,) = spark_home.jars().glob("spark-core_2*.jar")
+    with zipfile.ZipFile(core) as archive:
+        said = archive.read("org/apache/spark/memory/TaskMemoryManager.class")
+    assert NO_MORE_PAGES.encode() in said, "a task with too many pages is not tried again (chronicle/build/memory.py)"
+    assert b"8192 pages" in said, "a task may have another number of pages: PAGES in chronicle/spark/session.py"

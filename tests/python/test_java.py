@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chronicle.serve.serve import JAVA_OPTIONS
+from chronicle.spark import master as masters
 from chronicle.spark import session
 from chronicle.spark.java import FIRST_COMPILER_ALONE, NoJava, find, release
 
@@ -64,6 +65,22 @@ def test_a_page_of_spark_fits_half_a_region_of_the_collector() -> None:
     region = next(option for option in JAVA_OPTIONS if option.startswith("-XX:G1HeapRegionSize="))
     page = session.settings("/warehouse")["spark.buffer.pageSize"]
     assert 2 * (megabytes(page) + 0.001) < megabytes(region.partition("=")[2])
+
+
+@pytest.mark.parametrize(
+    ("memory", "page"), [("2g", 1), ("8192m", 1), ("11g", 1), ("14g", 2), ("32G", 3), ("64g", 6), ("1t", 90), ("half", 1)]
+)
+def test_the_pages_of_a_task_are_enough_for_all_of_its_memory(memory: str, page: int) -> None:
+    """A task may have 8,192 pages; one that needs more fails, and a larger heap would not help."""
+    assert megabytes(session.settings("/warehouse", memory)["spark.buffer.pageSize"]) == page
+    assert session.megabytes(memory) * 0.6 < 8192 * page * 0.9
+
+
+def test_executors_may_have_more_memory_than_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text("spark.executor.memory 64g\n")
+    monkeypatch.setenv(masters.SETTINGS, str(file))
+    assert session.settings("/warehouse")["spark.buffer.pageSize"] == "6m"
 
 
 def megabytes(size: str) -> int:

@@ -26,7 +26,7 @@ RUNS = 7
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "MANY", 5)
-    monkeypatch.setattr(changes, "project_hash", lambda project: "as it is")
+    monkeypatch.setattr(changes, "fingerprint", lambda project: "as it is")
 
 
 def load(place: Warehouse, logs: Path, number: int) -> None:

@@ -73,6 +73,8 @@ def test_a_lack_of_memory_is_known_by_its_name() -> None:
     text = "org.apache.spark.memory.SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes of memory, got 0."
     assert is_short(RuntimeError(text))
     assert is_short(RuntimeError("org.apache.spark.memory.SparkOutOfMemoryError: There is not enough memory to build hash map."))
+    # Raised as IllegalStateException by a task of 8,192 pages.
+    assert is_short(RuntimeError("java.lang.IllegalStateException: Have already allocated a maximum of 8192 pages"))
     assert not is_short(RuntimeError("[ARITHMETIC_OVERFLOW] overflow"))
 
 

@@ -51,7 +51,9 @@ def test_other_addresses_need_users_and_tls(users: Path, keystore: Path) -> None
 def test_changes_are_for_this_machine_only(users: Path, keystore: Path) -> None:
     with pytest.raises(ValueError, match="--read-write"):
         check(Options(host="0.0.0.0", read_write=True, password_file=users, keystore=keystore, keystore_password="x"))
-    check(Options(read_write=True))
+    with pytest.raises(ValueError, match="--read-write gives every client this machine's shell: add --password-file"):
+        check(Options(read_write=True))
+    check(Options(read_write=True, password_file=users))
 
 
 def test_a_directory_is_asked_in_private() -> None:

@@ -61,8 +61,9 @@ def test_the_rows_that_are_kept_are_taken_over_whatever_the_files(tmp_path_facto
     ):
         folder = place / name
         folder.mkdir()
-        carry(Carried(rows, place / "held", *how), folder, name, ["at"] if name == "before" else [])
+        carried = carry(Carried(rows, place / "held", *how), folder, name, ["at"] if name == "before" else [])
         assert rows_in(folder) == sorted(wanted, key=str)
+        assert carried == len(wanted)
 
 
 def test_a_file_whose_rows_are_all_kept_is_linked_unless_it_is_small(tmp_path: Path) -> None:

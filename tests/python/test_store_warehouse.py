@@ -159,3 +159,27 @@ def test_a_holder_that_is_gone_is_followed_and_may_not_commit(bucket: Bucket, mo
         after.must_hold()
         with pytest.raises(Busy, match="another host has taken over"):
             stalled.must_hold()
+
+
+def test_an_error_of_a_stores_library_does_not_end_the_renewing(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """botocore's `EndpointConnectionError` is no OSError: without the thread another host takes over after half a minute."""
+    monkeypatch.setattr(lease, "RENEWED_SECONDS", 0.05)
+    renewed, find = threading.Event(), lease.highest
+    answers = iter([RuntimeError("Could not connect\nto the endpoint"), RuntimeError("still not")])
+
+    def highest(folder: Path) -> int:
+        if threading.current_thread().name == "lease":
+            if error := next(answers, None):
+                raise error
+            renewed.set()
+        return find(folder)
+
+    monkeypatch.setattr(lease, "highest", highest)
+    with leased(path_of(f"{bucket.uri}/w/writing")) as held:
+        assert renewed.wait(20)
+        held.must_hold()
+    assert [record.message.split(": ", 1)[1] for record in caplog.records] == [
+        "cannot be renewed, trying again (RuntimeError: Could not connect to the endpoint)"
+    ]

@@ -13,7 +13,7 @@ from chronicle.build import unfinished
 from chronicle.build.versions import Record
 from ingestion.warehouse import Warehouse
 
-BUILT = json.dumps({"project": "mine", "bronze": {"log_records": 3}})
+BUILT = json.dumps({"made_by": "mine", "bronze": {"log_records": 3}})
 TABLES = [("staging", "events"), ("marts", "fct")]
 
 
@@ -57,7 +57,7 @@ def test_all_is_as_before_the_build(place: Warehouse) -> None:
         assert published is not None and published.to_pyarrow_table()["n"].to_pylist() == [1]
 
 
-def test_what_another_project_made_is_left_to_be_made_anew(place: Warehouse) -> None:
+def test_what_another_project_or_release_made_is_left_to_be_made_anew(place: Warehouse) -> None:
     unfinished.take_back(place, "other")
     assert [held(place, *table) for table in TABLES] == [[2, 3], [2, 3]]
     assert not place.built.exists() and not place.unfinished.exists() and not place.kept_steps.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,92 @@ def test_a_host_that_was_not_the_last_to_build_begins_anew(there: Warehouse, tmp
             build(here, number)
     assert lines(there) == ["of build 1", "of build 2", "of build 3", "one"]
     assert DeltaTable(there.table("marts", "fct_lines")).version() == 2
+
+
+def test_a_checkpoint_that_is_written_while_files_are_brought_is_not_read(
+    there: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What names the last checkpoint is overwritten: read after the log was listed, it may name one that was not brought."""
+    as_host("a", tmp_path, monkeypatch)
+    add(there, "two")
+    DeltaTable(there.bronze("log_records")).create_checkpoint()
+    files = Copy(there).files
+    get = files.get
+
+    def get_late(found: list[str], to: list[str]) -> None:
+        add(there, "three")
+        DeltaTable(there.bronze("log_records")).create_checkpoint()
+        get(found, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "get", get_late)
+        here = brought(there, lambda line: None)
+    table = DeltaTable(here.bronze("log_records"))
+    assert (table.version(), sorted(table.to_pyarrow_table()["line"].to_pylist())) == (1, ["one", "two"])
+    table = DeltaTable(brought(there, lambda line: None).bronze("log_records"))
+    assert (table.version(), table.to_pyarrow_table().num_rows) == (2, 3)
+
+
+def commit(place: Warehouse, batch: int, tables: tuple[str, ...] = ("log_records", "sources")) -> None:
+    """Commit a row of a batch to tables of bronze."""
+    for table in tables:
+        write_deltalake(place.bronze(table), pa.table({"batch": [batch]}), mode="append")
+
+
+def batches(place: Warehouse) -> dict[str, int]:
+    return {name: DeltaTable(place.bronze(name)).to_pyarrow_table().num_rows for name in ("log_records", "sources")}
+
+
+@pytest.fixture
+def batched(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """A warehouse in a bucket, with one batch in two tables of bronze."""
+    monkeypatch.setattr(working_copy, "LOOK_SECONDS", 0.05)
+    as_host("a", tmp_path, monkeypatch)
+    place = Warehouse.at(f"{bucket.uri}/batched")
+    commit(place, 1)
+    return place
+
+
+def test_tables_of_bronze_are_brought_as_they_are_at_one_moment(batched: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without that, a batch that is committed after `log_records` was listed is in `sources` alone: its files count as read, with no records."""
+    log, asked = Copy._log, []
+
+    def log_and_commit(copy: Copy, table: str) -> working_copy.Log:
+        found = log(copy, table)
+        asked.append(table)
+        if len(asked) == 1:
+            commit(batched, 2)
+        return found
+
+    monkeypatch.setattr(Copy, "_log", log_and_commit)
+    assert batches(brought(batched, lambda line: None)) == {"log_records": 2, "sources": 2}
+
+
+def test_a_batch_that_is_being_committed_is_waited_for(batched: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(batched, 2, ("log_records",))
+    note = working_copy.notes_of(batched.root) / "2.json"
+    note.write_text("{}")
+    sleep = time.sleep
+
+    def commit_meanwhile(seconds: float) -> None:
+        if note.exists():
+            commit(batched, 2, ("sources",))
+            note.unlink()
+        sleep(seconds)
+
+    monkeypatch.setattr(working_copy.time, "sleep", commit_meanwhile)
+    told: list[str] = []
+    assert batches(brought(batched, told.append)) == {"log_records": 2, "sources": 2}
+    assert told[0].endswith(f" MB from {batched.root}")
+
+
+def test_a_batch_whose_ingestion_was_killed_is_said_to_be_incomplete(batched: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working_copy, "QUIET_SECONDS", 0.2)
+    commit(batched, 2, ("log_records",))
+    (working_copy.notes_of(batched.root) / "2.json").write_text("{}")
+    told: list[str] = []
+    assert batches(brought(batched, told.append)) == {"log_records": 2, "sources": 1}
+    assert told[0].endswith("; a batch is only in part of its tables, until the next ingestion completes it")
 
 
 @pytest.mark.parametrize("at", ["data", "log", "record"])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,31 @@ def test_primary_keys_are_told(jdbc: Any) -> None:
     assert rows(metadata.getPrimaryKeys(None, "marts", "fct_incidents"), *names) == [("marts", "fct_incidents", "incident_key", 1)]
     assert rows(metadata.getPrimaryKeys(None, "marts", "dim_known_issues"), *names) == [("marts", "dim_known_issues", "issue_id", 1)]
     assert rows(metadata.getPrimaryKeys(None, "bronze", "log_records"), *names) == []
+
+
+def test_foreign_keys_are_asked_for_without_a_metastore_of_hives(jdbc: Any, server: Served) -> None:
+    """Hive would start one in the folder in which the server was started."""
+    metadata = jdbc.jconn.getMetaData()
+    crossing = metadata.getCrossReference(None, "marts", "fct_incidents", None, "marts", "fct_incident_events")
+    assert rows(crossing, "PKTABLE_NAME", "FKTABLE_NAME", "KEY_SEQ") == []
+    folder = Path(os.readlink(f"/proc/{server.process.pid}/cwd"))
+    assert not (folder / "metastore_db").exists()
+
+
+@pytest.mark.parametrize("pattern", ["(.*.){14}!", "%a%a%a%a%a%a%a%a%a%a!"])
+def test_patterns_of_names_that_cost_much_are_refused(jdbc: Any, pattern: str) -> None:
+    metadata = jdbc.jconn.getMetaData()
+    began = time.monotonic()
+    for ask in (
+        lambda: metadata.getTables(None, "marts", pattern, None),
+        lambda: metadata.getTables(None, pattern, "%", None),
+        lambda: metadata.getColumns(None, "marts", "fct_incidents", pattern),
+        lambda: metadata.getFunctions(None, None, pattern),
+        lambda: metadata.getSchemas(None, pattern),
+    ):
+        with pytest.raises(Exception, match=r"pattern .* is refused"):
+            ask()
+    assert time.monotonic() - began < 2
 
 
 def test_types_and_functions_are_told(jdbc: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -61,6 +63,21 @@ TOO_MUCH = {
     "select size(array_repeat(id, 2000000000)) from range(3)": ("54000", "CHRONICLE_TOO_LONG"),
     "select length(repeat('x', 2000000000))": ("54000", "CHRONICLE_TOO_LONG"),
     "select length(rpad('x', 2000000000, 'y'))": ("54000", "CHRONICLE_TOO_LONG"),
+    # Spark would compute these while it analyses the statement.
+    "select length(col1) from values (repeat('x', 1500000000))": ("54000", "CHRONICLE_TOO_LONG"),
+    "values (length(repeat('x', 1500000000)), 1), (2, 3)": ("54000", "CHRONICLE_TOO_LONG"),
+    "select * from range(length(repeat('x', 1500000000)))": ("42K08", "NON_FOLDABLE_ARGUMENT"),
+    "select format_string('%2000000000d', 1)": ("54000", "CHRONICLE_TOO_LONG"),
+    "select length(format_string('%1$-,2000000000.3f|%d', 1.0D, 2))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select array_insert(array(1), 2000000000, 1)": ("54000", "CHRONICLE_TOO_LONG"),
+    "select length(replace(repeat('a', 1000000), 'a', repeat('b', 1000000)))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select length(regexp_replace(repeat('a', 1000000), 'a', repeat('b', 1000)))": ("54000", "CHRONICLE_TOO_LONG"),
+    "select randstr(2000000000, 1)": ("54000", "CHRONICLE_TOO_LONG"),
+    "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select size(array_distinct(transform(sequence(1, 1000000), x -> array(x))))": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select instr(repeat('a', 10000000), concat(repeat('a', 5000000), 'b'))": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select parse_url('http://a/?b=c', 'QUERY', '(.*.){14}!')": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select str_to_map(repeat('a', 5000), '(.*a){12}c', ':')": ("54001", "CHRONICLE_TOO_COMPLEX"),
     # 2 GB each, which Spark holds compressed until all rows are there.
     "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
@@ -120,6 +137,14 @@ def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
         (
             "select size(split(concat(repeat('a', 5000), 'b', id), '(.*a){12}c')) from range(3)",
             "select max(concat(repeat('a', 5000), 'b', id) like '%a%a%a%a%a%a%a%a%a%a%a%a%c') from range(3)",
+        ),
+        (
+            "values (concat(repeat('a', 5000), 'b') rlike '(.*a){12}c')",
+            "select repeat('a', 5000) like any ('%a%a%a%a%a%a%a%a%a%a%a%a%c', 'x')",
+        ),
+        (
+            "select aggregate(sequence(1, 10000000), 0L, (a, x) -> a + size(filter(sequence(1, 10000), y -> y > x)))",
+            "select exists(sequence(1, 10000000), x -> exists(sequence(1, 10000), y -> y < -x))",
         ),
     ],
 )
@@ -185,9 +210,10 @@ def test_a_cancelled_statement_frees_its_place(server: Served) -> None:
     running = [connection.cursor(), connection.cursor()]
     for cursor in running:
         cursor.execute(ENDLESS, async_=True)
-    end = time.monotonic() + 30
-    while [cursor.poll().operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
-        assert time.monotonic() < end
+    # The clients of the test before may still wait for their places.
+    end = time.monotonic() + 90
+    while [(state := cursor.poll()).operationState for cursor in running] != [TOperationState.RUNNING_STATE] * 2:
+        assert time.monotonic() < end, state
         time.sleep(0.2)
     waiting = connect("127.0.0.1", server.port).cursor()
     waiting.execute("select 1", async_=True)
@@ -314,6 +340,54 @@ def test_users_and_tls(secured: tuple[Served, Path]) -> None:
     assert well.returncode == 0, well.stderr
     ill = chronicle("health", "--port", str(server.port), "--user", "anna", "--ca", str(certificate), CHRONICLE_PASSWORD="falsch")
     assert ill.returncode == 1 and "falsch" not in ill.stderr
+
+
+def test_wrong_passwords_hold_up_nobody(secured: tuple[Served, Path]) -> None:
+    """Each costs tenths of a second of a processor: fifty at once must not take all of them."""
+    server, certificate = secured
+    known: dict[str, Any] = {"user": "anna", "password": "ein langes Wort", "ca": certificate}
+    # The first query of a server takes longer.
+    assert server.ask("select count(*) > 0 from dim_nodes", **known) == [(True,)]
+    connection = connect("127.0.0.1", server.port, **known)
+
+    def guess(number: int) -> None:
+        with pytest.raises(Exception, match=r"."):
+            connect("127.0.0.1", server.port, user=("anna", f"user {number}")[number % 2], password=f"guess {number}", ca=certificate)
+
+    with ThreadPoolExecutor(50) as guessing:
+        tries = [guessing.submit(guess, number) for number in range(50)]
+        time.sleep(0.3)
+        for _ in range(5):
+            began = time.monotonic()
+            cursor = connection.cursor()
+            cursor.execute("select count(*) > 0 from dim_nodes")
+            assert cursor.fetchall() == [(True,)]
+            # Who was accepted before is so at once.
+            assert server.ask("select 1", **known) == [(1,)]
+            assert time.monotonic() - began < 4
+        for one in tries:
+            one.result(60)
+    connection.close()
+
+
+def test_the_ports_of_the_jvm_are_closed_to_others(server: Served) -> None:
+    """Spark listens on this machine for its own messages, which are Java's objects: whoever does not know the secret is not heard."""
+    assert server.ask("set spark.sql.session.timeZone") != []
+    children = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True).stdout.split()
+    inodes = {os.readlink(link) for pid in children for link in Path("/proc", pid, "fd").iterdir() if os.path.islink(link)}
+    listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines() + Path("/proc/net/tcp6").read_text().splitlines()]
+    ports = {int(one[1].split(":")[1], 16) for one in listening if one[3] == "0A" and f"socket:[{one[9]}]" in inodes} - {server.port}
+    assert ports
+    for port in ports:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as caller:
+            # A frame of Spark's RPC with the stream that opens Java's objects, as a worker would send it.
+            caller.sendall(struct.pack(">qbqi", 21 + 4, 3, 1, 4) + b"\xac\xed\x00\x05")
+            caller.settimeout(5)
+            try:
+                answer = caller.recv(4096)
+            except (TimeoutError, ConnectionError):
+                answer = b""
+        assert not answer or b"SaslRpcHandler" in answer or b"uthent" in answer or b"Unexpected" in answer, answer
 
 
 def test_a_server_ends_cleanly(secured: tuple[Served, Path]) -> None:

@@ -128,3 +128,15 @@ def test_files_of_other_times_and_batches_are_not_read(spark: SparkSession, ware
         assert scan.metrics().apply("numFiles").value() == 2
     finally:
         lists.forget()
+
+
+def test_a_file_that_has_vanished_is_an_error_and_not_missing_rows(spark: SparkSession, warehouse: str, table: str) -> None:
+    place = Warehouse.at(warehouse)
+    lists = FileLists(spark, place)
+    try:
+        name = lists.show("bronze", table)
+        Path(DeltaTable(place.table("bronze", table)).file_uris()[0]).unlink()
+        with pytest.raises(Exception, match=r"FAILED_READ_FILE|does not exist"):
+            spark.table(name).collect()
+    finally:
+        lists.forget()

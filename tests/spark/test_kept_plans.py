@@ -69,6 +69,16 @@ def made(
     return spark.table("bronze.kept_made").collect()
 
 
+@pytest.mark.parametrize("parts", ["", "partitioned by (id)"])
+def test_spark_says_how_many_rows_it_wrote(spark: SparkSession, plans: KeptPlans, tmp_path: Path, parts: str) -> None:
+    hold(spark, plans, tmp_path / "words", "select id % 3 as id, 'a' as word from range(7)")
+    for where, rows in (("true", 7), ("id = 0", 3), ("id > 9", 0)):
+        plans.forget("bronze", "kept_made")
+        shutil.rmtree(tmp_path / "made", ignore_errors=True)
+        query = f"select word, id from bronze.kept_words where {where}"
+        assert plans.table(where, f"create table bronze.kept_made using parquet {parts}", str(tmp_path / "made"), query).rows == rows
+
+
 def test_the_columns_of_a_view_are_those_of_its_plan(spark: SparkSession, plans: KeptPlans, tmp_path: Path) -> None:
     hold(spark, plans, tmp_path / "words", "select 1 as id, 'a' as word")
     plans.view("columns", "kept_view", "select *, size(array(id)) as lines from bronze.kept_words")

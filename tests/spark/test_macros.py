@@ -6,6 +6,7 @@ import datetime as dt
 import importlib
 import shutil
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -286,6 +287,19 @@ def test_a_model_that_was_left_out_is_built_by_the_next_build(project: Project) 
     assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(0,)]
     project.build()
     assert project.rows("select count(*) from marts.fct_lines where id = 30") == [(1,)]
+
+
+def test_what_another_spark_made_is_made_again_and_the_build_says_so(project: Project) -> None:
+    place, ours = Warehouse.at(project.warehouse), metadata.version("pyspark")
+    for file in (place.built, place.incremental):
+        file.write_text(file.read_text().replace(f"Spark: {ours}", "Spark: 4.1.0"))
+    project.arrive(9, (31, "1", THIRD), cluster="other")
+    project.build()
+    assert (project.outcome.clusters, project.outcome.days["stg_events"]) == (None, None)
+    assert project.outcome.anew == [f"Spark 4.1.0 -> {ours}"]
+    project.arrive(9, (32, "1", THIRD), cluster="other")
+    project.build()
+    assert (project.outcome.clusters, project.outcome.anew) == (["other"], [])
 
 
 def test_a_chain_of_causes_is_followed_to_its_beginning_however_long_it_is(project: Project) -> None:
@@ -583,6 +597,22 @@ def test_what_lacks_memory_is_made_again_alone_and_step_by_step(project: Project
     project.build(full_refresh=True)
     assert len(tried) == 2 and tried[0][0] > 0 and tried[0][1] != "0" and tried[1] == (0, "0")
     assert sorted(map(str, project.rows("select * from marts.fct_lines"))) == before
+
+
+def test_rows_that_spark_wrote_and_nobody_finds_fail_the_build(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = runner.KeptPlans.table
+
+    def losing(plans: Any, key: Any, definition: str, place: str, *given: Any) -> Any:
+        made = table(plans, key, definition, place, *given)
+        if place.endswith("/fct_lines"):
+            for file in Path(place).glob("*.parquet"):
+                file.unlink()
+        return made
+
+    with monkeypatch.context() as patched, pytest.raises(BuildFailed, match=r"model fct_lines: .* rows were written into"):
+        patched.setattr(runner.KeptPlans, "table", losing)
+        project.build(full_refresh=True)
+    project.build()
 
 
 def test_a_build_that_failed_is_followed_by_one_of_everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

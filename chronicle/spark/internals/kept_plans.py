@@ -30,10 +30,11 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 @dataclass(frozen=True)
 class Planned:
-    """Seconds to parse and analyse a statement, and to optimise and plan it."""
+    """Seconds to parse and analyse a statement, and to optimise and plan it; `rows`: how many Spark's tasks say they wrote (None: not known)."""
 
     analysis: float
     planning: float = 0.0
+    rows: int | None = None
 
 
 class KeptPlans:
@@ -76,8 +77,8 @@ class KeptPlans:
         if self._java:
             only = None if clusters is None else list(clusters)
             micros = (since - EPOCH) // dt.timedelta(microseconds=1) if since else 0
-            took = self._java.table(session_of(self._spark), key, definition, place, rows, only, micros)
-            return Planned(*(milliseconds / 1000 for milliseconds in took))
+            analysis, planning, written = self._java.table(session_of(self._spark), key, definition, place, rows, only, micros)
+            return Planned(analysis / 1000, planning / 1000, written)
         assert clusters is None and since is None
         made = self._spark.sql(f"{definition} as {rows}")
         # The statement that writes the table plans its query by itself. A server of Spark Connect does not say what its statements took.

@@ -33,6 +33,12 @@ object TooMuch {
   val Long = "CHRONICLE_TOO_LONG"
   val Complex = "CHRONICLE_TOO_COMPLEX"
   val Memory = "CHRONICLE_OUT_OF_MEMORY"
+  /** A value of more than `most` elements or characters. */
+  def long(function: String, most: scala.Long): TooMuch = new TooMuch(
+    Long,
+    s"$function() would make more than $most elements or characters, the most that this server makes; for many rows use range(…)"
+  )
+
   /** SQLSTATE by condition: a limit of the program is exceeded, a statement is too complex, out of memory. */
   val States: Map[String, String] = Map(Rows -> "54000", Bytes -> "54000", Long -> "54000", Complex -> "54001", Memory -> "53200")
 }

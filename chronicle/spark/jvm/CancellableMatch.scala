@@ -2,7 +2,6 @@ package org.apache.spark.sql.hive.thriftserver.chronicle
 
 import java.util.regex.{Pattern, PatternSyntaxException}
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.{CollationSupport, GenericArrayData, StringUtils}
@@ -12,18 +11,30 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Lets regular expressions be cancelled. Java's engine takes for ever where a pattern like `(.*a){12}c` does not match, and checks for
   * nothing meanwhile, so a cancelled statement would hold its place and a processor until the server ends.
   */
-object CancellableMatches extends Wrapping("cancellable") {
+class CancellableMatches(limits: Limits) extends Wrapping("cancellable") {
   /** A LIKE with wildcards only at its ends, which Spark turns into a comparison. */
   private val Simple = "%?[^%_\\\\]*%?".r
+  private val Plain = "[^\\\\*+?{}()\\[\\]|.^$]{0,100}|\\\\?[|.]".r
+
+  private def isPlain(pattern: Expression): Boolean = pattern.foldable && Plain.matches(String.valueOf(pattern.eval()))
+
+  private def refuse(function: String, what: String): Nothing =
+    throw new TooMuch(TooMuch.Complex, s"$function matches $what as a regular expression, which cannot be cancelled: use a text of at most 100 plain characters")
 
   override protected def wrapped: PartialFunction[Expression, Expression] = {
-    case found @ (_: RLike | _: RegExpReplace | _: RegExpExtract | _: RegExpExtractAll | _: RegExpInStr | _: StringSplit) => CancellableMatch(found)
-    case found @ Like(_, pattern, _) if !(pattern.foldable && Simple.matches(String.valueOf(pattern.eval()))) => CancellableMatch(found)
+    case found @ (_: RLike | _: RegExpReplace | _: RegExpExtract | _: RegExpExtractAll | _: RegExpInStr | _: StringSplit) => CancellableMatch(found, limits.elements)
+    case found @ Like(_, pattern, _) if !(pattern.foldable && Simple.matches(String.valueOf(pattern.eval()))) => CancellableMatch(found, limits.elements)
+    // These compile a key or delimiters as regular expressions, and match by themselves.
+    case ParseUrl(Seq(_, _, key), _) if !isPlain(key) => refuse("parse_url(…)", "the key")
+    case StringToMap(_, pairs, values) if !isPlain(pairs) || !isPlain(values) => refuse("str_to_map(…)", "a delimiter")
   }
 }
 
-/** A function with a regular expression as its second argument, done as Spark does it, on a text that can be cancelled. */
-case class CancellableMatch(child: Expression) extends Wrapper {
+/** A function with a regular expression as its second argument, done as Spark does it, on a text that can be cancelled.
+  *
+  * `most`: characters of the text that it makes; 0 for any number.
+  */
+case class CancellableMatch(child: Expression, most: Long) extends Wrapper {
   @transient private var written: String = _
   @transient private var compiled: Pattern = _
 
@@ -72,7 +83,10 @@ case class CancellableMatch(child: Expression) extends Wrapper {
     else {
       val matcher = regex.matcher(text).region(from, text.length)
       val result = new java.lang.StringBuilder
-      while (matcher.find()) matcher.appendReplacement(result, by)
+      while (matcher.find()) {
+        matcher.appendReplacement(result, by)
+        if (most > 0 && result.length > most) throw TooMuch.long("regexp_replace", most)
+      }
       matcher.appendTail(result)
       UTF8String.fromString(result.toString)
     }
@@ -97,12 +111,7 @@ private class CancellableText(text: String) extends CharSequence {
   override def toString: String = text
   override def charAt(index: Int): Char = {
     reads += 1
-    if ((reads & 0xfff) == 0) heed()
+    if ((reads & 0xfff) == 0) Heeding.heed()
     text.charAt(index)
-  }
-
-  private def heed(): Unit = {
-    Option(TaskContext.get()).foreach(_.killTaskIfInterrupted())
-    if (Thread.currentThread.isInterrupted) throw new RuntimeException("the statement was cancelled")
   }
 }

@@ -58,7 +58,7 @@ object KeptPlans {
 
   /** Creates a table from a query. `key`: null for a plan that is not kept; `definition`: `create table …` with its place; `clusters`: of tables with a
     * column `cluster_id` only their rows are read; null for all rows; `since`: the time that `chronicle_since` means, in microseconds since 1970.
-    * Gives the milliseconds of parsing and analysis, and those of the optimiser and planning; of a plan that was kept only the last remains.
+    * Gives the milliseconds of parsing and analysis, and those of the optimiser and planning, of which only planning remains for a plan that was kept; and the rows that were written.
     */
   def table(
       session: SparkSession, key: String, definition: String, place: String, rows: String, clusters: JavaList[String], since: Long): Array[Long] = {
@@ -75,14 +75,14 @@ object KeptPlans {
       if (key != null) tables.keep(key, table, query, plan)
       (table, plan)
     }
-    val planning = write(session, table, new File(place).toURI, Optimised(Since.filledIn(since, of(clusters, plan))))
-    Array(taken(tracker, PARSING, ANALYSIS), taken(tracker, OPTIMIZATION) + planning)
+    val (planning, written) = write(session, table, new File(place).toURI, Optimised(Since.filledIn(since, of(clusters, plan))))
+    Array(taken(tracker, PARSING, ANALYSIS), taken(tracker, OPTIMIZATION) + planning, written)
   }
 
   /** Writes a table of Parquet files and enters it in the catalog, in one execution; `create table … as` takes two, and lists the files. Gives the
-    * milliseconds of planning.
+    * milliseconds of planning, and the rows that tasks say they wrote.
     */
-  private def write(session: SparkSession, table: CatalogTable, place: URI, query: Optimised): Long = {
+  private def write(session: SparkSession, table: CatalogTable, place: URI, query: Optimised): (Long, Long) = {
     val (parts, others) = query.output.partition(column => table.partitionColumnNames.contains(column.name))
     val (options, names) = (table.storage.properties, query.output.map(_.name))
     val files = new ParquetFileFormat
@@ -94,7 +94,7 @@ object KeptPlans {
       // Its files say which partitions it has.
       tracksPartitionsInCatalog = false)
     session.sessionState.catalog.createTable(entry, ignoreIfExists = false, validateLocation = false)
-    taken(execution.tracker, OPTIMIZATION, PLANNING)
+    (taken(execution.tracker, OPTIMIZATION, PLANNING), execution.executedPlan.metrics("numOutputRows").value)
   }
 
   private def taken(tracker: QueryPlanningTracker, phases: String*): Long = phases.flatMap(tracker.phases.get).map(_.durationMs).sum

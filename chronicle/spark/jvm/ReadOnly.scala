@@ -21,7 +21,8 @@ class ReadOnly extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((session, parser) => new ReadOnlyParser(parser, Limits.of(session.sparkContext.conf), Functions.of(session)))
     extensions.injectPostHocResolutionRule(session => new BoundedValues(Limits.of(session.sparkContext.conf)))
-    extensions.injectPostHocResolutionRule(_ => CancellableMatches)
+    extensions.injectPostHocResolutionRule(session => new CancellableMatches(Limits.of(session.sparkContext.conf)))
+    extensions.injectPostHocResolutionRule(_ => CancellableLoops)
     extensions.injectCheckRule(session => {
       val functions = Functions.of(session)
       plan => ReadOnly.checkAnalysed(plan, functions)
@@ -80,7 +81,7 @@ object ReadOnly {
   /** Refuses what a client may not write. Returns the plan, with the limits of an answer around a query. */
   def checkWritten(plan: LogicalPlan, limits: Limits, functions: Functions): LogicalPlan = plan match {
     case ExplainCommand(asked, mode) => ExplainCommand(checkWritten(asked, limits, functions), mode)
-    case DescribeQueryCommand(text, asked) => checkParts(asked, functions); DescribeQueryCommand(text, asked)
+    case DescribeQueryCommand(text, asked) => checkParts(asked, functions); DescribeQueryCommand(text, new InTasks(functions)(asked))
     case SetCommand(Some((key, value))) if Settings.get(key).exists(fits => value.forall(fits)) => plan
     case SetCommand(setting) =>
       throw new Refused(s"SET ${setting.fold("")(_._1)} is refused, only ${Settings.keys.toSeq.sorted.mkString(" and ")} can be set")
@@ -88,8 +89,15 @@ object ReadOnly {
     case SetCatalogAndNamespace(UnresolvedNamespace(Seq(name), fetch)) if name.equalsIgnoreCase("default") =>
       // Hive's tools begin with `use default`, wherever they are.
       SetCatalogAndNamespace(UnresolvedNamespace(Seq("marts"), fetch))
-    case _ if Commands(kind(plan)) => checkTargets(plan, functions); plan
-    case _ => checkParts(plan, functions); Answer(limits, plan)
+    case _ if Commands(kind(plan)) => checkTargets(plan, functions); checkPattern(plan); plan
+    case _ => checkParts(plan, functions); Answer(limits, new InTasks(functions)(plan))
+  }
+
+  /** Spark takes the pattern of SHOW as a regular expression of Java's, and matches it outside of any task. */
+  private def checkPattern(plan: LogicalPlan): Unit = plan.productIterator.foreach {
+    case Some(pattern: String) => NamePattern.check(pattern)
+    case pattern: String => NamePattern.check(pattern)
+    case _ =>
   }
 
   private def checkParts(plan: LogicalPlan, functions: Functions): Unit = everything(plan).foreach {
@@ -194,4 +202,16 @@ class ReadOnlyParser(parser: ParserInterface, limits: Limits, functions: Functio
   override def parseRoutineParam(text: String): StructType = parser.parseRoutineParam(text)
   override def parseTableSchema(text: String): StructType = parser.parseTableSchema(text)
   override def parseDataType(text: String): DataType = parser.parseDataType(text)
+}
+
+/** Patterns of names that cost nothing to match: letters, digits, and few wildcards. Others take minutes on one name. */
+object NamePattern {
+  private val Characters = "[\\w*%.|$ \\\\-]{0,200}".r
+  private val MostWildcards = 4
+
+  def isPlain(pattern: String): Boolean =
+    pattern == null || (Characters.matches(pattern) && pattern.split('|').forall(_.count(one => one == '*' || one == '%') <= MostWildcards))
+
+  def check(pattern: String): Unit =
+    if (!isPlain(pattern)) throw new Refused(s"the pattern '${pattern.take(40)}' is refused: it may have letters, digits and up to $MostWildcards wildcards (*)")
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.execution.command.ResetCommand
 import org.apache.spark.sql.hive.HiveUtils
-import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, PasswordFile, ReadOnly, Refused, TooMuch}
+import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, NamePattern, PasswordFile, ReadOnly, Refused, TooMuch}
 import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.status.ElementTrackingStore
@@ -89,7 +89,7 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
   }
 
   /** Spark adds the schema of global temporary views, which nobody has here. */
-  override def GetSchemas(request: TGetSchemasReq): TGetSchemasResp = {
+  override def GetSchemas(request: TGetSchemasReq): TGetSchemasResp = refused(request.getSchemaName).map(new TGetSchemasResp(_)).getOrElse {
     val names = session.sharedState.externalCatalog.listDatabases().filter(Front.like(request.getSchemaName))
     val answer = ask(request.getSessionHandle, Seq("TABLE_SCHEM", "TABLE_CATALOG"), names.map(Seq(_, "")))
     val response = new TGetSchemasResp(answer.getStatus)
@@ -111,6 +111,34 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     response.setOperationHandle(answer.getOperationHandle)
     response
   }
+
+  /** No foreign keys are declared. Hive would ask its own metastore, and start one for that. */
+  override def GetCrossReference(request: TGetCrossReferenceReq): TGetCrossReferenceResp = {
+    val sides = Seq("PK", "FK").flatMap(side => Seq("TABLE_CAT", "TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME").map(side + _))
+    val columns = sides ++ Seq("KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY")
+    val answer = ask(request.getSessionHandle, columns, Nil)
+    val response = new TGetCrossReferenceResp(answer.getStatus)
+    response.setOperationHandle(answer.getOperationHandle)
+    response
+  }
+
+  /** Spark makes regular expressions of patterns, and matches them in the thread that takes the call. */
+  private def refused(patterns: String*): Option[TStatus] = patterns.find(!NamePattern.isPlain(_)).map { pattern =>
+    val status = new TStatus(TStatusCode.ERROR_STATUS)
+    val refused = new Refused(s"the pattern '${pattern.take(40)}' of names is refused")
+    status.setErrorMessage(refused.getMessage)
+    status.setSqlState(refused.getSqlState)
+    status
+  }
+
+  override def GetTables(request: TGetTablesReq): TGetTablesResp =
+    refused(request.getSchemaName, request.getTableName).map(new TGetTablesResp(_)).getOrElse(super.GetTables(request))
+
+  override def GetColumns(request: TGetColumnsReq): TGetColumnsResp =
+    refused(request.getSchemaName, request.getTableName, request.getColumnName).map(new TGetColumnsResp(_)).getOrElse(super.GetColumns(request))
+
+  override def GetFunctions(request: TGetFunctionsReq): TGetFunctionsResp =
+    refused(request.getSchemaName, request.getFunctionName).map(new TGetFunctionsResp(_)).getOrElse(super.GetFunctions(request))
 
   /** Rows of metadata, as the answer to a statement: clients read them like those of Spark's own operations. */
   private def ask(handle: TSessionHandle, columns: Seq[String], rows: Seq[Seq[String]]): TExecuteStatementResp = {
@@ -134,6 +162,8 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
         val status = new TStatus(TStatusCode.ERROR_STATUS)
         status.setErrorMessage(Option(end.getErrorMessage).getOrElse(s"the statement ended as ${end.getOperationState}"))
         status.setSqlState(end.getSqlState)
+        // The client does not get its handle, and cannot close it: its plan would stay until the session ends.
+        CloseOperation(new TCloseOperationReq(response.getOperationHandle))
         response.setStatus(status)
         response.unsetOperationHandle()
       }
@@ -168,7 +198,13 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
 }
 
 object Front {
-  val Light: scala.util.matching.Regex = "(?is)\\s*(use|set|show|desc|describe)\\b.*".r
+  /** Statements of names alone. Others, `describe query` among them, may be of any length, and wait for a place. */
+  val Light: scala.util.matching.Regex = {
+    val name = "[\\w`.]+"
+    val value = "(?:'[\\w/+: -]{0,64}'|[\\w/+:-]{1,64})"
+    val pattern = "(?:\\s+(?:like\\s+)?'[\\w*%.| -]{0,200}')?"
+    s"(?is)\\s*(?:use(?:\\s+$name){1,2}|set\\s+$name\\s*=\\s*$value|set\\s+time\\s+zone\\s+$value|show(?:\\s+$name){1,5}$pattern|(?:desc|describe)(?!\\s+(?:query|select|values|from|with)\\b)(?:\\s+$name){1,4})\\s*;?\\s*".r
+  }
   val Running: Set[TOperationState] = Set(TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE)
 
   /** A pattern of JDBC: % is any text, _ any character; none, or Hive's *, is everything. */
