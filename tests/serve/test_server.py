@@ -31,7 +31,7 @@ from tests.serve.conftest import MAX_ROWS
 from tests.served import Served, launch
 
 # Takes minutes unless something stops it.
-ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross join range(0, 1000000, 1, 2) b"
+ENDLESS = "select sum(hash(a.id, b.id)) from range(0, 4000000, 1, 2) a cross join range(0, 100000, 1, 2) b"
 
 
 def chronicle(*arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
