@@ -74,40 +74,42 @@ given_again as (
         cluster_id,
         node_id,
         logged_at as found_at,
-        previous_at as last_at
+        begun.last_at
     from compared
-    where
-        controller_epoch < previous_epoch - 1
-        or (
-            controller_epoch = previous_epoch - 1
-            and logged_at > previous_at + interval 26 hours
-        )
-        or (controller_epoch = 1 and controller_epoch < previous_epoch)
-        or (controller_epoch = 0 and logged_at > previous_at + interval 1 minute)
-        or (
-            controller_epoch = previous_epoch
-            and not node_id <=> previous_node_id
-            and logged_at > previous_at + interval 1 minute
-        )
-),
-
--- A node has one clock: its own epochs only rise, but for the hour that is repeated when summer ends.
-own_given_again as (
-    select
-        cluster_id,
-        node_id,
-        logged_at as found_at,
-        own_previous_at as last_at
-    from compared
-    where
-        (
-            controller_epoch = own_previous_epoch
-            and logged_at > own_previous_at + interval 1 minute
-        )
-        or (
-            controller_epoch < own_previous_epoch
-            and logged_at > own_previous_at + interval 1 hour
-        )
+        lateral view explode(
+            array(
+                if(
+                    controller_epoch < previous_epoch - 1
+                    or (
+                        controller_epoch = previous_epoch - 1
+                        and logged_at > previous_at + interval 26 hours
+                    )
+                    or (controller_epoch = 1 and controller_epoch < previous_epoch)
+                    or (controller_epoch = 0 and logged_at > previous_at + interval 1 minute)
+                    or (
+                        controller_epoch = previous_epoch
+                        and not node_id <=> previous_node_id
+                        and logged_at > previous_at + interval 1 minute
+                    ),
+                    previous_at,
+                    null
+                ),
+                -- A node has one clock: its own epochs only rise, but for the hour that is repeated when summer ends.
+                if(
+                    (
+                        controller_epoch = own_previous_epoch
+                        and logged_at > own_previous_at + interval 1 minute
+                    )
+                    or (
+                        controller_epoch < own_previous_epoch
+                        and logged_at > own_previous_at + interval 1 hour
+                    ),
+                    own_previous_at,
+                    null
+                )
+            )
+        ) begun as last_at
+    where begun.last_at is not null
 ),
 
 marked as (
@@ -246,8 +248,6 @@ renamed as (
 signs as (
     select * from given_again
     union all
-    select * from own_given_again
-    union all
     select * from fallen
     union all
     select * from ordered_again
@@ -353,32 +353,27 @@ spans as (
 -- the life began before it, at an unknown time.
 first_epochs as (
     select
-        spans.cluster_id,
-        spans.started_at,
+        spans.*,
         min(given.controller_epoch) as first_epoch
     from spans
-    inner join given
+    left join given
         on
             spans.cluster_id = given.cluster_id
             and spans.started_at <= given.logged_at
             and spans.ended_at > given.logged_at
-    where given.epoch_kind = 'controller'
-    group by spans.cluster_id, spans.started_at
+            and given.epoch_kind = 'controller'
+    group by all
 ),
 
 final as (
     select
-        spans.cluster_id,
-        cast(
-            row_number() over (partition by spans.cluster_id order by spans.started_at) as int
-        ) as cluster_incarnation,
-        spans.started_at as valid_from,
-        spans.ended_at as valid_to,
-        lead(if(first_epochs.first_epoch > 1, spans.last_at, null)) over (
-            partition by spans.cluster_id order by spans.started_at
-        ) as doubtful_from
-    from spans
-    left join first_epochs using (cluster_id, started_at)
+        cluster_id,
+        cast(row_number() over (of_cluster) as int) as cluster_incarnation,
+        started_at as valid_from,
+        ended_at as valid_to,
+        lead(if(first_epoch > 1, last_at, null)) over (of_cluster) as doubtful_from
+    from first_epochs
+    window of_cluster as (partition by cluster_id order by started_at)
 )
 
 select * from final
