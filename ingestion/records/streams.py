@@ -27,7 +27,7 @@ MOST_UNFRAMED_BYTES = 4 << 20
 # Chunks of an export that are read at once: its last entry may be the first in time.
 BLOCK_CHUNKS = 64
 # Logs of a whole system, in which programs are told apart.
-SYSTEM_LOGS = (("journal",), ("journal_full",), ("syslog",), ("syslog_5424",))
+SYSTEM_LOGS = (("journal",), ("journal_full",), ("journal_json",), ("syslog",), ("syslog_5424",))
 
 
 @dataclass(frozen=True)

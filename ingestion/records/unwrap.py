@@ -150,7 +150,7 @@ def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) ->
     """The message among the fields of an object, or its parts where it has a level of its own; None if there is no message."""
 
     def part(name: str) -> Any:
-        found = next((value for path in paths[name] if (value := at_path(content, path)) not in (None, "")), None)
+        found = next((value for path in paths.get(name, ()) if (value := at_path(content, path)) not in (None, "")), None)
         return whole(found) if isinstance(found, str) else found
 
     message = part("message")

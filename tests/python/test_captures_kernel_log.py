@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from pathlib import Path
 
 from ingestion.captures import About, Row, lines_of
 from ingestion.captures.system import kernel_log
+from ingestion.records.unwrap import find_wrappers
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures" / "kernel_log"
 
@@ -74,6 +76,30 @@ def test_syslog_after_rfc_5424() -> None:
         ("oom_kill", dt.datetime(2023, 8, 14, 5, 11, 2, 125000, tzinfo=dt.UTC), "kfk2"),
         ("unit_failed", dt.datetime(2023, 8, 14, 5, 11, 3, tzinfo=dt.UTC), "kfk2"),
     ]
+
+
+def test_a_journal_as_json() -> None:
+    def entry(second: int, program: str, message: object) -> str:
+        micros = 1_691_989_862_125_000 + second * 1_000_000
+        return json.dumps({"__REALTIME_TIMESTAMP": str(micros), "_HOSTNAME": "kfk2", "SYSLOG_IDENTIFIER": program, "MESSAGE": message}) + "\n"
+
+    kernel = entry(0, "kernel", "Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB")
+    text = (
+        entry(-1, "kafka", "[2023-08-14 05:11:01,018] INFO the kernel is up (kafka.server.KafkaServer)")
+        + kernel
+        + entry(1, "systemd", "kafka.service: Failed with result 'oom-kill'.")
+        + entry(2, "kernel", [27, 91])
+        + kernel.replace('"1691989862125000"', "null")
+    )
+    assert find_wrappers(text.encode()) == ("journal_json",)
+    rows = list(kernel_log.read_beside(lines_of(text), About("x")))
+    assert [(row.kind, row.at, row.fields["host"]) for row in rows] == [
+        ("oom_kill", dt.datetime(2023, 8, 14, 5, 11, 2, 125000, tzinfo=dt.UTC), "kfk2"),
+        ("unit_failed", dt.datetime(2023, 8, 14, 5, 11, 3, 125000, tzinfo=dt.UTC), "kfk2"),
+        ("kernel_message", dt.datetime(2023, 8, 14, 5, 11, 4, 125000, tzinfo=dt.UTC), "kfk2"),
+    ]
+    assert kernel_log.kind_of(kernel, "x") == "kernel_log"
+    assert [row.kind for row in kernel_log.read("kernel_log", lines_of(kernel), About("x")) if isinstance(row, Row)] == ["oom_kill"]
 
 
 def test_other_texts_are_no_kernel_log() -> None:

@@ -1,4 +1,4 @@
-"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog and the journal, with those of systemd; among them those of the out-of-memory killer.
+"""The kernel's log: `dmesg`, `dmesg -T`, and its lines in syslog and the journal (as text and as JSON), with those of systemd; among them those of the out-of-memory killer.
 
 Rows: `oom_kill`: process_id, process_name, resident_bytes, virtual_bytes, since_boot_seconds, host; `oom_choice` (older kernels say
 first whom they will kill): process_id, process_name, score; `kernel_message`: since_boot_seconds, host.
@@ -45,13 +45,18 @@ def kind_of(sample: str, name: str) -> str | None:
     """By the shape of the lines: what syslog prints of other programs is not a message of the kernel."""
     if is_foreign(sample, PROGRAMS):
         return None
-    return "kernel_log" if mostly(lines_in(sample), DMESG.fullmatch) else None
+    return "kernel_log" if mostly(lines_in(sample), line_of) else None
+
+
+def line_of(text: str) -> re.Match[str] | None:
+    """The groups of a line of the kernel's log, or of its line in a system log."""
+    return message_in(text) if text.startswith("{") else DMESG.fullmatch(text)
 
 
 def read(kind: str, lines: Iterable[Line], about: About) -> Iterator[Row | Sample]:
     page = Page(about)
     for line in lines:
-        message = DMESG.fullmatch(line.text)
+        message = line_of(line.text)
         if message:
             yield kernel_row(page, line, message)
         elif not page.passes(line):
