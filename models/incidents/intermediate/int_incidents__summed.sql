@@ -205,8 +205,8 @@ summed as (
                 then
                     max(coalesce(ended_at, started_at)) filter (where is_harm or is_planned)
         end as ended_at,
-        max(root_cause_kind) filter (where is_root) as root_cause_kind,
-        max(event_kind) filter (where is_root) as root_event_kind,
+        max_by(root_cause_kind, is_root) as root_cause_kind,
+        max_by(event_kind, is_root) as root_event_kind,
         max(fact_key) filter (where is_root) as root_cause_key,
         max(sentence) filter (where is_root) as root_sentence,
         max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
