@@ -121,8 +121,8 @@ under_min_isr as (
         incident_key,
         sum(unix_millis(next_turn_at) - unix_millis(turned_at)) filter (where is_under_minimum)
             as under_min_isr_ms,
-        count(distinct partition_name) filter (where is_under_minimum is null) as partitions_unknown,
-        count(distinct partition_name) filter (where is_under_minimum is not null and is_known_later)
+        count(distinct if(is_under_minimum is null, partition_name, null)) as partitions_unknown,
+        count(distinct if(is_under_minimum is not null and is_known_later, partition_name, null))
             as partitions_known_later
     from touched
     group by incident_key

@@ -44,7 +44,7 @@ settling as (
             previous_replicas is null
             or size(array_except(previous_replicas, replicas)) > 0
             or size(replicas) <= size(previous_replicas)
-            or exists(
+            or exists (
                 select 1
                 from states
                 where

@@ -205,13 +205,12 @@ decided as (
     select
         *,
         case
-            when refused is not null and coalesce(refused.stated_at >= set_for_topic.stated_at, true)
+            when
+                refused is not null
+                and coalesce(refused.stated_at >= set_for_topic.stated_at, true)
                 then refused.refused_under
             when set_for_topic is not null
-                then
-                    coalesce(
-                        set_for_topic.topic_setting.min_insync_replicas, set_for_brokers
-                    )
+                then coalesce(set_for_topic.topic_setting.min_insync_replicas, set_for_brokers)
         end as known_minimum
     from followed
     where next_stated_at is null or next_stated_at > stated_at

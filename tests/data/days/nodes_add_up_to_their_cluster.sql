@@ -21,7 +21,8 @@ of_nodes as (
         stack(
             {{ measures_of_both | length }},
             {%- for measure in measures_of_both %}
-                '{{ measure.name }}', {{ measure.of_node.name or measure.name }}{{ ',' if not loop.last }}
+                '{{ measure.name }}',
+                {{ measure.of_node.name or measure.name }}{{ ',' if not loop.last }}
             {%- endfor %}
         ) as (measure, value)
     from node_days
@@ -34,7 +35,8 @@ of_clusters as (
         stack(
             {{ measures_of_both | length }},
             {%- for measure in measures_of_both %}
-                '{{ measure.name }}', {{ measure.name }}{{ ',' if not loop.last }}
+                '{{ measure.name }}',
+                {{ measure.name }}{{ ',' if not loop.last }}
             {%- endfor %}
         ) as (measure, value)
     from cluster_days
