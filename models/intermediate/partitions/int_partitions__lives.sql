@@ -120,7 +120,6 @@ final as (
         max_by(replicas, struct(seen_at, array_join(replicas, ',')))
         filter (where replicas is not null) as replicas,
         cast(max_by(size(replicas), settled) as int) as settled_replicas,
-        max(settled).at as settled_at,
         max_by(leader_id, struct(elected_at, leader_id)) filter (where leader_id is not null)
             as leader_id,
         min(seen_at) as first_seen_at,

@@ -35,7 +35,6 @@ final as (
         lives.topic_id,
         lives.replicas,
         lives.leader_id,
-        lives.settled_at,
         lives.first_seen_at,
         lives.last_seen_at,
         lives.last_elected_at,
@@ -72,7 +71,6 @@ final as (
         lives.replicas,
         lives.leader_id,
         lives.settled_replicas,
-        lives.settled_at,
         lives.first_seen_at,
         lives.last_seen_at,
         lives.last_elected_at

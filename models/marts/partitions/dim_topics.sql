@@ -13,7 +13,8 @@ grouped as (
         cast(
             greatest(max(partition_id) + 1, max(partition_count), count(*)) - count(*) as int
         ) as partitions_unknown,
-        max_by(replication_factor, struct(settled_at, partition_id))
+        -- As kafka-topics prints it: of the first partition, if they differ.
+        min_by(replication_factor, partition_id)
         filter (where replication_factor is not null) as replication_factor,
         min(first_seen_at) as first_seen_at,
         max(last_elected_at) as last_elected_at
