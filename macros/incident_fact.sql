@@ -32,7 +32,8 @@ of the same event share (within `burst_ms`).
     cast({{ returned }} as string) as returned_as,
     cast({{ burst or key }} as string) as burst,
     evidence,
-    evidence_count
+    evidence_count,
+    warnings
 {%- endmacro %}
 
 

@@ -21,25 +21,37 @@ PLACES = {
 WORDS = {"and", "as", "cast", "date", "in", "is", "not", "null", "or"}
 
 
-def daily_measures() -> list[dict[str, Any]]:
-    """The rows of the macro."""
+def rows_of(macro: str) -> list[dict[str, Any]]:
+    """What a macro of `macros/daily_measures.sql` returns."""
     found: list[dict[str, Any]] = []
-    macro = jinja2.Environment().from_string((PROJECT / "macros/daily_measures.sql").read_text(encoding="utf-8"), {"return": found.extend})
-    macro.module.daily_measures()  # type: ignore[attr-defined]
+    macros = jinja2.Environment().from_string((PROJECT / "macros/daily_measures.sql").read_text(encoding="utf-8"), {"return": found.extend})
+    getattr(macros.module, macro)()
     return found
+
+
+def daily_measures() -> list[dict[str, Any]]:
+    """The measures of the reports of clusters and of the fleet."""
+    return rows_of("daily_measures")
+
+
+def measures_of_each_node() -> list[dict[str, Any]]:
+    """The measures that nodes alone have."""
+    return rows_of("measures_of_each_node")
 
 
 def unknown_names(row: dict[str, Any]) -> set[str]:
     """Names in the expressions of a measure that are not columns in its fact's .yml."""
     (place,) = (PROJECT / "models").rglob(f"{row['fact']}.yml")
     columns = {column["name"] for column in yaml.safe_load(place.read_text(encoding="utf-8"))["models"][0]["columns"]}
-    said = " ".join(str(row[key]) for key in ("day", "started_at", "ended_at", "value", "where", "node") if key in row)
+    said = " ".join(str(row[key]) for key in ("day", "started_at", "ended_at", "value", "where", "node", "each") if key in row)
     return set(re.findall(r"\b[a-z_]\w*", re.sub(r"'[^']*'", "", said))) - columns - WORDS
 
 
 def measures_of(report: str) -> list[dict[str, Any]]:
-    """The measures in a report: nodes have none of those that are only about a cluster."""
-    return [row for row in daily_measures() if report != "rpt_node_daily" or row.get("node") != "null"]
+    """The measures in a report, as they are called there: nodes have none of those that are only about a cluster."""
+    if report != "rpt_node_daily":
+        return daily_measures()
+    return [row | row.get("of_node", {}) for row in daily_measures() if row.get("node") != "null"] + measures_of_each_node()
 
 
 def with_columns(report: str, text: str) -> str:

@@ -66,13 +66,17 @@ durations as (
 
 -- Events, each counted on one day.
 counts as (
-    {%- for measure in daily_measures() if measure.day %}
+    {%- for measure in daily_measures() + measures_of_each_node() if measure.day %}
         {%- if not loop.first %}
             union all
         {%- endif %}
         select
             cluster_id,
-            cast({{ measure.node or 'node_id' }} as int) as node_id,
+            {% if measure.each -%}
+                explode({{ measure.each }})
+            {%- else -%}
+                cast({{ measure.node or 'node_id' }} as int)
+            {%- endif %} as node_id,
             '{{ measure.name }}' as measure,
             {{ measure.day }} as event_date,
             cast({{ measure.value or 1 }} as bigint) as value

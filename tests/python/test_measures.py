@@ -32,11 +32,35 @@ def test_a_new_measure_is_one_row(report: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_measures_are_named_once() -> None:
-    names = [row["name"] for row in measures.daily_measures()]
+    names = [row["name"] for row in measures.daily_measures() + measures.measures_of_each_node()]
     assert [name for name in names if names.count(name) > 1] == []
 
 
-@pytest.mark.parametrize("row", measures.daily_measures(), ids=lambda row: row["name"])
+def test_a_measure_of_nodes_says_what_it_is_of_a_node() -> None:
+    for row in measures.daily_measures():
+        assert ("of_node" in row) == (row.get("node") != "null"), row["name"]
+        assert "node" in row.get("of_node", {"means": "node"})["means"], row["name"]
+        # A name says whose it is, where another node could be meant: who lost, who won, who reported.
+        if "node" in row and row["node"] != "null" and not row["name"].startswith("under_replicated"):
+            assert row["of_node"].get("name", row["name"]) != row["name"], row["name"]
+
+
+@pytest.mark.parametrize("kind", ["leader_lost", "controlled_shutdown", "preferred", "reassignment"])
+def test_an_election_counts_for_the_node_that_lost_the_leadership(kind: str) -> None:
+    (row,) = (row for row in measures.daily_measures() if row["name"] == f"elections_{kind}")
+    assert row["node"] == "previous_leader_id"
+    assert row["of_node"]["name"].startswith("leaderships_lost_to_")
+
+
+def test_in_sync_sets_count_for_the_replicas_that_left_or_joined() -> None:
+    assert {row["name"]: row["each"] for row in measures.measures_of_each_node()} == {"isr_left": "removed", "isr_joined": "added"}
+    assert {row["name"] for row in measures.daily_measures() if row["name"].startswith("isr_") and row["node"] == "null"} == {
+        "isr_shrunk",
+        "isr_expanded",
+    }
+
+
+@pytest.mark.parametrize("row", measures.daily_measures() + measures.measures_of_each_node(), ids=lambda row: row["name"])
 def test_a_measure_reads_columns_of_its_fact(row: dict[str, Any]) -> None:
     assert measures.unknown_names(row) == set(), f"no columns of {row['fact']}"
 
@@ -48,6 +72,6 @@ def test_a_name_that_is_no_column_is_found() -> None:
 
 def test_a_measure_says_where_it_comes_from() -> None:
     for row in measures.daily_measures():
-        assert set(row) <= {"name", "fact", "day", "started_at", "ended_at", "node", "value", "where", "means"}, row
+        assert set(row) <= {"name", "fact", "day", "started_at", "ended_at", "node", "value", "where", "means", "of_node"}, row
         assert ("day" in row) != ("started_at" in row and "ended_at" in row), row
         assert row["fact"].startswith("fct_") and row["means"] and not row["means"].endswith("."), row

@@ -231,6 +231,47 @@ def test_arrays_are_sorted_without_a_lambda(manifest: Any) -> None:
     assert [node.name for node in models(manifest) if re.search(r"\barray_sort\s*\(", code_of(node))] == []
 
 
+# Columns whose values are words without an order of their own, beside those that a test lists the values of.
+WORDS = {"kafka_version", "release", "fact_name", "event_kind"}
+# Groups within which the word is always the same.
+SAME_WORD = {"rpt_cluster_daily"}
+
+
+def words_of(manifest: Any) -> set[str]:
+    """Columns of text whose values a test lists: kinds, causes, states."""
+    found = set(WORDS)
+    for test in manifest.nodes.values():
+        metadata = getattr(test, "test_metadata", None)
+        if metadata and metadata.name == "accepted_values" and all(isinstance(value, str) for value in metadata.kwargs["values"]):
+            found.add(str(test.column_name))
+    return found
+
+
+def ranked_by_the_alphabet(sql: str, words: set[str]) -> list[str]:
+    """The words of which a query takes the first or the last of the alphabet."""
+    name = rf"(?:\w+\.)?(?P<word>{'|'.join(sorted(words))})"
+    aggregates = rf"\b(?:max|min|greatest|least)\(\s*{name}\s*[,)](?!\s*(?:over[^)]*\)\s*)?=)"
+    chosen = rf"\b(?:max_by|min_by)\([^(),]+,\s*{name}\s*\)"
+    return [found["word"] for pattern in (aggregates, chosen) for found in re.finditer(pattern, sql)]
+
+
+def test_words_have_no_order_by_the_alphabet(manifest: Any) -> None:
+    words = words_of(manifest)
+    assert {"found_by", "end_kind", "kafka_version"} <= words
+    wrong = {node.name: ranked_by_the_alphabet(node.raw_code, words) for node in models(manifest) if node.name not in SAME_WORD}
+    assert {name: found for name, found in wrong.items() if found} == {}, "say which value goes first, or use newest_release"
+
+
+def test_an_order_by_the_alphabet_is_found() -> None:
+    words = {"found_by", "kafka_version"}
+    assert ranked_by_the_alphabet("max(found_by) as found_by, min(runs.kafka_version) over (x), max_by(a, found_by)", words) == [
+        "found_by",
+        "kafka_version",
+        "found_by",
+    ]
+    assert ranked_by_the_alphabet("max_by(found_by, array_position(x, found_by)), max(found_by = 'hole'), max(found_by_rank)", words) == []
+
+
 def test_everything_is_described(manifest: Any) -> None:
     bare = [node.name for node in models(manifest) if not node.description.startswith("One row per")]
     bare += [

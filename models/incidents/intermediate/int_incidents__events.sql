@@ -85,7 +85,7 @@ final as (
         cluster_id,
         cluster_incarnation,
         event_kind,
-        min(fact_name) as fact_name,
+        min_by(fact_name, struct(started_at, fact_key)) as fact_name,
         min_by(fact_key, struct(started_at, fact_key)) as fact_key,
         min(started_at) as started_at,
         case when count(ended_at) = count(*) then max(ended_at) end as ended_at,
@@ -110,7 +110,8 @@ final as (
         max(duration_ms) as duration_max_ms,
         count(*) as fact_rows,
         min_by(evidence, struct(started_at, fact_key)) as evidence,
-        min_by(evidence_count, struct(started_at, fact_key)) as evidence_count
+        min_by(evidence_count, struct(started_at, fact_key)) as evidence_count,
+        sort_array(array_distinct(flatten(collect_list(warnings)))) as warnings
     from numbered
     group by cluster_id, cluster_incarnation, event_kind, burst, burst_number
 )

@@ -177,7 +177,8 @@ drops as (
         if(count(returned_at) = count(*), max(returned_at), null) as returned_at,
         min_by(
             struct(isr_change_key, evidence, evidence_count), struct(changed_at, isr_change_key)
-        ) as first_change
+        ) as first_change,
+        array_distinct(flatten(collect_list(warnings))) as warnings
     from numbered
     group by cluster_id, cluster_incarnation, leader_id, replica_id, stretch_number
 ),
@@ -200,7 +201,8 @@ apart as (
         earlier.first_change.isr_change_key,
         slice(concat(earlier.first_change.evidence, later.first_change.evidence), 1, 10)
             as evidence,
-        earlier.first_change.evidence_count + later.first_change.evidence_count as evidence_count
+        earlier.first_change.evidence_count + later.first_change.evidence_count as evidence_count,
+        array_union(earlier.warnings, later.warnings) as warnings
     from drops as earlier
     inner join drops as later
         on

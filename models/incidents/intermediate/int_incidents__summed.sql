@@ -10,47 +10,39 @@ windows as (
     select * from {{ ref('fct_under_replicated_windows') }}
 ),
 
-partitions as (
-    select * from {{ ref('dim_partitions') }}
+settings as (
+    select * from {{ ref('dim_partition_settings') }}
 ),
 
--- A refusal states the minimum that held, whether or not the configuration of the topic was captured.
-minima as (
-    select
-        cluster_id,
-        topic_name,
-        partition_id,
-        max_by(min_insync_replicas, struct(hour_at, write_refusals_hourly_key))
-            as min_insync_replicas
-    from {{ ref('fct_write_refusals_hourly') }}
-    where min_insync_replicas is not null
-    group by cluster_id, topic_name, partition_id
-),
-
-required as (
-    select
-        partitions.cluster_id,
-        partitions.topic_key,
-        partitions.topic_name,
-        partitions.partition_id,
-        partitions.replication_factor,
-        coalesce(partitions.min_insync_replicas, minima.min_insync_replicas) as min_insync_replicas
-    from partitions
-    left join minima
-        on
-            partitions.cluster_id = minima.cluster_id
-            and partitions.topic_name = minima.topic_name
-            and partitions.partition_id = minima.partition_id
-),
-
--- One more replica out of sync when a window begins, one less when it ends.
+-- One more replica out of sync when a window begins, one less when it ends. What is set for the partition may change meanwhile.
 turns as (
     select
         cluster_id,
         topic_key,
         partition_id,
-        stack(2, started_at, 1, ended_at, -1) as (turned_at, change)
+        stack(2, started_at, 1, ended_at, -1) as (turned_at, change),
+        cast(
+            null as
+            struct<replication_factor: int, min_insync_replicas: int, known_from: timestamp>
+        ) as setting,
+        concat(topic_name, '-', partition_id) as partition_name
     from windows
+    union all
+    select
+        settings.cluster_id,
+        settings.topic_key,
+        settings.partition_id,
+        settings.valid_from as turned_at,
+        0 as change,
+        struct(settings.replication_factor, settings.min_insync_replicas, settings.known_from)
+            as setting,
+        concat(settings.topic_name, '-', settings.partition_id) as partition_name
+    from settings
+    left semi join windows
+        on
+            settings.cluster_id = windows.cluster_id
+            and settings.topic_key = windows.topic_key
+            and settings.partition_id = windows.partition_id
 ),
 
 changed as (
@@ -58,11 +50,13 @@ changed as (
         cluster_id,
         topic_key,
         partition_id,
+        partition_name,
         turned_at,
-        sum(change) as change
+        sum(change) as change,
+        max(setting) as setting
     from turns
     where turned_at is not null
-    group by cluster_id, topic_key, partition_id, turned_at
+    group by cluster_id, topic_key, partition_id, partition_name, turned_at
 ),
 
 by_turn as (
@@ -73,6 +67,11 @@ by_turn as (
             order by turned_at
             rows between unbounded preceding and current row
         ) as out_of_sync,
+        last_value(setting, true) over (
+            partition by cluster_id, topic_key, partition_id
+            order by turned_at
+            rows between unbounded preceding and current row
+        ) as held,
         lead(turned_at) over (
             partition by cluster_id, topic_key, partition_id order by turned_at
         ) as next_turn_at
@@ -82,19 +81,14 @@ by_turn as (
 -- With acks=all nothing can be written while fewer replicas are in sync than min.insync.replicas asks for.
 stretches as (
     select
-        by_turn.cluster_id,
-        concat(required.topic_name, '-', required.partition_id) as partition_name,
-        by_turn.turned_at,
-        by_turn.next_turn_at
+        cluster_id,
+        partition_name,
+        turned_at,
+        next_turn_at,
+        held.replication_factor - out_of_sync < held.min_insync_replicas as is_under_minimum,
+        held.known_from > next_turn_at as is_known_later
     from by_turn
-    inner join required
-        on
-            by_turn.cluster_id = required.cluster_id
-            and by_turn.topic_key = required.topic_key
-            and by_turn.partition_id = required.partition_id
-    where
-        by_turn.next_turn_at is not null
-        and required.replication_factor - by_turn.out_of_sync < required.min_insync_replicas
+    where out_of_sync > 0
 ),
 
 shrunk as (
@@ -121,26 +115,17 @@ touched as (
             and (shrunk.ended_at is null or shrunk.ended_at > stretches.turned_at)
 ),
 
+-- Without the minimum or the number of replicas of a partition that lost some, nothing tells how long it was below the minimum.
 under_min_isr as (
     select
         incident_key,
-        sum(unix_millis(next_turn_at) - unix_millis(turned_at)) as under_min_isr_ms
+        sum(unix_millis(next_turn_at) - unix_millis(turned_at)) filter (where is_under_minimum)
+            as under_min_isr_ms,
+        count(distinct if(is_under_minimum is null, partition_name, null)) as partitions_unknown,
+        count(distinct if(is_under_minimum is not null and is_known_later, partition_name, null))
+            as partitions_known_later
     from touched
     group by incident_key
-),
-
--- Without the minimum or the number of replicas of a partition that lost some, nothing tells how long it was below the minimum.
-minimum_unknown as (
-    select
-        shrunk.incident_key,
-        count(distinct shrunk.partition_name) as partitions
-    from shrunk
-    left join required
-        on
-            shrunk.cluster_id = required.cluster_id
-            and shrunk.partition_name = concat(required.topic_name, '-', required.partition_id)
-    where required.min_insync_replicas is null or required.replication_factor is null
-    group by shrunk.incident_key
 ),
 
 unserved as (
@@ -205,8 +190,8 @@ summed as (
                 then
                     max(coalesce(ended_at, started_at)) filter (where is_harm or is_planned)
         end as ended_at,
-        max(root_cause_kind) filter (where is_root) as root_cause_kind,
-        max(event_kind) filter (where is_root) as root_event_kind,
+        max_by(root_cause_kind, is_root) as root_cause_kind,
+        max_by(event_kind, is_root) as root_event_kind,
         max(fact_key) filter (where is_root) as root_cause_key,
         max(sentence) filter (where is_root) as root_sentence,
         max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
@@ -229,15 +214,15 @@ final as (
     select
         summed.*,
         coalesce(incident_groups.groups, array()) as groups,
-        coalesce(minimum_unknown.partitions, 0) as partitions_without_minimum,
+        coalesce(under_min_isr.partitions_unknown, 0) as partitions_without_minimum,
+        coalesce(under_min_isr.partitions_known_later, 0) as partitions_known_later,
         case
             when under_min_isr.under_min_isr_ms is not null then under_min_isr.under_min_isr_ms
-            when minimum_unknown.partitions is null and summed.refusals = 0 then 0
+            when coalesce(under_min_isr.partitions_unknown, 0) = 0 and summed.refusals = 0 then 0
         end as under_min_isr_ms
     from summed
     left join incident_groups on summed.incident_key = incident_groups.incident_key
     left join under_min_isr on summed.incident_key = under_min_isr.incident_key
-    left join minimum_unknown on summed.incident_key = minimum_unknown.incident_key
 )
 
 select * from final

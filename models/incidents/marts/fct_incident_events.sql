@@ -17,7 +17,8 @@ beginnings_and_ends as (
         fact_rows,
         node_ids,
         evidence,
-        evidence_count
+        evidence_count,
+        warnings
     from members
     union all
     select
@@ -34,7 +35,8 @@ beginnings_and_ends as (
         fact_rows,
         node_ids,
         evidence,
-        evidence_count
+        evidence_count,
+        warnings
     from members
     where recovery_sentence is not null and ended_at is not null
 ),
@@ -68,7 +70,7 @@ final as (
         node_ids as nodes,
         evidence,
         evidence_count,
-        cast(array() as array<string>) as warnings
+        warnings
     from steps
 )
 

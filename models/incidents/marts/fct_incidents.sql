@@ -50,6 +50,7 @@ final as (
                     "not is_maintenance and root_event_kind in "
                     "('session_expired', 'leader_lost', 'leaderless', 'quorum_lost', 'isr_shrunk', 'isr_lost', 'stale_node', 'fetch_disconnects', 'writes_refused')",
                 'min.insync.replicas is unknown for some partitions that lost replicas: the time below it is null or leaves them out': 'partitions_without_minimum > 0',
+                'the replicas or min.insync.replicas of some partitions are known only from later records: the time below it takes them as they were then': 'partitions_known_later > 0',
                 'concluded: each of the two nodes found the other out of sync, and neither stood still': "root_event_kind = 'network_cut'",
                 'some partitions still have no leader at the end of the logs; the leaderless time does not count them': 'leaderless_open > 0'
             })

@@ -15,7 +15,7 @@ held as (
         source_path,
         byte_offset,
         min(found_at) as found_at,
-        max(kafka_version) as kafka_version,
+        {{ newest_release('kafka_version') }} as kafka_version,
         max_by(offsets, term_number) as offsets,
         max_by(lines, term_number) as lines,
         sort_array(array_distinct(flatten(collect_list(settings)))) as settings
@@ -47,7 +47,7 @@ final as (
         source_path,
         byte_offset,
         min(found_at) as found_at,
-        max(kafka_version) as kafka_version,
+        {{ newest_release('kafka_version') }} as kafka_version,
         min_by(offsets, alternative) as offsets,
         min_by(lines, alternative) as lines,
         sort_array(array_distinct(flatten(collect_list(settings)))) as settings

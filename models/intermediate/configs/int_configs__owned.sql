@@ -65,7 +65,7 @@ source_releases as (
     select
         cluster_id,
         source_id,
-        max(kafka_version) as kafka_version
+        {{ newest_release('kafka_version') }} as kafka_version
     from client_releases
     group by cluster_id, source_id
 ),

@@ -237,7 +237,7 @@ single as (
         setting,
         max(source_path) as source_path,
         min(found_at) as found_at,
-        max(kafka_version) as kafka_version,
+        {{ newest_release('kafka_version') }} as kafka_version,
         min(setting_offset) as setting_offset,
         coalesce(max(value), 'given') as value,
         max(remedy) as remedy
@@ -264,7 +264,7 @@ final as (
         max(source_path) as source_path,
         byte_offset,
         min(found_at) as found_at,
-        max(kafka_version) as kafka_version,
+        {{ newest_release('kafka_version') }} as kafka_version,
         map_from_entries(collect_list(struct(setting, setting_offset))) as offsets,
         sort_array(collect_list(struct(setting, value, true as is_configured))) as settings,
         array_join(

@@ -23,7 +23,8 @@ running as (
         cluster_id,
         kafka_version as from_release,
         release_numbers as from_numbers,
-        coalesce(min(mode), 'zk') as mode,
+        -- While a cluster migrates, some of its nodes are in KRaft mode already.
+        if(count_if(mode = 'kraft') > 0, 'kraft', 'zk') as mode,
         sort_array(collect_set(node_id)) as nodes
     from last_runs
     where kafka_version is not null and element_at(release_numbers, 1) is not null

@@ -20,7 +20,8 @@ reported as (
         partition_id,
         max(node_id) as node_id,
         max(error_class) as error_class,
-        max(failure_kind) as failure_kind,
+        min_by(failure_kind, struct(source_path, byte_offset))
+        filter (where failure_kind is not null) as failure_kind,
         max(brokers) as brokers,
         sort_array(array_distinct(flatten(collect_list(warnings)))) as capture_warnings,
         {{ evidence(at='captured_at') }} as evidence,

@@ -28,7 +28,7 @@ reported_by_others as (
             as line
     from reported
     group by cluster_id
-    having min(line.kafka_version) = max(line.kafka_version)
+    having size(collect_set(line.kafka_version)) = 1
 ),
 
 joined as (

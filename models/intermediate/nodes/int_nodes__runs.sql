@@ -38,7 +38,8 @@ reported as (
         node_id,
         run_number,
         max(writer) as writer,
-        max(kafka_version) filter (where {{ has_role('kafka_version') }}) as kafka_version,
+        {{ newest_release('kafka_version') }} filter (where {{ has_role('kafka_version') }})
+            as kafka_version,
         max(process_roles) as process_roles,
         max(zookeeper_connect) as zookeeper_connect,
         max(

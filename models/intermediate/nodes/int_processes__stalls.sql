@@ -52,8 +52,9 @@ stalls as (
         max(has_several_clients) as has_several_clients,
         min(started_at) as started_at,
         max(ended_at) as ended_at,
-        -- the GC log is the most direct evidence, silence that others noticed the least
-        max(found_by) as found_by,
+        -- From the least direct evidence to the most direct.
+        max_by(found_by, array_position(array('hole', 'late_tick', 'pause_without_cpu'), found_by))
+            as found_by,
         sum(cpu_ms) as cpu_ms,
         {{ evidence() }} as evidence,
         count(*) as evidence_count

@@ -26,7 +26,8 @@ reported as (
         max(node_id) as node_id,
         min(captured_at) as captured_at,
         max(captured_at) as last_captured_at,
-        max(found_by) as found_by,
+        -- The JVM's own word is better evidence than what follows from the locks.
+        max_by(found_by, array_position(array('cycle', 'jvm'), found_by)) as found_by,
         min_by(
             struct(threads, waiters, waits_for, waits_for_classes, held_by),
             struct(captured_at, source_path, byte_offset, row_number)

@@ -32,14 +32,23 @@ final as (
         lives.topic_name,
         lives.partition_id,
         lives.topic_incarnation,
+        lives.topic_id,
         lives.replicas,
         lives.leader_id,
         lives.first_seen_at,
         lives.last_seen_at,
+        lives.last_elected_at,
+        coalesce(
+            lives.settled_replicas,
+            max_by(
+                placed.replication_factor,
+                struct(placed.captured_at, placed.source_path, placed.byte_offset)
+            ) filter (where placed.replication_factor is not null)
+        ) as replication_factor,
         max_by(
-            placed.replication_factor,
+            placed.partition_count,
             struct(placed.captured_at, placed.source_path, placed.byte_offset)
-        ) filter (where placed.replication_factor is not null) as replication_factor,
+        ) filter (where placed.partition_count is not null) as partition_count,
         max_by(
             placed.min_insync_replicas,
             struct(placed.captured_at, placed.source_path, placed.byte_offset)
@@ -58,10 +67,13 @@ final as (
         lives.topic_name,
         lives.partition_id,
         lives.topic_incarnation,
+        lives.topic_id,
         lives.replicas,
         lives.leader_id,
+        lives.settled_replicas,
         lives.first_seen_at,
-        lives.last_seen_at
+        lives.last_seen_at,
+        lives.last_elected_at
 )
 
 select * from final

@@ -45,7 +45,8 @@ statements as (
         source_path,
         byte_offset,
         leader_epoch,
-        replicas
+        replicas,
+        false as is_moving
     from claims
     where size(replicas) > 0
     union all
@@ -60,7 +61,8 @@ statements as (
         placed.source_path,
         placed.byte_offset,
         cast(null as int) as leader_epoch,
-        placed.replicas
+        placed.replicas,
+        coalesce(size(placed.adding_replicas) > 0, false) as is_moving
     from placed
     left join lives on {{ placed_in_life('placed', at='captured_at') }}
     where size(placed.replicas) > 0 and placed.captured_at is not null
@@ -76,7 +78,8 @@ statements as (
         assigned.source_path,
         assigned.byte_offset,
         if(assigned.state_after is null, null, 0) as leader_epoch,
-        assigned.replicas
+        assigned.replicas,
+        false as is_moving
     from assigned
     left join lives on {{ placed_in_life('assigned') }}
 ),
@@ -117,6 +120,7 @@ final as (
         source_path,
         byte_offset,
         replicas,
+        is_moving,
         array(
             named_struct('node_id', node_id, 'source_path', source_path, 'byte_offset', byte_offset)
         ) as evidence

@@ -17,7 +17,7 @@ final as (
         replicas,
         get(replicas, 0) as preferred_leader_id,
         leader_id as last_leader_id,
-        coalesce(replication_factor, cast(nullif(size(replicas), -1) as int)) as replication_factor,
+        replication_factor,
         min_insync_replicas,
         first_seen_at,
         last_seen_at

@@ -1,5 +1,5 @@
 with partitions as (
-    select * from {{ ref('int_partitions__lives') }}
+    select * from {{ ref('int_partitions__lives_described') }}
 ),
 
 grouped as (
@@ -9,8 +9,13 @@ grouped as (
         topic_name,
         topic_incarnation,
         max(topic_id) as topic_id,
-        cast(max(partition_id) + 1 as int) as partitions,
-        max(max_replicas) as replication_factor,
+        cast(count(*) as int) as partitions,
+        cast(
+            greatest(max(partition_id) + 1, max(partition_count), count(*)) - count(*) as int
+        ) as partitions_unknown,
+        -- As kafka-topics prints it: of the first partition, if they differ.
+        min_by(replication_factor, partition_id)
+        filter (where replication_factor is not null) as replication_factor,
         min(first_seen_at) as first_seen_at,
         max(last_elected_at) as last_elected_at
     from partitions
@@ -27,6 +32,7 @@ final as (
         topic_incarnation,
         topic_id,
         partitions,
+        partitions_unknown,
         replication_factor,
         topic_name like '\_\_%' as is_internal,
         first_seen_at,

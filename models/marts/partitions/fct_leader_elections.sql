@@ -54,8 +54,11 @@ kinds as (
             when is_unclean then 'unclean'
             when leader_id = -1 and is_shutdown_requested and previous_leader_id is not null
                 then 'controlled_shutdown'
+            -- There was no leader to lose.
+            when leader_id = -1 and previous_leader_id = -1 then 'isr_only'
             when leader_id = -1 then 'leader_lost'
-            when previous_leader_id = -1 then 'leader_lost'
+            -- The loss is the epoch without a leader, which this one ends.
+            when previous_leader_id = -1 then 'leader_regained'
             when is_reassignment_logged then 'reassignment'
             when leader_id = previous_leader_id then 'isr_only'
             when is_shutdown_requested and previous_leader_id is not null then 'controlled_shutdown'

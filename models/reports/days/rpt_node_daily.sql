@@ -50,9 +50,9 @@ summed as (
         released.cluster_id,
         released.node_id,
         released.event_date,
-        min(released.kafka_version) as kafka_version,
-        min(released.starts) as starts,
-        min(released.unclean_shutdowns) as unclean_shutdowns,
+        released.kafka_version,
+        released.starts,
+        released.unclean_shutdowns,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
         {{ measures(node_measures(), "sum(value) filter (where measure = 'records') > 0") }}
     from released
@@ -61,7 +61,13 @@ summed as (
             released.cluster_id = daily.cluster_id
             and released.node_id = daily.node_id
             and released.event_date = daily.event_date
-    group by released.cluster_id, released.node_id, released.event_date
+    group by
+        released.cluster_id,
+        released.node_id,
+        released.event_date,
+        released.kafka_version,
+        released.starts,
+        released.unclean_shutdowns
 ),
 
 final as (
@@ -76,7 +82,7 @@ final as (
         if(records > 0, starts, null) as starts,
         if(records > 0, unclean_shutdowns, null) as unclean_shutdowns,
     {%- for measure in node_measures() %}
-        {{ measure.name }}{{ ',' if not loop.last }}
+        {{ measure.column or measure.name }}{{ ',' if not loop.last }}
     {%- endfor %}
     from summed
 )

@@ -17,7 +17,8 @@ final as (
         {{ field('partition_id', 'int') }} as partition_id,
         {{ field('leader_id', 'int') }} as leader_id,
         {{ field('replicas', 'array<int>') }} as replicas,
-        {{ field('isr', 'array<int>') }} as isr
+        {{ field('isr', 'array<int>') }} as isr,
+        {{ field('adding_replicas', 'array<int>') }} as adding_replicas
     from capture_rows
     where row_kind = 'topic_partition'
 )

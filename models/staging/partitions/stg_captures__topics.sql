@@ -15,6 +15,7 @@ final as (
         {{ field('topic_id') }} as topic_id,
         {{ field('partition_count', 'int') }} as partition_count,
         {{ field('replication_factor', 'int') }} as replication_factor,
+        {{ field('configs') }} is not null as has_settings,
         try_cast(
             substring_index(
                 get(

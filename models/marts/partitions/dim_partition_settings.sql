@@ -1,0 +1,31 @@
+with settings as (
+    select * from {{ ref('int_partitions__settings') }}
+),
+
+final as (
+    select
+        {{
+            row_key([
+                'cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'partition_id', 'valid_from'
+            ])
+        }} as partition_setting_key,
+        {{
+            row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'partition_id'])
+        }} as partition_key,
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
+            as topic_key,
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        topic_incarnation,
+        partition_id,
+        valid_from,
+        valid_to,
+        valid_to is null as is_current,
+        replication_factor,
+        min_insync_replicas,
+        known_from
+    from settings
+)
+
+select * from final
