@@ -54,7 +54,7 @@
     {'name': 'stall_ms', 'fact': 'fct_process_stalls', 'started_at': 'started_at', 'ended_at': 'ended_at', 'where': 'ended_at is not null',
      'means': 'Milliseconds in which processes stalled'},
     {'name': 'gc_pause_ms', 'fact': 'fct_gc_pauses', 'day': 'started_date', 'value': 'duration_ms',
-     'means': 'Milliseconds of GC pauses above the threshold'},
+     'means': 'Milliseconds of GC pauses above the threshold that began on the day'},
     {'name': 'cleaner_outage_ms', 'fact': 'fct_log_cleaner_outages', 'started_at': 'stopped_at', 'ended_at': 'resumed_at', 'where': "scope <> 'partition'",
      'means': 'Milliseconds in which a log cleaner was down, summed over nodes'},
     {'name': 'abnormal_offsets_hours', 'fact': 'fct_offsets_topic_growth_hourly', 'day': 'hour_date', 'where': 'is_abnormal',

@@ -127,7 +127,7 @@ select
     topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
     sum({lasting("started_at", "ended_at")}) as leaderless_ms, max({lasting("started_at", "ended_at")}) as longest_ms, min(started_at) as first_at
 from marts.fct_leaderless_windows {OBSERVED}
-where {here("started_at", "ended_at")}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by topic_name""",
         "leaderless_ms desc, topic_name",
         worst="those longest without a leader",
@@ -141,7 +141,7 @@ select
     topic_name, replica_id as node, count(distinct partition_id) as partitions, count(*) as windows,
     count(*) filter (where ended_at is null) as still_open, sum({lasting("started_at", "ended_at")}) as out_of_sync_ms, max({lasting("started_at", "ended_at")}) as longest_ms
 from marts.fct_under_replicated_windows {OBSERVED}
-where {here("started_at", "ended_at")}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by topic_name, replica_id""",
         "out_of_sync_ms desc, topic_name, node",
         worst="those longest out of sync",
@@ -387,7 +387,7 @@ select
     group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at", "ended_at")}) as longest_ms,
     count(*) filter (where ended_at is null) as still_open
 from marts.fct_consumer_ownership_gaps {OBSERVED}
-where {here("started_at", "ended_at")}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by group_id, topic_name""",
         "longest_ms desc, group_name, topic_name",
         10,

@@ -499,11 +499,15 @@ def test_times_without_a_leader_are_those_within_the_period_and_the_evidence(tmp
         window(2, "2026-06-13 10:00", "2026-06-13 10:30", life=2),
     ]
     make(tmp_path, {"marts/dim_clusters": lives, "marts/fct_leaderless_windows": windows})
-    page = page_of(Warehouse.at(str(tmp_path)), since="2026-06-10 10:00", until="2026-06-20 00:00")
-    table = re.search(r"<caption>Partitions without a leader, by topic</caption>.*?</table>", page, re.DOTALL)
-    assert table
-    (row,) = [re.findall(r"<td.*?>(.*?)</td>", one) for one in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
-    assert row == ["t", "3", "3", "1", "2 h 30 min", "1 h 00 min", "2026-06-10 09:00:00"]
+    for since, told in (
+        ("2026-06-10 10:00", ["t", "3", "3", "1", "2 h 30 min", "1 h 00 min", "2026-06-10 09:00:00"]),
+        ("2026-06-13 00:00", ["t", "1", "1", "0", "30 min 00 s", "30 min 00 s", "2026-06-13 10:00:00"]),
+    ):
+        page = page_of(Warehouse.at(str(tmp_path)), since=since, until="2026-06-20 00:00")
+        table = re.search(r"<caption>Partitions without a leader, by topic</caption>.*?</table>", page, re.DOTALL)
+        assert table
+        (row,) = [re.findall(r"<td.*?>(.*?)</td>", one) for one in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
+        assert row == told
 
 
 def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) -> None:
