@@ -19,6 +19,7 @@ MACROS = [
     "create macro unix_millis(moment) as epoch_ms(moment)",
     "create macro date_format(moment, form) as strftime(moment, '%Y-%m-%d %H:%M:%S')",
     "create macro get(items, number) as items[number + 1]",
+    "create macro explode(items) as unnest(items)",
 ]
 
 

@@ -29,8 +29,8 @@ FLEET_COLUMNS = {
     "clusters_known": "count(*) filter (where evidence_state = 'known')",
     "clusters_unknown": "count(*) filter (where evidence_state = 'unknown')",
     "clusters_with_incidents": "count(*) filter (where incidents > 0)",
-    "availability_ratio": "1 - sum(leaderless_ms) / nullif(sum(partitions * observed_ms) filter (where evidence_state = 'known'), 0)",
-    "kafka_versions": "list_sort(list_distinct(list(kafka_version) filter (where kafka_version is not null)))",
+    "availability_ratio": "1 - sum(leaderless_ms) / nullif(sum(partition_observed_ms), 0)",
+    "kafka_versions": "list_sort(list_distinct(flatten(list(kafka_versions) filter (where kafka_versions is not null))))",
 }
 UNTIL = dt.date(2026, 11, 20)
 DAYS = 365

@@ -247,6 +247,7 @@ FACTS = {
     ),
 }
 NOT_COMPARED = {
+    "fct_partition_daily": "sums of the elections and windows above, day by day",
     "fct_sources": "one row per file that was read: what is missing here is the hole itself",
     "fct_parse_coverage_daily": "counts the records that were read",
     "fct_unrecognised_shapes": "counts the records that were read; a shape is no fact about the cluster",

@@ -13,9 +13,9 @@ from chronicle.project import PROJECT
 REPORTS = PROJECT / "models/reports/days"
 # The column before the measures, and the end of each measure's description.
 PLACES = {
-    "rpt_cluster_daily": ("observed_ms", ". Null if the day is unknown."),
+    "rpt_cluster_daily": ("partition_observed_ms", ". Null if the day is unknown."),
     "rpt_node_daily": ("unclean_shutdowns", ". Null if the day is unknown."),
-    "rpt_fleet_daily": ("records", "; null if all clusters are unknown."),
+    "rpt_fleet_daily": ("partition_observed_ms", "; null if all clusters are unknown."),
 }
 # SQL keywords that measures use.
 WORDS = {"and", "as", "cast", "date", "in", "is", "not", "null", "or"}

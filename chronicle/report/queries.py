@@ -19,9 +19,17 @@ def here(start: str, end: str | None = None) -> str:
     return f"cluster_id = $cluster and {during(start, end)}"
 
 
-def lasting(start: str) -> str:
-    """SQL: milliseconds that a row lasts; what is open lasts to the end of the period."""
-    return f"coalesce(duration_ms, cast((date_part('epoch', $until) - date_part('epoch', {start})) * 1000 as bigint))"
+# The last record of a row's incarnation of the cluster: what has not ended is known to last until then.
+OBSERVED = """left join
+    (select cluster_id as observed_cluster, cluster_incarnation as observed_life, last_seen_at as observed_until from marts.dim_clusters) as observed
+    on cluster_id = observed_cluster and cluster_incarnation = observed_life"""
+
+
+def lasting(start: str, end: str) -> str:
+    """SQL: milliseconds that a row lasts within the period; what is open lasts to `observed_until` (OBSERVED)."""
+    until = f"least(coalesce({end}, greatest(observed_until, {start}), $until), $until)"
+    seconds = f"date_part('epoch', {until}) - date_part('epoch', greatest({start}, $since))"
+    return f"greatest(0, cast(round(({seconds}) * 1000) as bigint))"
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,8 @@ where cluster_id = $cluster and event_date >= cast($since as date) and event_dat
         "day desc",
         31,
         "the latest",
-        "Availability is 1 minus the leaderless share of the partitions' time. Times are summed over partitions. An unknown day has no values.",
+        "Availability is 1 minus the leaderless share of the time for which partitions existed and were observed. Times are summed over partitions and"
+        " are those of whole days. An unknown day has no values.",
     ),
     Question(
         AVAILABILITY,
@@ -116,13 +125,13 @@ where cluster_id = $cluster and event_date >= cast($since as date) and event_dat
         f"""
 select
     topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
-    sum({lasting("started_at")}) as leaderless_ms, max({lasting("started_at")}) as longest_ms, min(started_at) as first_at
-from marts.fct_leaderless_windows
-where {here("started_at", "ended_at")}
+    sum({lasting("started_at", "ended_at")}) as leaderless_ms, max({lasting("started_at", "ended_at")}) as longest_ms, min(started_at) as first_at
+from marts.fct_leaderless_windows {OBSERVED}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by topic_name""",
         "leaderless_ms desc, topic_name",
         worst="those longest without a leader",
-        note="Times are summed over partitions; open windows count up to the end of the period.",
+        note="Times within the period, summed over partitions; open windows count up to the last record of the cluster.",
     ),
     Question(
         AVAILABILITY,
@@ -130,13 +139,13 @@ group by topic_name""",
         f"""
 select
     topic_name, replica_id as node, count(distinct partition_id) as partitions, count(*) as windows,
-    count(*) filter (where ended_at is null) as still_open, sum({lasting("started_at")}) as out_of_sync_ms, max({lasting("started_at")}) as longest_ms
-from marts.fct_under_replicated_windows
-where {here("started_at", "ended_at")}
+    count(*) filter (where ended_at is null) as still_open, sum({lasting("started_at", "ended_at")}) as out_of_sync_ms, max({lasting("started_at", "ended_at")}) as longest_ms
+from marts.fct_under_replicated_windows {OBSERVED}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by topic_name, replica_id""",
         "out_of_sync_ms desc, topic_name, node",
         worst="those longest out of sync",
-        note="Times are summed over partitions.",
+        note="Times within the period, summed over partitions; open windows count up to the last record of the cluster.",
     ),
     Question(
         AVAILABILITY,
@@ -375,10 +384,10 @@ group by group_id""",
         "Partitions that no consumer owned",
         f"""
 select
-    group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at")}) as longest_ms,
+    group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at", "ended_at")}) as longest_ms,
     count(*) filter (where ended_at is null) as still_open
-from marts.fct_consumer_ownership_gaps
-where {here("started_at", "ended_at")}
+from marts.fct_consumer_ownership_gaps {OBSERVED}
+where {here("started_at", "coalesce(ended_at, observed_until)")}
 group by group_id, topic_name""",
         "longest_ms desc, group_name, topic_name",
         10,

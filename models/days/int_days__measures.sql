@@ -4,8 +4,8 @@ with coverage as (
     select * from {{ ref('fct_parse_coverage_daily') }}
 ),
 
-clusters as (
-    select * from {{ ref('int_days__last_seen') }}
+observed as (
+    select * from {{ ref('int_days__observed') }}
 ),
 
 -- A stretch of time counts on each day that it overlaps, with its milliseconds in that day.
@@ -16,6 +16,7 @@ lasting as (
         {%- endif %}
         select
             cluster_id,
+            cluster_incarnation,
             cast({{ measure.node or 'node_id' }} as int) as node_id,
             '{{ measure.name }}' as measure,
             cast({{ measure.started_at }} as timestamp) as started_at,
@@ -27,16 +28,19 @@ lasting as (
     {%- endfor %}
 ),
 
--- A stretch without an end lasts until the last evidence of the cluster.
+-- A stretch without an end lasts until the last evidence of its incarnation of the cluster.
 closed as (
     select
         lasting.cluster_id,
         lasting.node_id,
         lasting.measure,
         lasting.started_at,
-        greatest(lasting.started_at, coalesce(lasting.ended_at, clusters.last_seen_at)) as ended_at
+        greatest(lasting.started_at, coalesce(lasting.ended_at, observed.last_seen_at)) as ended_at
     from lasting
-    inner join clusters on lasting.cluster_id = clusters.cluster_id
+    inner join observed
+        on
+            lasting.cluster_id = observed.cluster_id
+            and lasting.cluster_incarnation = observed.cluster_incarnation
     where lasting.started_at is not null
 ),
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import duckdb
 import pytest
 import yaml
 
+from chronicle.project import PROJECT
 from dashboards import bundle, described
 from dashboards.described import Described, Misdescribed, dbt_models, load
 from dashboards.queries import queries, sql_of
+from tests.fleet import FLEET_COLUMNS
 
 BOARDS = {"fleet", "incident", "offsets_topic", "elections", "sessions", "groups", "exposures", "evidence"}
 
@@ -162,3 +165,28 @@ def test_an_unknown_filter_is_told_in_one_line(tmp_path: Path) -> None:
 )
 def test_names_become_labels_and_units(name: str, label: str, form: str) -> None:
     assert (described.label_of(name), described.form_of(name)) == (label, form)
+
+
+def test_availability_is_the_same_wherever_it_is_computed(found: Described) -> None:
+    """The dashboards, their table of clusters, and the days of a made fleet divide the same sums as the reports; an unknown day adds nothing to either,
+    whatever it says of partitions."""
+    session = duckdb.connect()
+    session.execute("create schema reports")
+    session.execute(
+        """create table reports.rpt_cluster_daily as select * from (values
+            ('a', date '2026-01-01', 'known', 100, 30, 1, 100, 0),
+            ('a', date '2026-01-02', 'unknown', null, null, 1, 100, null),
+            ('a', date '2026-01-03', 'known', 20, 0, 1, 100, 0)
+        ) as days(cluster_id, event_date, evidence_state, partition_observed_ms, leaderless_ms, partitions, observed_ms, incidents)"""
+    )
+    session.execute("alter table reports.rpt_cluster_daily add column kafka_version text")
+    session.execute("alter table reports.rpt_cluster_daily add column nodes_with_records bigint")
+    daily = found.datasets["rpt_cluster_daily"].metrics["availability_ratio"].sql
+    today = found.datasets["clusters_today"].sql
+    assert session.sql(f"select {daily} from reports.rpt_cluster_daily").fetchone() == (0.75,)
+    assert session.sql(f"select availability_ratio from ({today})").fetchone() == (0.75,)
+    assert session.sql(f"select {FLEET_COLUMNS['availability_ratio']} from reports.rpt_cluster_daily").fetchone() == (0.75,)
+    report = {path.stem: path.read_text(encoding="utf-8") for path in (PROJECT / "models/reports/days").glob("*.sql")}
+    assert {name for name, sql in report.items() if "availability(" in sql} == {"rpt_cluster_daily", "rpt_fleet_daily"}
+    places = [*(PROJECT / "models").rglob("*.sql"), *(PROJECT / "analyses").rglob("*.sql")]
+    assert [path.stem for path in places if re.search(r"1\s*-\s*(try_divide|sum)\(", path.read_text(encoding="utf-8"))] == []

@@ -478,6 +478,38 @@ def test_an_unknown_day_says_nothing_of_availability(tmp_path: Path) -> None:
     assert rows[1] == ["2026-06-10", "known", "1", "99.9750%", "4 min 12 s", "1 ms", "1", "1", "1", "1", "5", "1 ms", "1"]
 
 
+def test_times_without_a_leader_are_those_within_the_period_and_the_evidence(tmp_path: Path) -> None:
+    """Partition 0 has none from an hour before the period to an hour into it; partition 1 from an hour before the last record of its incarnation, without an
+    end; partition 2 in incarnation 2, half an hour. A period that ends after the last record says nothing of the time between."""
+
+    def window(partition: int, started: str, ended: str | None, life: int = 1) -> dict[str, Any]:
+        lasted = int((at(ended) - at(started)).total_seconds() * 1000) if ended else None
+        return {
+            "cluster_id": "orders", "cluster_incarnation": life, "topic_name": "t", "partition_id": partition, "started_at": at(started),
+            "ended_at": at(ended) if ended else None, "duration_ms": lasted,
+        }  # fmt: skip
+
+    lives = [
+        cluster(last_seen_at=at("2026-06-12 20:00")),
+        cluster(cluster_incarnation=2, first_seen_at=at("2026-06-13 00:00"), last_seen_at=at("2026-06-13 20:00")),
+    ]
+    windows = [
+        window(0, "2026-06-10 09:00", "2026-06-10 11:00"),
+        window(1, "2026-06-12 19:00", None),
+        window(2, "2026-06-13 10:00", "2026-06-13 10:30", life=2),
+    ]
+    make(tmp_path, {"marts/dim_clusters": lives, "marts/fct_leaderless_windows": windows})
+    for since, told in (
+        ("2026-06-10 10:00", ["t", "3", "3", "1", "2 h 30 min", "1 h 00 min", "2026-06-10 09:00:00"]),
+        ("2026-06-13 00:00", ["t", "1", "1", "0", "30 min 00 s", "30 min 00 s", "2026-06-13 10:00:00"]),
+    ):
+        page = page_of(Warehouse.at(str(tmp_path)), since=since, until="2026-06-20 00:00")
+        table = re.search(r"<caption>Partitions without a leader, by topic</caption>.*?</table>", page, re.DOTALL)
+        assert table
+        (row,) = [re.findall(r"<td.*?>(.*?)</td>", one) for one in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
+        assert row == told
+
+
 def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) -> None:
     made = set()
     for file in sorted(file for name in ("dim_*", "fct_*", "rpt_*") for file in MODELS.rglob(f"{name}.yml")):

@@ -2,6 +2,10 @@ with partitions as (
     select * from {{ ref('int_partitions__lives_described') }}
 ),
 
+endings as (
+    select * from {{ ref('int_partitions__endings') }}
+),
+
 final as (
     select
         {{
@@ -20,8 +24,11 @@ final as (
         replication_factor,
         min_insync_replicas,
         first_seen_at,
-        last_seen_at
+        last_seen_at,
+        ended_at
     from partitions
+    left join endings
+        using (cluster_id, cluster_incarnation, topic_name, topic_incarnation, partition_id)
 )
 
 select * from final

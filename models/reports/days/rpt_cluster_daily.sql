@@ -1,22 +1,25 @@
-with clusters as (
-    select
-        cluster_id,
-        min(first_seen_at) as first_seen_at,
-        max(last_seen_at) as last_seen_at,
-        max_by(kafka_version, cluster_incarnation) as kafka_version
-    from {{ ref('dim_clusters') }}
-    group by cluster_id
+with observed as (
+    select * from {{ ref('int_days__observed') }}
 ),
 
 daily as (
     select * from {{ ref('int_days__measures') }}
 ),
 
-partitions as (
+partition_time as (
+    select * from {{ ref('int_days__partition_time') }}
+),
+
+releases as (
+    select * from {{ ref('int_days__releases') }}
+),
+
+clusters as (
     select
         cluster_id,
-        count(*) as partitions
-    from {{ ref('dim_partitions') }}
+        min(first_seen_at) as first_seen_at,
+        max(last_seen_at) as last_seen_at
+    from observed
     group by cluster_id
 ),
 
@@ -31,52 +34,87 @@ days as (
     where first_seen_at is not null
 ),
 
+-- The partitions that are observed at the beginning of the day, all day long, and those that come and go.
+existing as (
+    select
+        days.*,
+        coalesce(
+            sum(partition_time.change) over (
+                partition by days.cluster_id
+                order by days.event_date
+                rows between unbounded preceding and 1 preceding
+            ),
+            0
+        ) * 86400000 + coalesce(partition_time.change_ms, 0) as partition_observed_ms,
+        nullif(
+            sum(partition_time.change_of_existing) over (
+                partition by days.cluster_id
+                order by days.event_date
+                rows between unbounded preceding and current row
+            ),
+            0
+        ) as partitions
+    from days
+    left join partition_time
+        on
+            days.cluster_id = partition_time.cluster_id
+            and days.event_date = partition_time.event_date
+),
+
 summed as (
     select
-        days.cluster_id,
-        days.event_date,
-        min(days.kafka_version) as kafka_version,
+        existing.cluster_id,
+        existing.event_date,
         coalesce(sum(daily.value) filter (where daily.measure = 'records'), 0) as records,
         count(distinct daily.node_id) filter (where daily.measure = 'records')
             as nodes_with_records,
-        min(partitions.partitions) as partitions,
-        unix_millis(least(max(days.last_seen_at), cast(date_add(days.event_date, 1) as timestamp)))
-        - unix_millis(greatest(min(days.first_seen_at), cast(days.event_date as timestamp)))
-            as observed_ms,
+        min(existing.partitions) as partitions,
+        unix_millis(
+            least(max(existing.last_seen_at), cast(date_add(existing.event_date, 1) as timestamp))
+        )
+        - unix_millis(
+            greatest(min(existing.first_seen_at), cast(existing.event_date as timestamp))
+        ) as observed_ms,
+        min(existing.partition_observed_ms) as partition_observed_ms,
         {{ measures(daily_measures(), "sum(value) filter (where measure = 'records') > 0") }}
-    from days
-    left join daily on days.cluster_id = daily.cluster_id and days.event_date = daily.event_date
-    left join partitions on days.cluster_id = partitions.cluster_id
-    group by days.cluster_id, days.event_date
+    from existing
+    left join daily
+        on existing.cluster_id = daily.cluster_id and existing.event_date = daily.event_date
+    group by existing.cluster_id, existing.event_date
 ),
 
 final as (
     select
-        {{ row_key(['cluster_id', 'event_date']) }} as cluster_day_key,
-        cluster_id,
-        event_date,
-        if(records > 0, 'known', 'unknown') as evidence_state,
-        kafka_version,
-        records,
-        nodes_with_records,
-        partitions,
-        observed_ms,
+        {{ row_key(['summed.cluster_id', 'summed.event_date']) }} as cluster_day_key,
+        summed.cluster_id,
+        summed.event_date,
+        if(summed.records > 0, 'known', 'unknown') as evidence_state,
+        if(summed.records > 0, releases.kafka_version, null) as kafka_version,
+        if(summed.records > 0, releases.kafka_versions, null) as kafka_versions,
+        summed.records,
+        summed.nodes_with_records,
+        if(summed.records > 0, summed.partitions, null) as partitions,
+        if(summed.records > 0, summed.observed_ms, null) as observed_ms,
+        if(summed.records > 0, summed.partition_observed_ms, null) as partition_observed_ms,
         {%- for measure in daily_measures() %}
-            {{ measure.name }},
+            summed.{{ measure.name }},
         {%- endfor %}
-        1 - try_divide(leaderless_ms, partitions * observed_ms) as availability_ratio,
+        {{ availability('summed.leaderless_ms', 'summed.partition_observed_ms') }}
+            as availability_ratio,
         -- The same weekday of the four weeks before, where there is evidence of them.
-        avg(elections_leader_lost) over (
-            partition by cluster_id, weekday(event_date)
-            order by event_date
+        avg(summed.elections_leader_lost) over (
+            partition by summed.cluster_id, weekday(summed.event_date)
+            order by summed.event_date
             rows between 4 preceding and 1 preceding
         ) as elections_leader_lost_baseline,
-        avg(coalesce(incidents, 0)) over (
-            partition by cluster_id, weekday(event_date)
-            order by event_date
+        avg(summed.incidents) over (
+            partition by summed.cluster_id, weekday(summed.event_date)
+            order by summed.event_date
             rows between 4 preceding and 1 preceding
         ) as incidents_baseline
     from summed
+    left join releases
+        on summed.cluster_id = releases.cluster_id and summed.event_date = releases.event_date
 )
 
 select * from final

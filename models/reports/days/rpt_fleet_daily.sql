@@ -10,14 +10,25 @@ final as (
         count_if(evidence_state = 'unknown') as clusters_unknown,
         count_if(incidents > 0) as clusters_with_incidents,
         sum(records) as records,
+        sum(partition_observed_ms) as partition_observed_ms,
         {%- for measure in daily_measures() %}
             sum({{ measure.name }}) as {{ measure.name }},
         {%- endfor %}
-        1 - try_divide(
-            sum(leaderless_ms),
-            sum(partitions * observed_ms) filter (where evidence_state = 'known')
-        ) as availability_ratio,
-        sort_array(collect_set(kafka_version)) as kafka_versions
+        {{ availability('sum(leaderless_ms)', 'sum(partition_observed_ms)') }}
+            as availability_ratio,
+        transform(
+            sort_array(
+                array_distinct(
+                    transform(
+                        flatten(collect_list(kafka_versions)),
+                        release -> struct(
+                            {{ release_numbers('release') }} as release_numbers, release
+                        )
+                    )
+                )
+            ),
+            numbered -> numbered.release
+        ) as kafka_versions
     from clusters
     group by event_date
 )

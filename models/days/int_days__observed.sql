@@ -7,9 +7,10 @@ with clusters as (
 final as (
     select
         cluster_id,
-        max(last_seen_at) as last_seen_at
+        cluster_incarnation,
+        first_seen_at,
+        last_seen_at
     from clusters
-    group by cluster_id
 )
 
 select * from final
