@@ -191,7 +191,7 @@ class Cluster:
         command = ["java", "-Xmx96m", *LEAST, logging, "-cp", self.paths[release], main, *arguments]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if ran.returncode:
-            print(main, arguments, ran.returncode, ran.stdout[-800:], ran.stderr[-800:], flush=True)
+            raise RuntimeError(f"{main} {arguments}: {ran.returncode} {ran.stdout[-800:]} {ran.stderr[-800:]}")
         if save:
             (self.input / f"evidence/{at}-{save}.txt").write_text(ran.stdout)
         return ran.stdout
@@ -252,9 +252,9 @@ class Cluster:
             process = self.processes.pop(node)
             process.send_signal(signal.SIGTERM)
             try:
-                row["rc"] = process.wait(30) % 256
-            except subprocess.TimeoutExpired:
                 # Without a majority of the quorum no shutdown is ever granted.
+                row["rc"] = process.wait(30 if self.processes else 6) % 256
+            except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
                 row["rc"], row["forced_kill"] = "killed after timeout", True
@@ -372,7 +372,7 @@ class Cluster:
             time.sleep(5)
             with self.action("alter config", topic="clicks", config="min.insync.replicas=2"):
                 given = ("--alter", "--entity-type", "topics", "--entity-name", "clicks", "--add-config", "min.insync.replicas=2")
-                self.tool("org.apache.kafka.tools.ConfigCommand", "--bootstrap-server", SERVERS, *given)
+                self.tool("kafka.admin.ConfigCommand", "--bootstrap-server", SERVERS, *given)
             with self.action("add partitions", topic="clicks", to=7):
                 self.topics("--alter", "--topic", "clicks", "--partitions", "7")
             time.sleep(10)

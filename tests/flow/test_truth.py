@@ -118,7 +118,11 @@ class TestCluster:
         assert pair(left, untold, 3000)[0] == []
         never = 2**60
         ends = [(f"{w['topic']}-{w['partition']}", w["end"] or never) for w in facts["leaderless"]]
-        ended = [(f"{row.topic_name}-{row.partition_id}", millis(row.ended_at) or never) for row in rows]
+        # No record of the metadata ends what was open when the storage was formatted anew.
+        borders = {row.valid_to for row in lab.rows(f"select valid_to from marts.dim_clusters where cluster_id = '{cluster}'")} - {None}
+        ended = [
+            (f"{row.topic_name}-{row.partition_id}", never if row.ended_at in borders else millis(row.ended_at) or never) for row in rows
+        ]
         assert pair(ended, ends, 2000)[0] == []
 
     def test_isr_changes(self, lab, cluster: str) -> None:
