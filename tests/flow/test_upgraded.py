@@ -103,6 +103,15 @@ def test_incarnations_are_the_clusters_that_were_formatted(lab, folder: Path) ->
     assert found[0].valid_to == found[1].valid_from
 
 
+def test_runs_are_of_the_incarnation_whose_storage_they_used(lab, folder: Path) -> None:
+    formatted = max(action["end_ms"] for action in actions(folder, "format"))
+    wanted = {}
+    for node in (1, 2, 3):
+        starts = sorted(action["start_ms"] for action in actions(folder, "start") if action["node"] == node)
+        wanted |= {(node, number): 1 + (at >= formatted) for number, at in enumerate(starts, start=1)}
+    assert {(run.node_id, run.run_number): run.cluster_incarnation for run in of(lab, "marts.dim_node_runs")} == wanted
+
+
 def test_both_lives_of_a_topic_and_both_incarnations_are_topics(lab, folder: Path) -> None:
     wanted = {}
     for (incarnation, name, life), topic in topics(folder).items():
