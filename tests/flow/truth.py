@@ -1,7 +1,7 @@
 """What really happened on a lab cluster, from its own metadata: ZooKeeper's transaction log or `__cluster_metadata`.
 
-`truth(folder)` -> dict of lists: leader_epochs, leaderless, isr_changes, out_of_sync, tenures, expiries; all times in epoch
-milliseconds.
+`truth(folder)` -> dict of lists: leader_epochs, leaderless, isr_changes, out_of_sync, tenures, expiries, partitions; all times in
+epoch milliseconds. Each life of a topic has a number of its own, from 1, within the incarnation of the cluster.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def truth(folder: Path) -> Facts:
 
 
 def empty() -> Facts:
-    return {"leader_epochs": [], "leaderless": [], "isr_changes": [], "out_of_sync": [], "tenures": [], "expiries": []}
+    names = ("leader_epochs", "leaderless", "isr_changes", "out_of_sync", "tenures", "expiries", "partitions")
+    return {name: [] for name in names}
 
 
 class Partitions:
@@ -55,12 +56,22 @@ class Partitions:
         self.isr: dict[tuple[str, int], set[int]] = {}
         self.replicas: dict[tuple[str, int], set[int]] = {}
         self.lagging: dict[tuple[str, int, int], int] = {}
+        self.incarnation = 1
+        self.lives: dict[str, int] = {}
+        self.known: dict[tuple[str, int], dict[str, Any]] = {}
+
+    def life(self, topic: str) -> dict[str, Any]:
+        return {"incarnation": self.incarnation, "topic": topic, "life": self.lives.get(topic, 1)}
+
+    def begin_life(self, topic: str) -> None:
+        self.lives[topic] = self.lives.get(topic, 0) + 1
 
     def set(self, topic: str, partition: int, leader: int, epoch: int, at: int) -> None:
         key = (topic, partition)
         old = self.state.get(key)
         if old is None or old["epoch"] != epoch:
-            self.facts["leader_epochs"].append({"topic": topic, "partition": partition, "epoch": epoch, "leader": leader, "at": at})
+            named = self.life(topic) | {"partition": partition, "epoch": epoch, "leader": leader, "at": at}
+            self.facts["leader_epochs"].append(named)
         if leader == -1:
             self.gaps.setdefault(key, at)
         elif key in self.gaps:
@@ -77,6 +88,10 @@ class Partitions:
 
     def set_replicas(self, topic: str, partition: int, replicas: list[int], at: int) -> None:
         self.replicas[topic, partition] = set(replicas)
+        if (topic, partition) not in self.known:
+            self.known[topic, partition] = self.life(topic) | {"partition": partition, "at": at}
+            self.facts["partitions"].append(self.known[topic, partition])
+        self.known[topic, partition]["replicas"] = replicas
         self.compare(topic, partition, at)
 
     def compare(self, topic: str, partition: int, at: int) -> None:
@@ -97,8 +112,18 @@ class Partitions:
         self.gaps.pop((topic, partition), None)
         self.isr.pop((topic, partition), None)
         self.replicas.pop((topic, partition), None)
+        self.known.pop((topic, partition), None)
         for key in [key for key in self.lagging if key[:2] == (topic, partition)]:
             self.end(key, at, deleted=True)
+
+    def begin_incarnation(self, at: int) -> None:
+        """All storage was formatted anew.  Who had no leader then never had one again."""
+        for (topic, partition), start in self.gaps.items():
+            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": start, "end": None})
+        for topic, partition in list(self.state):
+            self.forget(topic, partition, at)
+        self.incarnation += 1
+        self.lives.clear()
 
     def close(self) -> None:
         for key in list(self.lagging):
@@ -108,22 +133,33 @@ class Partitions:
 
 
 def kraft(folder: Path) -> Facts:
-    """From the records of `__cluster_metadata`, in the order of their offsets."""
+    """From the records of `__cluster_metadata`, in the order of their offsets; if it was formatted anew, of one log after the other."""
     facts = empty()
     partitions = Partitions(facts)
     topics: dict[str, str] = {}
     leaving: set[int] = set()
-    for record in sorted(rows(folder / "truth/metadata.jsonl"), key=lambda record: record["offset"]):
+    records = rows(folder / "truth/metadata.jsonl")
+    clusters = list(dict.fromkeys(record.get("cluster_id") for record in records))
+    for record in sorted(records, key=lambda record: (clusters.index(record.get("cluster_id")), record["offset"])):
         kind, at, data = record["type"], record["ts"], record.get("data", {})
+        if clusters.index(record.get("cluster_id")) >= partitions.incarnation:
+            partitions.begin_incarnation(at)
+            leaving.clear()
         # Whatever is stored the leader of the epoch wrote: it led until then.
-        if facts["tenures"] and facts["tenures"][-1]["epoch"] == record["epoch"]:
+        if facts["tenures"] and (facts["tenures"][-1]["incarnation"], facts["tenures"][-1]["epoch"]) == (
+            partitions.incarnation,
+            record["epoch"],
+        ):
             facts["tenures"][-1]["last"] = max(at, facts["tenures"][-1]["last"])
         if kind == "CONTROL" and (record.get("control") == "LEADER_CHANGE" or "LeaderChange" in record.get("text", "")):
             said = re.search(r'"leaderId":(\d+)', record.get("text", ""))
             leader = record["leader"] if record.get("leader") is not None else int(said[1]) if said else -1
-            facts["tenures"].append({"epoch": record["epoch"], "controller": leader, "at": at, "last": at})
+            facts["tenures"].append(
+                {"incarnation": partitions.incarnation, "epoch": record["epoch"], "controller": leader, "at": at, "last": at}
+            )
         elif kind == "TOPIC_RECORD":
             topics[data["topicId"]] = data["name"]
+            partitions.begin_life(data["name"])
         elif kind == "REMOVE_TOPIC_RECORD":
             for topic, partition in [key for key in partitions.state if key[0] == topics.get(data["topicId"])]:
                 partitions.forget(topic, partition, at)
@@ -177,6 +213,8 @@ def zookeeper(folder: Path) -> Facts:
                 partitions.set(state[1], int(state[2]), value["leader"], value["leader_epoch"], at)
                 partitions.set_isr(state[1], int(state[2]), value["isr"], at)
         elif (topic := TOPIC.search(path)) and isinstance(value, dict):
+            if kind == "create":
+                partitions.begin_life(topic[1])
             for partition, replicas in value["partitions"].items():
                 partitions.set_replicas(topic[1], int(partition), replicas, at)
         elif path == "/controller" and kind == "create" and isinstance(value, dict):
@@ -184,7 +222,7 @@ def zookeeper(folder: Path) -> Facts:
             if facts["tenures"] and (facts["tenures"][-1]["zxid"] == change["zxid"] or facts["tenures"][-1]["controller"] is None):
                 facts["tenures"][-1]["controller"] = controller
         elif path == "/controller_epoch" and kind in ("setData", "create") and isinstance(value, int) and value > 0:
-            facts["tenures"].append({"epoch": value, "controller": controller, "at": at, "zxid": change["zxid"]})
+            facts["tenures"].append({"incarnation": 1, "epoch": value, "controller": controller, "at": at, "zxid": change["zxid"]})
         elif (broker := BROKER.search(path)) and kind in ("create", "setData") and isinstance(value, dict):
             owners[change["session"]] = int(broker[1])
         elif kind == "closeSession" and change["session"] in owners:
@@ -209,9 +247,9 @@ def mark_visible(folder: Path, facts: Facts) -> None:
 
     A line that prints controllerEpoch=-1 beside partitionEpoch=2 mentions no leaderless epoch 2.
     """
-    wanted: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
+    wanted: dict[tuple[str, int], dict[int, list[dict[str, Any]]]] = {}
     for epoch in facts["leader_epochs"]:
-        wanted.setdefault((epoch["topic"], epoch["partition"]), {}).setdefault(epoch["epoch"], epoch)
+        wanted.setdefault((epoch["topic"], epoch["partition"]), {}).setdefault(epoch["epoch"], []).append(epoch)
         epoch["visible"] = False
     names = "|".join(re.escape(name) for name in sorted({topic for topic, _ in wanted}, key=len, reverse=True))
     partition = re.compile(
@@ -224,4 +262,14 @@ def mark_visible(folder: Path, facts: Facts) -> None:
             topic, index = (group for group in match.groups() if group is not None)
             known = wanted.get((topic, int(index)), {})
             for epoch in epochs & set(known):
-                known[epoch]["visible"] |= known[epoch]["leader"] != -1 or bool(re.search(r"leader\D{0,5}-1\b", line, re.I))
+                for meant in known[epoch] if len(known[epoch]) == 1 else lived(known[epoch], line):
+                    meant["visible"] |= meant["leader"] != -1 or bool(re.search(r"leader\D{0,5}-1\b", line, re.I))
+
+
+def lived(lives: list[dict[str, Any]], line: str) -> list[dict[str, Any]]:
+    """The one of several lives' epochs that had begun last when a line was written, by a clock in UTC."""
+    if not (said := re.match(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]", line)):
+        return []
+    at = millis(dt.datetime.fromisoformat(said[1].replace(",", ".")))
+    assert at is not None
+    return [epoch for epoch in lives if epoch["at"] <= at][-1:]

@@ -302,23 +302,37 @@ begun as (
         lateral view explode(lives.begun) in_order as life
 ),
 
--- The state was made anew before the first sign of it: when that node was started, if its log shows that.
-starts as (
+-- The state was made anew before the first sign of it: before that node was started, if its log shows that.
+started as (
     select
         begun.cluster_id,
         begun.found_at,
         begun.last_at,
-        coalesce(max(lifecycle_events.logged_at), begun.found_at) as started_at
+        collect_set(lifecycle_events.logged_at) as starts,
+        max(if(lifecycle_events.node_id = begun.node_id, lifecycle_events.logged_at, null))
+            as own_started_at
     from begun
     left join lifecycle_events
         on
             begun.cluster_id = lifecycle_events.cluster_id
-            and begun.node_id = lifecycle_events.node_id
             and lifecycle_events.lifecycle_step = 'starting'
             and begun.found_at >= lifecycle_events.logged_at
             and lifecycle_events.logged_at > begun.found_at - interval 10 minutes
             and begun.last_at < lifecycle_events.logged_at
     group by begun.cluster_id, begun.found_at, begun.last_at
+),
+
+-- The parts of a process start one after the other, and the nodes of a cluster do, too.
+starts as (
+    select
+        cluster_id,
+        found_at,
+        last_at,
+        coalesce(
+            array_min(filter(starts, start_at -> start_at >= own_started_at - interval 1 minute)),
+            found_at
+        ) as started_at
+    from started
 ),
 
 bounds as (

@@ -22,7 +22,9 @@ numbered as (
 seen as (
     select
         cluster_id,
-        min(cluster_incarnation) as cluster_incarnation,
+        -- No storage is formatted while a process uses it: a run that begins just before the first sign of a new
+        -- incarnation is of that one.
+        max(cluster_incarnation) as cluster_incarnation,
         node_id,
         run_number,
         min(first_seen_at) as first_seen_at,

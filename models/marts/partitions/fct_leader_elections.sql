@@ -97,7 +97,9 @@ final as (
         controller_id,
         controller_epoch,
         elected_at,
-        held_until,
+        -- With all storage formatted anew, whoever led before leads no longer.
+        least(held_until, nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00'))
+            as held_until,
         cast(elected_at as date) as elected_date,
         start_offset,
         election_kind,

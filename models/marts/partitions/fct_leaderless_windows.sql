@@ -8,6 +8,21 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+-- With all storage formatted anew, a partition of before has ended, whatever state it was in.
+placed_ends as (
+    select
+        windows.* except (ended_at),
+        least(
+            windows.ended_at,
+            nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00')
+        ) as ended_at,
+        coalesce(windows.ended_at > incarnations.valid_to, windows.ended_at is null)
+            as is_end_placed,
+        incarnations.doubtful_from
+    from windows
+    left join incarnations using (cluster_id, cluster_incarnation)
+),
+
 final as (
     select
         {{
@@ -34,6 +49,7 @@ final as (
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'it began before started_at: this is when it was first known to have no leader': 'is_told',
                 'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
                 'it ended by ended_at: a describe names a leader': 'is_end_described',
@@ -43,11 +59,10 @@ final as (
                 'a later epoch is missing: there may have been a leader before ended_at': 'is_epoch_missing',
                 'neither the next leader nor a controller reports its election in time: it may have ended before ended_at': 'coalesce(is_end_late, false)',
                 'derived: nobody is in sync if the cluster keeps eligible leader replicas, and no record says whether it does': 'is_isr_doubtful',
-                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > incarnations.doubtful_from'
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > doubtful_from'
             })
         }} as warnings
-    from windows
-    left join incarnations using (cluster_id, cluster_incarnation)
+    from placed_ends
 )
 
 select * from final

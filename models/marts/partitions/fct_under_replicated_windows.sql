@@ -8,6 +8,21 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+-- With all storage formatted anew, a partition of before has ended, whatever state it was in.
+placed_ends as (
+    select
+        windows.* except (ended_at),
+        least(
+            windows.ended_at,
+            nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00')
+        ) as ended_at,
+        coalesce(windows.ended_at > incarnations.valid_to, windows.ended_at is null)
+            as is_end_placed,
+        incarnations.doubtful_from
+    from windows
+    left join incarnations using (cluster_id, cluster_incarnation)
+),
+
 final as (
     select
         {{
@@ -34,17 +49,17 @@ final as (
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'began before the first record': 'is_start_unknown and not is_told',
                 'it began before started_at: this is when a describe first shows it': 'is_told',
                 'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
                 'it ended by ended_at: a describe shows the replica in sync': 'is_end_described and ended_at is not null',
                 'a change of the in-sync set is missing: it may have begun or ended at another time, or been two': 'is_change_missing',
                 'no record lists the replicas': 'not are_replicas_known',
-                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > incarnations.doubtful_from'
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > doubtful_from'
             })
         }} as warnings
-    from windows
-    left join incarnations using (cluster_id, cluster_incarnation)
+    from placed_ends
 )
 
 select * from final
