@@ -81,7 +81,9 @@ def test_syslog_after_rfc_5424() -> None:
 def test_a_journal_as_json() -> None:
     def entry(second: int, program: str, message: object) -> str:
         micros = 1_691_989_862_125_000 + second * 1_000_000
-        return json.dumps({"__REALTIME_TIMESTAMP": str(micros), "_HOSTNAME": "kfk2", "SYSLOG_IDENTIFIER": program, "MESSAGE": message}) + "\n"
+        return (
+            json.dumps({"__REALTIME_TIMESTAMP": str(micros), "_HOSTNAME": "kfk2", "SYSLOG_IDENTIFIER": program, "MESSAGE": message}) + "\n"
+        )
 
     kernel = entry(0, "kernel", "Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB")
     text = (
