@@ -52,7 +52,7 @@ final as (
         max_by(
             placed.min_insync_replicas,
             struct(placed.captured_at, placed.source_path, placed.byte_offset)
-        ) filter (where placed.topic_name is not null) as min_insync_replicas
+        ) filter (where placed.has_settings) as min_insync_replicas
     from lives
     left join placed
         on
