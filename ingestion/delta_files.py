@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction
 
-from ingestion.warehouse import move
+from ingestion.moves import move
 
 # Properties of each table.  Builds open tables some sixty times per round of `chronicle follow`, and each time the commits since the last checkpoint
 # are read; by default delta-rs writes a checkpoint only after a hundred commits.

@@ -7,12 +7,10 @@ above all: `create or replace` over a folder that the catalog does not know repl
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,26 +72,6 @@ def put(file: Path, content: str | bytes) -> None:
     aside = file.with_suffix(".part")
     aside.write_bytes(content.encode() if isinstance(content, str) else content)
     aside.replace(file)
-
-
-def move(path: Path, to: Path) -> None:
-    """Move a file, or a folder to where there is none.  To another file system, as where `.dbt` is a mount of its own, it is copied beside its new
-    place first: nobody finds half of it there, and until then all of it is where it was."""
-    try:
-        os.replace(path, to)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        aside = to.with_name(f".{to.name}.part")
-        if path.is_dir():
-            shutil.rmtree(aside, ignore_errors=True)
-            shutil.copytree(path, aside)
-            os.replace(aside, to)
-            shutil.rmtree(path)
-        else:
-            shutil.copyfile(path, aside)
-            os.replace(aside, to)
-            path.unlink()
 
 
 @dataclass(frozen=True)

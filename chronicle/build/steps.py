@@ -21,7 +21,8 @@ from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLE
 from chronicle.build.publish import of_clusters
 from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.freed import give_back
-from ingestion.warehouse import Warehouse, move
+from ingestion.moves import move
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

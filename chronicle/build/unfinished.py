@@ -17,7 +17,8 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from chronicle.build.versions import PUBLISHED, Record
-from ingestion.warehouse import Warehouse, move, opened, put
+from ingestion.moves import move
+from ingestion.warehouse import Warehouse, opened, put
 
 
 def note(place: Warehouse, tables: Iterable[tuple[str, str]]) -> None:

@@ -11,7 +11,8 @@ from chronicle.project import PROJECT
 
 # From the bottom up.  A package imports only those before it; packages in one line do not import each other.
 LAYERS = (
-    ("ingestion.cache", "ingestion.delta_files", "ingestion.freed", "ingestion.reading", "ingestion.sql_text"),
+    ("ingestion.cache", "ingestion.freed", "ingestion.moves", "ingestion.reading", "ingestion.sql_text"),
+    ("ingestion.delta_files",),
     ("ingestion.lease",),
     ("ingestion.warehouse",),
     ("ingestion.recognition",),

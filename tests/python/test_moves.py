@@ -15,7 +15,8 @@ from deltalake import DeltaTable
 
 from chronicle.build import unfinished
 from chronicle.build.publish import Mart, commit_all
-from ingestion.warehouse import Warehouse, move
+from ingestion.moves import move
+from ingestion.warehouse import Warehouse
 from tests.python.test_lost_rows import COLUMNS
 
 
