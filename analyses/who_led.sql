@@ -1,3 +1,28 @@
+with elections as (
+    select * from {{ ref('fct_leader_elections') }}
+),
+
+endings as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        topic_incarnation,
+        partition_id,
+        ended_at
+    from {{ ref('dim_partitions') }}
+),
+
+-- Nobody leads a partition that was deleted, or that exists again in another life.
+led as (
+    select
+        elections.* except (held_until),
+        coalesce(elections.held_until, endings.ended_at) as held_until
+    from elections
+    left join endings
+        using (cluster_id, cluster_incarnation, topic_name, topic_incarnation, partition_id)
+)
+
 select
     cluster_id,
     topic_name,
@@ -11,7 +36,7 @@ select
     controller_id,
     controller_epoch,
     leader_election_key
-from {{ ref('fct_leader_elections') }}
+from led
 where {{ question_filter(
     topic='topic_name',
     partition='partition_id',

@@ -75,7 +75,7 @@ class Partitions:
         if leader == -1:
             self.gaps.setdefault(key, at)
         elif key in self.gaps:
-            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": self.gaps.pop(key), "end": at})
+            self.facts["leaderless"].append(self.life(topic) | {"partition": partition, "start": self.gaps.pop(key), "end": at})
         self.state[key] = {"leader": leader, "epoch": epoch}
 
     def set_isr(self, topic: str, partition: int, isr: list[int], at: int) -> None:
@@ -119,7 +119,7 @@ class Partitions:
     def begin_incarnation(self, at: int) -> None:
         """All storage was formatted anew.  Who had no leader then never had one again."""
         for (topic, partition), start in self.gaps.items():
-            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": start, "end": None})
+            self.facts["leaderless"].append(self.life(topic) | {"partition": partition, "start": start, "end": None})
         for topic, partition in list(self.state):
             self.forget(topic, partition, at)
         self.incarnation += 1
@@ -129,7 +129,7 @@ class Partitions:
         for key in list(self.lagging):
             self.end(key, None)
         for (topic, partition), start in self.gaps.items():
-            self.facts["leaderless"].append({"topic": topic, "partition": partition, "start": start, "end": None})
+            self.facts["leaderless"].append(self.life(topic) | {"partition": partition, "start": start, "end": None})
 
 
 def kraft(folder: Path) -> Facts:

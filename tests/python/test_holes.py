@@ -61,7 +61,7 @@ def left(history: History) -> dict[str, list[int]]:
 
 @pytest.fixture(scope="module")
 def pairs() -> list[Pair]:
-    return made_pairs(range(13), 7, archives(), Scale(most_bytes=60_000, most_days=30))
+    return made_pairs(range(14), 7, archives(), Scale(most_bytes=60_000, most_days=30))
 
 
 def test_what_is_left_was_there(pairs: list[Pair]) -> None:

@@ -22,7 +22,7 @@ HALF_PAST = 1_795_255_200_500
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return list(made_cases(13, 7, archives(), SCALE))
+    return list(made_cases(14, 7, archives(), SCALE))
 
 
 def test_records_are_lines_with_a_stamp_and_all_that_follows() -> None:
@@ -86,7 +86,7 @@ def test_no_two_files_of_a_node_begin_alike_but_for_copies(cases: list[Case]) ->
 def test_a_case_is_the_same_by_its_number_and_seed(cases: list[Case]) -> None:
     assert made(5, 7, archives(), SCALE) == cases[5]
     assert made(5, 8, archives(), SCALE) != cases[5]
-    assert len({case.story.split()[0].rstrip(",") for case in cases}) == len(archives()) == 13
+    assert len({case.story.split()[0].rstrip(",") for case in cases}) == len(archives()) == 14
 
 
 def test_pieces_are_as_long_as_one_says(tmp_path: Path) -> None:
