@@ -17,7 +17,7 @@ endings as (
 led as (
     select
         elections.* except (held_until),
-        coalesce(elections.held_until, endings.ended_at) as held_until
+        least(elections.held_until, endings.ended_at) as held_until
     from elections
     left join endings
         using (cluster_id, cluster_incarnation, topic_name, topic_incarnation, partition_id)
