@@ -20,6 +20,7 @@ from deltalake.exceptions import DeltaError
 from chronicle.serve import passwords
 from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views
+from chronicle.spark.internals import settings as internals
 from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.internals.java_objects import java_of, session_of
 from chronicle.staying.answers import DOES as ANSWERS
@@ -155,6 +156,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "spark.driver.maxResultSize": "256m",
         # A task that runs out of memory fails, with its statement; by default it ends the process.
         "spark.executor.killOnFatalError.depth": "0",
+        **internals.WHILE_SERVING,
     }
     if not options.read_write:
         spark["spark.sql.extensions"] = f"io.delta.sql.DeltaSparkSessionExtension,{RULE}"

@@ -52,7 +52,7 @@ def every_setting() -> dict[str, str]:
     given = dict.fromkeys(session.settings("/warehouse"), "chronicle/spark/session.py")
     given |= dict.fromkeys(serve.settings(serve.Options(password_file=Path("users")), "/work"), "chronicle/serve/serve.py")
     given |= dict.fromkeys((*WHILE_BUILDING, *CHANGED_BY_DBT), "chronicle/build/dbt_runs.py")
-    given |= dict.fromkeys((*settings.ALWAYS, *settings.WHILE_BUILDING), "chronicle/spark/internals/settings.py")
+    given |= dict.fromkeys((*settings.ALWAYS, *settings.WHILE_BUILDING, *settings.WHILE_SERVING), "chronicle/spark/internals/settings.py")
     given |= {"spark.sql.legacy.allowNonEmptyLocationInCTAS": "macros/internals/parquet_place.sql"}
     given |= dict.fromkeys(("spark.sql.cteRecursionLevelLimit", "spark.sql.cteRecursionRowLimit"), "macros/internals/recursion.sql")
     return {key: where for key, where in given.items() if not key.startswith(OURS) and key not in UNLISTED}
