@@ -302,7 +302,7 @@ begun as (
         lateral view explode(lives.begun) in_order as life
 ),
 
--- The state was made anew before the first sign of it: before that node was started, if its log shows that.
+-- An incarnation begins before its first sign: when the node that gave the sign was started, if its log has that start.
 started as (
     select
         begun.cluster_id,
@@ -322,7 +322,7 @@ started as (
     group by begun.cluster_id, begun.found_at, begun.last_at
 ),
 
--- The parts of a process start one after the other, and the nodes of a cluster do, too.
+-- The parts of a process start one after the other, and so do the nodes of a cluster: it begins with the first of them.
 starts as (
     select
         cluster_id,

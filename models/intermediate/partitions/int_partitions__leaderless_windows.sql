@@ -171,7 +171,7 @@ told as (
     left join lives on {{ placed_in_life('failures') }}
 ),
 
-told_of_partitions as (
+reports as (
     select
         *,
         bool_or(leader_id = -1) over (
@@ -181,9 +181,9 @@ told_of_partitions as (
     from told
 ),
 
-told_of_leaderless as (
+reports_of_leaderless as (
     select *
-    from told_of_partitions
+    from reports
     where is_ever_gone
 ),
 
@@ -204,7 +204,7 @@ told_and_led as (
         byte_offset,
         is_described,
         is_dated_by_file
-    from told_of_leaderless
+    from reports_of_leaderless
     union all
     select
         cluster_id,
@@ -222,7 +222,7 @@ told_and_led as (
         false as is_described,
         false as is_dated_by_file
     from epochs
-    left semi join told_of_leaderless
+    left semi join reports_of_leaderless
         using (cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation)
 ),
 

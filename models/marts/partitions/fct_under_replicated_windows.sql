@@ -8,19 +8,8 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
--- With all storage formatted anew, a partition of before has ended, whatever state it was in.
-placed_ends as (
-    select
-        windows.* except (ended_at),
-        least(
-            windows.ended_at,
-            nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00')
-        ) as ended_at,
-        coalesce(windows.ended_at > incarnations.valid_to, windows.ended_at is null)
-            as is_end_placed,
-        incarnations.doubtful_from
-    from windows
-    left join incarnations using (cluster_id, cluster_incarnation)
+ended as (
+    {{ ended_with_incarnation('windows') }}
 ),
 
 final as (
@@ -59,7 +48,7 @@ final as (
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > doubtful_from'
             })
         }} as warnings
-    from placed_ends
+    from ended
 )
 
 select * from final
