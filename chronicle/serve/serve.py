@@ -122,6 +122,11 @@ def check(options: Options) -> None:
 
 def settings(options: Options, work: str) -> dict[str, str]:
     """Spark's configuration of the server, in addition to that of every session.  `work`: a folder for what Hive insists on writing."""
+    return of_spark(options, work) | {f"spark.hadoop.hive.{key}": value for key, value in of_hive(options, work).items()}
+
+
+def of_hive(options: Options, work: str) -> dict[str, str]:
+    """What Hive's server reads of its configuration."""
     hive = {
         "server2.thrift.bind.host": options.host,
         "server2.thrift.port": str(options.port),
@@ -142,6 +147,16 @@ def settings(options: Options, work: str) -> dict[str, str]:
         "downloaded.resources.dir": f"{work}/${{hive.session.id}}_resources",
         "querylog.location": f"{work}/log",
     }
+    if options.password_file or options.ldap_url:
+        hive["server2.authentication"] = "CUSTOM" if options.password_file else "LDAP"
+    if options.keystore:
+        hive |= {"server2.use.SSL": "true", "server2.keystore.path": str(options.keystore.resolve())}
+        hive |= {"server2.keystore.password": options.keystore_password, "ssl.protocol.blacklist": "SSLv2,SSLv3,TLSv1,TLSv1.1"}
+    return hive
+
+
+def of_spark(options: Options, work: str) -> dict[str, str]:
+    """What Spark reads of its configuration."""
     spark = {
         "spark.sql.thriftServer.queryTimeout": str(options.query_timeout),
         "spark.sql.thriftServer.interruptOnCancel": "true",
@@ -165,12 +180,7 @@ def settings(options: Options, work: str) -> dict[str, str]:
         spark["spark.sql.optimizer.excludedRules"] = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
         # Schemas name their own folders.  That of `default` is dropped, and must not be the warehouse.
         spark["spark.sql.warehouse.dir"] = f"{work}/warehouse"
-    if options.password_file or options.ldap_url:
-        hive["server2.authentication"] = "CUSTOM" if options.password_file else "LDAP"
-    if options.keystore:
-        hive |= {"server2.use.SSL": "true", "server2.keystore.path": str(options.keystore.resolve())}
-        hive |= {"server2.keystore.password": options.keystore_password, "ssl.protocol.blacklist": "SSLv2,SSLv3,TLSv1,TLSv1.1"}
-    return spark | {f"spark.hadoop.hive.{key}": value for key, value in hive.items()}
+    return spark
 
 
 def limits(options: Options) -> dict[str, str | int]:
