@@ -78,6 +78,10 @@ TOO_MUCH = {
     "select instr(repeat('a', 10000000), concat(repeat('a', 5000000), 'b'))": ("54001", "CHRONICLE_TOO_COMPLEX"),
     "select parse_url('http://a/?b=c', 'QUERY', '(.*.){14}!')": ("54001", "CHRONICLE_TOO_COMPLEX"),
     "select str_to_map(repeat('a', 5000), '(.*a){12}c', ':')": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    # Nothing ends Java where it compiles the first, and where it repeats the other two without reading the text.
+    "select repeat('b', 9) rlike concat(repeat('ab', 4000000), id) from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select 'a' rlike '(((){1000}){1000}){1000}'": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select regexp_replace(string(id), '(?:(?:){60000}){60000}', '') from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
     # 2 GB each, which Spark holds compressed until all rows are there.
     "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
@@ -102,6 +106,8 @@ def test_what_is_long_but_not_too_long_is_answered(server: Served) -> None:
     hours = "sequence(timestamp'2020-01-01', timestamp'2026-01-01', interval 1 hour)"
     assert server.ask(f"select size({hours}), size(sequence(date'2020-01-01', date'2026-01-01', interval 1 month))") == [(52609, 73)]
     assert server.ask(f"select {'(' * 150}1{')' * 150}") == [(1,)]
+    uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    assert server.ask(f"select '123e4567-e89b-12d3-a456-426614174000' rlike '^{uuid}$', repeat('a', 9000) rlike repeat('a', 9000)") == [(True, True)]
 
 
 def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:

@@ -64,6 +64,7 @@ case class CancellableMatch(child: Expression, most: Long) extends Wrapper {
 
   private def pattern(text: String): Pattern = {
     if (text != written) {
+      CancellableMatch.bounded(text)
       val regex = child match {
         case Like(_, _, escape) => StringUtils.escapeLikeRegex(text, escape)
         case _ => text
@@ -100,6 +101,40 @@ case class CancellableMatch(child: Expression, most: Long) extends Wrapper {
   private def array(texts: Seq[String]): GenericArrayData = new GenericArrayData(texts.map(UTF8String.fromString))
 
   override protected def withNewChildInternal(newChild: Expression): CancellableMatch = copy(child = newChild)
+}
+
+object CancellableMatch {
+  /** Characters of a pattern. Java compiles one in up to the square of its length (a long text that repeats itself), and nothing ends that. */
+  private val MostPattern = 10000
+  /** Repetitions that a pattern asks for. `((){1000}){1000}` repeats without reading the text, and only reading it can be ended. */
+  private val MostRepeats = 100000.0
+  private val Token = "\\\\.|\\[\\^?]?[^\\]]*+]|\\{(\\d{1,12})[^}]{0,20}}|(?s:.)".r
+
+  /** Refuses a pattern for which time-out and cancel could come too late. */
+  private def bounded(pattern: String): Unit = {
+    if (pattern.length > MostPattern)
+      throw new TooMuch(TooMuch.Complex, s"a pattern of ${pattern.length} characters takes too long to compile; $MostPattern are allowed")
+    if (repeats(pattern) > MostRepeats)
+      throw new TooMuch(TooMuch.Complex, s"a pattern that repeats its parts more than ${MostRepeats.toLong} times cannot be cancelled")
+  }
+
+  /** How many of its parts a pattern matches at least, with a part that is repeated as often as its `{…}` says. */
+  private def repeats(pattern: String): Double = {
+    var open = List(0.0)
+    var last = 0.0
+    for (token <- Token.findAllMatchIn(pattern)) token.matched match {
+      case "(" => open ::= 1.0
+      case ")" if open.tail.nonEmpty =>
+        last = open.head
+        open = open.tail.head + last :: open.tail.tail
+      case _ =>
+        val times = Option(token.group(1)).map(_.toDouble)
+        val more = times.fold(1.0)(number => last * (number - 1).max(0))
+        last = times.fold(1.0)(number => last * number.max(1))
+        open = open.head + more :: open.tail
+    }
+    open.sum
+  }
 }
 
 /** A text that throws while it is read, once its reader was cancelled. */
