@@ -14,7 +14,7 @@ KINDS = (".sql", ".yml", ".csv", ".md")
 def dbt_files() -> list[str]:
     """The files of the dbt project, below the root."""
     found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in KINDS]
-    return ["dbt_project.yml", *(path.relative_to(ROOT).as_posix() for path in found)]
+    return ["dbt_project.yml", "profiles.yml", *(path.relative_to(ROOT).as_posix() for path in found)]
 
 
 class BuildWithDbt(build_py):

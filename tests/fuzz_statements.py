@@ -2,8 +2,9 @@
 large, long or slow.
 
 `python -m tests.fuzz_statements --minutes 20 --seed 1` (or `make fuzz-endpoint`) starts a server with 512 MB and a time limit of 5 s, and reports as JSON:
-statements by how they ended, the longest wait for an answer, lost sessions, and the processor time of the server after the last statement.
-It fails if an answer came later than the limit allows, if a session was lost, or if the server still works when nobody asks for anything.
+statements by how they ended, the longest wait for an answer, lost sessions, tasks that went on after their statement had ended (where they were, and the
+statements that had been ended last), and the processor time of the server after the last statement.
+It fails if an answer came later than the limit allows, if a session was lost, if a task went on, or if the server still works when nobody asks for anything.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from deltalake import write_deltalake
@@ -35,6 +38,8 @@ LIMIT_SECONDS = 5
 GRACE_SECONDS = 10
 CLIENTS = 4
 IDLE_SECONDS = 10
+
+TASK = re.compile(r'"Executor task launch worker for (task [^"]*)"')
 
 # Values that are large, odd or costly, by rough type; each may stand where any other does.
 NUMBERS = ["0", "1", "-1", "7", "300000", "2147483647", "9223372036854775807", "id", "1.5D", "cast(null as int)"]
@@ -162,6 +167,8 @@ class Client:
         self.ended: Counter[str] = Counter()
         self.slow: list[tuple[float, str]] = []
         self.lost: list[str] = []
+        # The last ones that the time limit ended.
+        self.cancelled: deque[str] = deque(maxlen=3)
         self.longest = 0.0
         self.connection = connect("127.0.0.1", server.port)
 
@@ -181,6 +188,8 @@ class Client:
         except OperationalError as error:
             status = getattr(error.args[0], "status", None)
             self.ended[str(status.sqlState) if status else "no status"] += 1
+            if status and status.sqlState == "57014":
+                self.cancelled.append(statement[:500])
         except Exception as error:
             # The connection does not work any more.
             self.lost.append(f"{type(error).__name__}: {error}: {statement[:500]}")
@@ -189,6 +198,36 @@ class Client:
         if took > LIMIT_SECONDS + GRACE_SECONDS:
             self.slow.append((round(took, 1), statement[:500]))
         self.longest = max(self.longest, took)
+
+
+class Tasks(Thread):
+    """Looks for tasks of the server that go on for longer than any statement may.  `found`: of each its place in the code, and what may have asked for it."""
+
+    def __init__(self, server: Served, clients: list[Client]) -> None:
+        super().__init__(daemon=True)
+        self.server, self.clients = server, clients
+        self.found: dict[str, dict[str, Any]] = {}
+        self.is_over = Event()
+
+    def run(self) -> None:
+        since: dict[str, float] = {}
+        while not self.is_over.wait(3):
+            running = self.running()
+            since = {task: since.get(task, time.monotonic()) for task in running}
+            for task, place in running.items():
+                if time.monotonic() - since[task] > LIMIT_SECONDS + GRACE_SECONDS and task not in self.found:
+                    asked = [statement for client in self.clients for statement in client.cancelled]
+                    self.found[task] = {"place": place, "cancelled": asked}
+
+    def running(self) -> dict[str, list[str]]:
+        """The innermost frames of each task."""
+        found = {}
+        for java in subprocess.run(["pgrep", "-P", str(self.server.process.pid)], capture_output=True, text=True).stdout.split():
+            threads = subprocess.run(["jstack", java], capture_output=True, text=True).stdout
+            for thread in threads.split("\n\n"):
+                if task := TASK.match(thread):
+                    found[task[1]] = [line.strip() for line in thread.splitlines()[2:14]]
+        return found
 
 
 def processor_seconds(pid: int) -> float:
@@ -208,11 +247,14 @@ def fuzz(minutes: float, seed: int) -> dict[str, Any]:
         server = launch(warehouse(Path(folder)), *limits, memory="512m")
         try:
             clients = [Client(server, seed * 1000 + number) for number in range(CLIENTS)]
+            tasks = Tasks(server, clients)
+            tasks.start()
             until = time.monotonic() + 60 * minutes
             with ThreadPoolExecutor(CLIENTS) as threads:
                 list(threads.map(lambda client: client.run(until), clients))
             is_up = server.process.poll() is None
             time.sleep(GRACE_SECONDS)
+            tasks.is_over.set()
             before = processor_seconds(server.process.pid) if is_up else 0.0
             time.sleep(IDLE_SECONDS)
             after = processor_seconds(server.process.pid) - before if is_up else 0.0
@@ -224,11 +266,20 @@ def fuzz(minutes: float, seed: int) -> dict[str, Any]:
                 "longest_seconds": round(max(client.longest for client in clients), 1),
                 "too_late": [one for client in clients for one in client.slow],
                 "lost": [one for client in clients for one in client.lost],
-                "is_up": is_up and server.ask("select 1") == [(1,)],
+                "tasks_that_went_on": tasks.found,
+                "is_up": is_up and answers(server),
                 "processor_seconds_when_idle": round(after, 1),
             }
         finally:
             server.stop()
+
+
+def answers(server: Served) -> bool:
+    """Whether it answers a statement in time."""
+    try:
+        return server.ask("select 1") == [(1,)]
+    except OperationalError:
+        return False
 
 
 def main() -> int:
@@ -240,7 +291,7 @@ def main() -> int:
     print(json.dumps(found, indent=2))
     # Collections of the heap, of which Spark's parser holds a part.
     is_idle = found["processor_seconds_when_idle"] < IDLE_SECONDS / 5
-    return 0 if found["is_up"] and is_idle and not found["too_late"] and not found["lost"] else 1
+    return 0 if found["is_up"] and is_idle and not any(found[fault] for fault in ("too_late", "lost", "tasks_that_went_on")) else 1
 
 
 if __name__ == "__main__":

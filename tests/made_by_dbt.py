@@ -26,7 +26,7 @@ BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", 
 
 def over_thrift(warehouse: Path, folder: Path, *arguments: str) -> None:
     """Run dbt in a process without Spark, through a server of the warehouse.  `folder`: for dbt's other output."""
-    dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--profiles-dir", "dbt_project", "--target", "server"]
+    dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--target", "prod_server"]
     users = folder / "users"
     users.write_text(passwords.line("dbt", PASSWORD) + "\n")
     users.chmod(0o600)

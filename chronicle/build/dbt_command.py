@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chronicle.build import internals, unfinished
-from chronicle.build.dbt_runs import WHILE_BUILDING, prepare
+from chronicle.build.dbt_runs import PRODUCTION, WHILE_BUILDING, prepare
 from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
 from chronicle.project import PROJECT
@@ -43,7 +43,7 @@ class Asked:
     @property
     def needs_session(self) -> bool:
         """Whether it needs a session of ours."""
-        return self.command not in AT_REST and not ANSWERED & set(self.given) and self.given.get("target", "local") == "local"
+        return self.command not in AT_REST and not ANSWERED & set(self.given) and self.given.get("target", PRODUCTION) == PRODUCTION
 
     @property
     def writes(self) -> bool:
@@ -64,7 +64,7 @@ def asked(arguments: list[str], *, strict: bool = False) -> Asked:
 def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PROJECT) -> int:
     """Run dbt with these arguments; returns its exit code (0 done, 1 something failed).
 
-    With the target `local` the tables are registered first, and a command that writes holds the warehouse alone; with any other
+    With the target `prod`, which it has unless another is given, the tables are registered first, and a command that writes holds the warehouse alone; with any other
     target the server it names knows its tables itself.  Raises WrongUsage before anything is touched.
     """
     place = Warehouse.at(warehouse)
@@ -106,12 +106,13 @@ def by_hand(place: Warehouse) -> Path:
 
 
 def places(place: Warehouse, project: Path, wanted: Asked) -> list[str]:
-    """Options for paths, if the command accepts them and the user has not set them."""
+    """Options for paths and the target, if the command accepts them and the user has not set them."""
     if "project_dir" not in wanted.known:
         return []
     found = {
         "project_dir": project,
-        "profiles_dir": project / "dbt_project",
+        "profiles_dir": project,
+        "target": PRODUCTION,
         "target_path": by_hand(place),
         "log_path": place.work / "logs",
     }

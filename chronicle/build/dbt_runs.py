@@ -32,8 +32,11 @@ ROW_GROUP = 65_536
 FILE = 8 * ROW_GROUP
 # A table whose readers filter by a column is divided into about so many row groups, of no fewer rows than these.
 GROUPS_CHOSEN_FROM, SMALLEST_GROUP = 64, 1024
-# Models built at once, as many as dbt would (dbt_project/profiles.yml): one plans while the other reads.
+# Models built at once, as many as dbt would (profiles.yml): one plans while the other reads.
 THREADS = 2
+
+# The target of profiles.yml whose session is ours.
+PRODUCTION = "prod"
 
 # Setting: plans that read at most so many bytes run in one task (`chronicle/spark/jvm/OneTask.scala`).
 ONE_TASK = "chronicle.one_task_bytes"
@@ -83,7 +86,7 @@ def given(project: Path, target: Path, logs: Path, **variables: object) -> list[
     return [
         # dbt reads YAML, to which JSON's surrogate pair for a character beyond U+FFFF is two characters.
         *("--vars", yaml.safe_dump(variables, default_flow_style=True, width=1 << 30)),
-        *("--project-dir", str(project), "--profiles-dir", str(project / "dbt_project")),
+        *("--project-dir", str(project), "--profiles-dir", str(project), "--target", PRODUCTION),
         *("--target-path", str(target), "--log-path", str(logs)),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
         *("--log-level", "none", "--log-level-file", "info", "--no-populate-cache"),

@@ -27,7 +27,7 @@ KEPT = 16
 
 def project_hash(project: Path = PROJECT) -> str:
     """SHA-256 of everything that the marts are built from, except the data."""
-    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes())
+    digest = hashlib.sha256((project / "dbt_project.yml").read_bytes() + (project / "profiles.yml").read_bytes())
     for folder in ("models", "macros", "dbt_project"):
         for path in sorted((project / folder).rglob("*")):
             if path.is_file():

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'event_date'}) }}
+{{ config(materialized='table', meta={'at': 'event_date'}) }}
 
 with coverage as (
     select * from {{ ref('fct_parse_coverage_daily') }}

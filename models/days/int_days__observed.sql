@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'last_seen_at'}) }}
+{{ config(materialized='table', meta={'at': 'last_seen_at'}) }}
 
 with clusters as (
     select * from {{ ref('dim_clusters') }}

@@ -110,6 +110,18 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
         ],
         [(AT, "a", "group etl is stuck in a rebalance")],
     ),
+    # One cluster of two has had nothing new for a day, and another has been gone for longer than was asked for.
+    "arrivals_ceased": (
+        "fct_sources",
+        [
+            {"cluster_id": "lab", "last_ingested_at": AT - dt.timedelta(hours=30)},
+            {"cluster_id": "lab", "last_ingested_at": AT - dt.timedelta(hours=24)},
+            {"cluster_id": "well", "last_ingested_at": AT - dt.timedelta(hours=30)},
+            {"cluster_id": "well", "last_ingested_at": AT + dt.timedelta(hours=2)},
+            {"cluster_id": "gone", "last_ingested_at": AT - dt.timedelta(days=9)},
+        ],
+        [(AT, "lab", "nothing new of cluster lab has arrived for 24 hours")],
+    ),
     # Of 1,200 records of the day 700 are recognised; the other cluster has too few records to decide.
     "records_unrecognised": (
         "fct_parse_coverage_daily",

@@ -51,17 +51,17 @@ def test_silence_of_logs_is_told_by_their_arrivals(manifest: Any) -> None:
         ("build --select fct_incidents", True),
         ("docs generate", True),
         ("source freshness", True),
-        ("test --target local", True),
+        ("test --target prod", True),
         ("--no-use-colors run", True),
         ("docs serve --port 8090", False),
         ("ls --resource-type exposure", False),
-        ("build --target server", False),
-        ("build -t=server", False),
+        ("build --target prod_server", False),
+        ("build -t=dev", False),
         ("--printer-width 100 build", True),
         ("-r build ls", False),
         ("--log-format json docs --no-use-colors serve", False),
         ("run-operation parse", True),
-        ("docs generate --target server", False),
+        ("docs generate --target dev", False),
         ("build --help", False),
         ("--version", False),
         ("", False),
@@ -76,7 +76,7 @@ def test_a_session_starts_only_for_what_asks_one(line: str, needs_session: bool)
     [
         ("build", "build", True),
         ("--printer-width 100 build --select fct_incidents", "build", True),
-        ("--log-path here --target local run", "run", True),
+        ("--log-path here --target prod run", "run", True),
         ("-r test test --select build", "test", False),
         ("--no-use-colors source --quiet freshness", "source freshness", False),
         ("docs --log-format json generate", "docs generate", False),
@@ -139,9 +139,11 @@ def test_places_that_the_user_names_stay(tmp_path: Any) -> None:
     place = Warehouse.at(str(tmp_path))
     assert dbt_command.places(place, PROJECT, dbt_command.asked([])) == []
     wanted = dbt_command.asked(["docs", "generate", "--target-path=here", "--profiles-dir", "mine"])
-    assert dbt_command.places(place, PROJECT, wanted) == ["--project-dir", str(PROJECT), "--log-path", str(place.work / "logs")]
+    assert dbt_command.places(place, PROJECT, wanted) == [
+        *("--project-dir", str(PROJECT), "--target", "prod", "--log-path", str(place.work / "logs")),
+    ]
     wanted = dbt_command.asked(["--log-path", "there", "parse", "--project-dir", "mine"])
     assert dbt_command.places(place, PROJECT, wanted) == [
-        *("--profiles-dir", str(PROJECT / "dbt_project")),
+        *("--profiles-dir", str(PROJECT), "--target", "prod"),
         *("--target-path", str(place.work / "by-hand")),
     ]

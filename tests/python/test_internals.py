@@ -103,7 +103,7 @@ def test_a_private_part_is_found(line: str) -> None:
 
 def test_macros_touch_private_parts_in_their_place_alone() -> None:
     texts = files(
-        "macros/**/*.sql", "models/**/*.sql", "analyses/**/*.sql", "tests/data/**/*.sql", "tests/alerts/*.sql", "dbt_project*/*.yml"
+        "macros/**/*.sql", "models/**/*.sql", "analyses/**/*.sql", "tests/data/**/*.sql", "tests/alerts/*.sql", "dbt_project*/*.yml", "dbt_project.yml", "profiles.yml"
     )
     found = [(name, part[0]) for name, text in texts for part in [PRIVATE_IN_DBT.search(text)] if part]
     assert found == [], "move these to macros/internals"
@@ -251,9 +251,9 @@ def test_dbts_sessions_keep_ansi_mode() -> None:
 
 def test_dbts_command_line_is_read_as_dbt_reads_it() -> None:
     said = "dbt's command line has another form: `chronicle dbt` reads it (chronicle/build/internals.py)"
-    line = internals.command_line(["docs", "generate", "--target", "server", "--select", "a", "b"], strict=False)
+    line = internals.command_line(["docs", "generate", "--target", "prod_server", "--select", "a", "b"], strict=False)
     assert line.words == ["docs", "generate"], said
-    assert line.given["target"] == "server" and tuple(line.given["select"]) == ("a", "b"), said
+    assert line.given["target"] == "prod_server" and tuple(line.given["select"]) == ("a", "b"), said
     assert {"project_dir", "profiles_dir", "target_path", "log_path"} <= line.known, said
     with pytest.raises(internals.Misused, match="--nonsense"):
         internals.command_line(["build", "--nonsense"], strict=True)

@@ -121,7 +121,7 @@ class Project:
 @pytest.fixture(scope="module")
 def project(spark: SparkSession, warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("project")
-    for name in ("dbt_project.yml", "dbt_project/profiles.yml", "macros"):
+    for name in ("dbt_project.yml", "profiles.yml", "macros"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
@@ -342,7 +342,7 @@ def test_what_nothing_new_feeds_is_left_as_it_is(project: Project) -> None:
     steps, marts = project.folder / "models/intermediate", project.folder / "models/marts"
     steps.mkdir(exist_ok=True)
     (steps / "int_lines.sql").write_text(
-        "{{ config(materialized='table', file_format='parquet', meta={'known_values': 'isr'}) }}\n"
+        "{{ config(materialized='table', meta={'known_values': 'isr'}) }}\n"
         "select id, cluster_id, isr from {{ source('bronze', 'lines') }} where {{ in_built_clusters() }}"
     )
     (steps / "int_few.sql").write_text("select cluster_id, id from {{ ref('int_lines') }} where isr in ('few', 'none')")
@@ -423,7 +423,7 @@ def test_what_differs_in_columns_that_a_model_does_not_read_leaves_it(project: P
 def test_a_table_is_made_from_the_first_day_that_differs(project: Project) -> None:
     """Days before it are carried over, a day is compared with the last one before it, and a late day makes those after it again."""
     (project.folder / "models/intermediate/int_days.sql").write_text(
-        "{{ config(materialized='table', file_format='parquet', meta={'at': 'event_date'}) }}\n"
+        "{{ config(materialized='table', meta={'at': 'event_date'}) }}\n"
         "select cluster_id, event_date, sum(id) as total from {{ ref('stg_events') }}\n"
         "where {{ in_built_clusters() }} and {{ since('event_date') }} group by cluster_id, event_date"
     )
@@ -496,7 +496,7 @@ def test_a_day_is_made_from_the_first_time_that_arrived(project: Project) -> Non
     lines = "{{ source('bronze', 'lines') }}"
     touched = "{{ in_touched_days(source('bronze', 'lines')) }}"
     (project.folder / "models/staging/stg_times.sql").write_text(
-        "{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}\n"
+        "{{ config(materialized='table', meta={'at': 'logged_at'}) }}\n"
         "select cluster_id, id, logged_at, max(batch_id) over () as made_with, event_date\n"
         f"from {lines} where logged_at is not null and {{{{ in_built_clusters() }}}}\n"
         "and {{ since('logged_at') }} and {{ since_day('event_date') }}"

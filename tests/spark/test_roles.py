@@ -63,7 +63,7 @@ def sources_of(model: str) -> set[Path]:
 @pytest.fixture
 def project(catalogue: recognise.Catalogue, tmp_path: Path) -> Path:
     """The part of the project that the fact needs (all of it takes longer to parse than to build), generated for that catalogue."""
-    shared = [PROJECT / name for name in ("dbt_project.yml", "models/_groups.yml", "models/staging/_sources.yml")]
+    shared = [PROJECT / name for name in ("dbt_project.yml", "profiles.yml", "models/_groups.yml", "models/staging/_sources.yml")]
     shared += [path for folder in ("macros", "dbt_project") for path in (PROJECT / folder).rglob("*") if path.is_file()]
     shared += (PROJECT / "models").rglob("_*.md")
     texts = {path: path.read_text(encoding="utf-8") for path in {*shared, *sources_of(FACT)}} | authoring.made_files(catalogue)

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with process_facts as (
     select * from {{ ref('int_incidents__process_facts') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with node_runs as (
     select * from {{ ref('dim_node_runs') }}

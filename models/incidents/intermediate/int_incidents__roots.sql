@@ -1,7 +1,6 @@
 {{
     config(
         materialized='table',
-        file_format='parquet',
         pre_hook=recursion(true),
         post_hook=recursion(false)
     )

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with measured as (
     select * from {{ ref('int_configs__node_measures') }}

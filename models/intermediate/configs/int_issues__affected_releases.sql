@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with issues as (
     select * from {{ ref('known_issues') }}

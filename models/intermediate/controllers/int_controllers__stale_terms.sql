@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'stale_from'}) }}
+{{ config(materialized='table', meta={'at': 'stale_from'}) }}
 
 with terms as (
     select *

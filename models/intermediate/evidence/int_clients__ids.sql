@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with names as (
     select * from {{ ref('stg_logs__client_names') }}

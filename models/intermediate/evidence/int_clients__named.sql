@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with lives as (
     select * from {{ ref('int_clients__lives') }}

@@ -2,6 +2,7 @@
     config(
         materialized='incremental',
         incremental_strategy='insert_overwrite',
+        file_format='delta',
         partition_by=['event_date'],
         on_schema_change='fail'
     )

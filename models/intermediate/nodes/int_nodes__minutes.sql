@@ -1,7 +1,6 @@
 {{
     config(
         materialized='table',
-        file_format='parquet',
         meta={'at': 'minute_at', 'ahead': {'seconds': 10}, 'unit': 'minute'}
     )
 }}

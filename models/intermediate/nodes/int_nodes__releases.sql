@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with runs as (
     select * from {{ ref('int_nodes__runs') }}

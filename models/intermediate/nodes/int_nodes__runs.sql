@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with minutes as (
     select * from {{ ref('int_nodes__minutes') }}

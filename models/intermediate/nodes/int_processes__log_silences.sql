@@ -1,7 +1,6 @@
 {{
     config(
         materialized='table',
-        file_format='parquet',
         meta={'at': 'resumed_at'}
     )
 }}

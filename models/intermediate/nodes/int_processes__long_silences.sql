@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with silences as (
     select * from {{ ref('int_processes__log_silences') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with gc_events as (
     select * from {{ ref('stg_captures__gc_events') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with samples as (
     select * from {{ ref('stg_metrics__resource_samples') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'hour_at'}) }}
+{{ config(materialized='table', meta={'at': 'hour_at'}) }}
 {%- set floor = var('growth_abnormal_segments') ~ ' * segment_bytes' %}
 
 select

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}
+{{ config(materialized='table', meta={'at': 'logged_at'}) }}
 
 with logged as (
     select * from {{ ref('stg_logs__partition_claims') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'elected_at'}) }}
+{{ config(materialized='table', meta={'at': 'elected_at'}) }}
 
 with reported as (
     select * from {{ ref('int_partitions__epochs_reported') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with late as (
     select * from {{ ref('int_partitions__epochs_late') }}

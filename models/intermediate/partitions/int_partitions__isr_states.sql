@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'changed_at'}) }}
+{{ config(materialized='table', meta={'at': 'changed_at'}) }}
 
 with statements as (
     select * from {{ ref('int_partitions__isr_statements') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'at': 'logged_at'}) }}
+{{ config(materialized='table', meta={'at': 'logged_at'}) }}
 
 with records as (
     select * from {{ ref('int_brokers__fence_records') }}

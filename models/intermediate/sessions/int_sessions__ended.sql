@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with dated as (
     select * from {{ ref('int_sessions__expiries_dated') }}

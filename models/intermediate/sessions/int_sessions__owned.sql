@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet') }}
+{{ config(materialized='table') }}
 
 with session_events as (
     select * from {{ ref('stg_logs__session_events') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'known_values': 'row_kind'}) }}
+{{ config(materialized='table', meta={'known_values': 'row_kind'}) }}
 
 with capture_rows as (
     select * from {{ source('bronze', 'capture_rows') }} where {{ in_built_clusters() }}

@@ -1,7 +1,6 @@
 {{
     config(
         materialized='table',
-        file_format='parquet',
         meta={'known_values': 'event_type', 'at': 'logged_at'}
     )
 }}

@@ -1,4 +1,4 @@
-{{ config(materialized='table', file_format='parquet', meta={'known_values': 'metric'}) }}
+{{ config(materialized='table', meta={'known_values': 'metric'}) }}
 
 with metric_samples as (
     select * from {{ source('bronze', 'metric_samples') }} where {{ in_built_clusters() }}
