@@ -103,7 +103,14 @@ def test_a_private_part_is_found(line: str) -> None:
 
 def test_macros_touch_private_parts_in_their_place_alone() -> None:
     texts = files(
-        "macros/**/*.sql", "models/**/*.sql", "analyses/**/*.sql", "tests/data/**/*.sql", "tests/alerts/*.sql", "dbt_project*/*.yml", "dbt_project.yml", "profiles.yml"
+        "macros/**/*.sql",
+        "models/**/*.sql",
+        "analyses/**/*.sql",
+        "tests/data/**/*.sql",
+        "tests/alerts/*.sql",
+        "dbt_project*/*.yml",
+        "dbt_project.yml",
+        "profiles.yml",
     )
     found = [(name, part[0]) for name, text in texts for part in [PRIVATE_IN_DBT.search(text)] if part]
     assert found == [], "move these to macros/internals"

@@ -107,7 +107,9 @@ def test_what_is_long_but_not_too_long_is_answered(server: Served) -> None:
     assert server.ask(f"select size({hours}), size(sequence(date'2020-01-01', date'2026-01-01', interval 1 month))") == [(52609, 73)]
     assert server.ask(f"select {'(' * 150}1{')' * 150}") == [(1,)]
     uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-    assert server.ask(f"select '123e4567-e89b-12d3-a456-426614174000' rlike '^{uuid}$', repeat('a', 9000) rlike repeat('a', 9000)") == [(True, True)]
+    assert server.ask(f"select '123e4567-e89b-12d3-a456-426614174000' rlike '^{uuid}$', repeat('a', 9000) rlike repeat('a', 9000)") == [
+        (True, True)
+    ]
 
 
 def test_a_statement_without_enough_memory_ends_alone(server: Served) -> None:
