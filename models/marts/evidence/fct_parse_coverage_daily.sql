@@ -11,7 +11,8 @@ incarnations as (
 
 final as (
     select
-        {{ row_key(['coverage.cluster_id', 'node_id', 'logger', 'event_date']) }} as parse_coverage_daily_key,
+        {{ row_key(['coverage.cluster_id', 'node_id', 'logger', 'event_date']) }}
+            as parse_coverage_daily_key,
         {{ cluster_key(of='incarnations') }} as cluster_key,
         {{ node_key(of='coverage') }} as node_key,
         coverage.cluster_id,

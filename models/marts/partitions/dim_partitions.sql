@@ -25,7 +25,16 @@ refusals as (
 ),
 
 named as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        topic_name,
+        topic_incarnation,
+        partition_id
+    from refusals
+    where topic_name is not null and partition_id is not null
     {%- for fact in facts %}
+        union
         select
             cluster_id,
             cluster_incarnation,
@@ -34,16 +43,7 @@ named as (
             partition_id
         from {{ ref(fact) }}
         where topic_name is not null and partition_id is not null
-        union
     {%- endfor %}
-        select
-            cluster_id,
-            cluster_incarnation,
-            topic_name,
-            topic_incarnation,
-            partition_id
-        from refusals
-        where topic_name is not null and partition_id is not null
 ),
 
 final as (
