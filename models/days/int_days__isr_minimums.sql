@@ -10,6 +10,7 @@ settings as (
 
 final as (
     select
+        settings.partition_key,
         states.cluster_id,
         states.cluster_incarnation,
         states.topic_name,

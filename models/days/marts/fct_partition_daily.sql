@@ -28,63 +28,46 @@ releases as (
     select * from {{ ref('int_days__releases') }}
 ),
 
-minimums as (
-    select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
-        partition_id,
-        is_under_min_isr,
-        started_at,
-        ended_at
-    from isr_minimums
-),
-
 minimum_known as (
-    select
-        topic_key,
-        partition_id
-    from minimums
-    group by topic_key, partition_id
+    select partition_key
+    from isr_minimums
+    group by partition_key
 ),
 
 stretches as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         'leaderless' as kind,
         started_at,
         ended_at
     from leaderless_windows
     union all
     select
-        topic_key,
-        partition_id,
+        partition_key,
         'out_of_sync' as kind,
         started_at,
         ended_at
     from under_replicated_windows
     union all
     select
-        topic_key,
-        partition_id,
+        partition_key,
         'under_min_isr' as kind,
         started_at,
         ended_at
-    from minimums
+    from isr_minimums
     where is_under_min_isr
 ),
 
 -- A stretch without an end lasts as long as the partition is observed.
 clipped as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         stretches.kind,
         stretches.ended_at is null or stretches.ended_at > lives.observed_until as is_cut,
         greatest(stretches.started_at, lives.observed_from) as started_at,
         least(stretches.ended_at, lives.observed_until) as ended_at
     from stretches
-    inner join lives using (topic_key, partition_id)
+    inner join lives using (partition_key)
 ),
 
 -- Several replicas are out of sync at the same time: what each stretch adds to those that began before it.
@@ -92,7 +75,7 @@ ordered as (
     select
         *,
         max(ended_at) over (
-            partition by topic_key, partition_id, kind
+            partition by partition_key, kind
             order by started_at, ended_at
             rows between unbounded preceding and 1 preceding
         ) as reached_at
@@ -115,8 +98,7 @@ by_day as (
 
 within_day as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         kind,
         event_date,
         unix_millis(least(ended_at, cast(date_add(event_date, 1) as timestamp))) as until_ms,
@@ -128,8 +110,7 @@ within_day as (
 
 durations as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         event_date,
         sum(if(kind = 'leaderless', greatest(0, until_ms - greatest(from_ms, reached_ms)), 0))
             as leaderless_ms,
@@ -140,13 +121,12 @@ durations as (
             as under_min_isr_ms,
         bool_or(kind = 'leaderless' and is_at_end) as is_leaderless_at_end
     from within_day
-    group by topic_key, partition_id, event_date
+    group by partition_key, event_date
 ),
 
 elected as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         elected_date as event_date,
         {%- for measure in daily_measures() if measure.fact == 'fct_leader_elections' %}
             count_if({{ measure.where }}) as {{ measure.name }},
@@ -154,23 +134,22 @@ elected as (
         max_by(struct(leader_id), leader_epoch) as led
     from elections
     where elected_date is not null
-    group by topic_key, partition_id, elected_date
+    group by partition_key, elected_date
 ),
 
 joined as (
     select
-        topic_key,
-        partition_id,
+        partition_key,
         event_date,
-        durations.* except (topic_key, partition_id, event_date),
-        elected.* except (topic_key, partition_id, event_date, led),
+        durations.* except (partition_key, event_date),
+        elected.* except (partition_key, event_date, led),
         last_value(elected.led, true) over (
-            partition by topic_key, partition_id
+            partition by partition_key
             order by event_date
             rows between unbounded preceding and current row
         ) as led
     from durations
-    full outer join elected using (topic_key, partition_id, event_date)
+    full outer join elected using (partition_key, event_date)
 ),
 
 known_days as (
@@ -184,10 +163,14 @@ known_days as (
 
 final as (
     select
-        {{ row_key(['lives.partition_key', 'joined.event_date']) }} as partition_day_key,
-        lives.partition_key,
+        {{ row_key(['lives.partition_key', 'joined.event_date']) }} as partition_daily_key,
+        {{ cluster_key(of='lives') }} as cluster_key,
+        case
+            when if(joined.is_leaderless_at_end, -1, joined.led.leader_id) <> -1
+                then {{ row_key(['lives.cluster_id', 'joined.led.leader_id']) }}
+        end as node_key,
         lives.topic_key,
-        {{ row_key(['lives.cluster_id', 'lives.cluster_incarnation']) }} as cluster_key,
+        lives.partition_key,
         lives.cluster_id,
         lives.cluster_incarnation,
         lives.topic_name,
@@ -204,7 +187,7 @@ final as (
         coalesce(joined.leaderless_ms, 0) as leaderless_ms,
         coalesce(joined.under_replicated_ms, 0) as under_replicated_ms,
         coalesce(joined.replicas_out_of_sync_ms, 0) as replicas_out_of_sync_ms,
-        if(minimum_known.topic_key is null, null, coalesce(joined.under_min_isr_ms, 0))
+        if(minimum_known.partition_key is null, null, coalesce(joined.under_min_isr_ms, 0))
             as under_min_isr_ms,
         {%- for measure in daily_measures() if measure.fact == 'fct_leader_elections' %}
             coalesce(joined.{{ measure.name }}, 0) as {{ measure.name }},
@@ -212,16 +195,12 @@ final as (
         if(joined.is_leaderless_at_end, -1, joined.led.leader_id) as leader_id_at_end,
         releases.kafka_version
     from joined
-    inner join lives
-        on joined.topic_key = lives.topic_key and joined.partition_id = lives.partition_id
+    inner join lives on joined.partition_key = lives.partition_key
     inner join known_days
         on lives.cluster_id = known_days.cluster_id and joined.event_date = known_days.event_date
     left join releases
         on lives.cluster_id = releases.cluster_id and joined.event_date = releases.event_date
-    left join minimum_known
-        on
-            joined.topic_key = minimum_known.topic_key
-            and joined.partition_id = minimum_known.partition_id
+    left join minimum_known on joined.partition_key = minimum_known.partition_key
 )
 
 select * from final

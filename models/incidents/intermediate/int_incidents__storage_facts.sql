@@ -35,7 +35,7 @@ final as (
     select
         {{
             incident_fact(
-                'fct_offsets_topic_growth_hourly', 'offsets_topic_growth_key', "'offsets_growth'", 'hour_at',
+                'fct_offsets_topic_growth_hourly', 'offsets_topic_growth_hourly_key', "'offsets_growth'", 'hour_at',
                 'hour_at + interval 1 hour', nodes='array(node_id)', topic="'__consumer_offsets'",
                 partition='partition_id', detail='abnormal_reason', amount='bytes_growth',
                 burst="concat(node_id, ':', partition_id)"

@@ -7,6 +7,7 @@ with summed as (
 final as (
     select
         incident_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
         cluster_incarnation,
         started_at,
