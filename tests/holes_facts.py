@@ -60,6 +60,14 @@ FACTS = {
     "dim_node_runs": Meaning(
         of=("node_id",), says=("roles", "kafka_version", "end_kind"), begins="started_at", ends="stopped_at", at=("ready_at", "stopping_at")
     ),
+    "fct_node_restarts": Meaning(
+        of=("node_id",),
+        says=("roles", "end_kind", "kafka_version_before", "kafka_version_after", "shutdown_ms"),
+        begins="stopped_at",
+        ends="ready_at",
+        at=("stopping_at", "started_at"),
+        no_excuse=frozenset({"nothing names its node: it is known by its file alone (--node says which node it is)"}),
+    ),
     "fct_leader_elections": Meaning(
         of=("topic_name", "partition_id", "leader_epoch"),
         says=("leader_id", "previous_leader_id", "isr", "controller_id", "controller_epoch", "start_offset", "election_kind"),

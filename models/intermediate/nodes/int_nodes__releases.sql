@@ -91,6 +91,17 @@ final as (
             lead(run_at) over (partition by cluster_id, node_id order by run_number),
             timestamp '9999-01-01 00:00:00'
         ) as valid_to,
+        -- The restart of a run that prints no release may have been the upgrade to the one that the others print: that holds from
+        -- the time on at which one of them runs.
+        case
+            when kafka_version is null then null
+            when not is_reported_by_others then run_at
+            else
+                greatest(
+                    run_at,
+                    min(if(is_reported_by_others, null, run_at)) over (partition by cluster_id)
+                )
+        end as release_known_from,
         min(run_at) over (partition by cluster_id, node_id, kafka_version) as release_since,
         min_by(kafka_version, run_number) over (partition by cluster_id, node_id) as first_release
     from joined

@@ -1,5 +1,5 @@
 with observed as (
-    select * from {{ ref('int_days__observed') }}
+    select * from {{ ref('int_clusters__observed') }}
 ),
 
 daily as (
