@@ -4,6 +4,18 @@ with stalls as (
     select * from {{ ref('int_logs__remote_copy_stalls') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
+ended as (
+    {{ ended_with_incarnation('stalls') }}
+),
+
 final as (
     select
         {{
@@ -17,10 +29,10 @@ final as (
         topic_name,
         partition_id,
         started_at,
+        ended_at,
+        {{ stretch(signs=['last_failed_at']) }},
         cast(started_at as date) as started_date,
         last_failed_at,
-        ended_at,
-        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
         failures,
         exception,
         exception_message,
@@ -29,10 +41,11 @@ final as (
         {{
             warnings({
                 'no copy is logged after it': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'the node that wrote the log is unknown': 'node_id is null'
             })
         }} as warnings
-    from stalls
+    from ended
 )
 
 select * from final
