@@ -56,7 +56,7 @@ limit 8""",
     (
         "Which partitions were without a leader, and for how long?",
         """select topic_name, count(*) as windows, count(*) filter (where is_open) as still_open,
-       max(duration_ms) as longest_ms, min(started_at) as first_at
+       max(duration_so_far_ms) as longest_ms, min(started_at) as first_at
 from marts.fct_leaderless_windows
 where {clusters}
 group by topic_name

@@ -75,11 +75,11 @@ final as (
         case
             when process_roles is not null then 'kraft'
             -- A broker that migrates prints signs of KRaft while it is ZooKeeper's.
-            when zookeeper_connect is not null then 'zk'
+            when zookeeper_connect is not null then 'zookeeper'
             when is_kraft then 'kraft'
             when {{ release_numbers('kafka_version') }} >= array(4) then 'kraft'
-            when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zk'
-        end as mode,
+            when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zookeeper'
+        end as cluster_mode,
         -- Anything before a node's first record belongs to its first run; anything after its last,
         -- or without a time, to its last run.
         case

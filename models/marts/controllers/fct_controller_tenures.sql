@@ -88,7 +88,13 @@ final as (
         epoch_kind,
         elected_at,
         ended_at,
-        {{ stretch(start='elected_at', last_seen='observed.last_seen_at', signs=['known_since_at']) }},
+        {{
+            stretch(
+                start='elected_at',
+                last_seen='observed.last_seen_at',
+                signs=['known_since_at']
+            )
+        }},
         superseded_at,
         known_since_at,
         cast(known_since_at as date) as elected_date,
