@@ -2,6 +2,10 @@ with partitions as (
     select * from {{ ref('int_partitions__lives_described') }}
 ),
 
+owners as (
+    select * from {{ ref('topic_owners') }}
+),
+
 grouped as (
     select
         cluster_id,
@@ -22,6 +26,29 @@ grouped as (
     group by cluster_id, cluster_incarnation, topic_name, topic_incarnation
 ),
 
+-- The owner of a topic: what is given for its cluster goes before what is given for all, and the pattern with most letters before the others.
+owned as (
+    select
+        grouped.cluster_id,
+        grouped.topic_name,
+        max_by(
+            owners.owner,
+            struct(
+                owners.cluster_id is not null,
+                length(replace(owners.topic_pattern, '*', '')),
+                owners.topic_pattern
+            )
+        ) as owner
+    from grouped
+    inner join owners
+        on
+            coalesce(grouped.cluster_id = owners.cluster_id, true)
+            and grouped.topic_name like replace(
+                replace(replace(owners.topic_pattern, '_', '\\_'), '%', '\\%'), '*', '%'
+            )
+    group by grouped.cluster_id, grouped.topic_name
+),
+
 final as (
     select
         {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
@@ -36,8 +63,10 @@ final as (
         replication_factor,
         topic_name like '\_\_%' as is_internal,
         first_seen_at,
-        last_elected_at
+        last_elected_at,
+        owned.owner
     from grouped
+    left join owned using (cluster_id, topic_name)
 )
 
 select * from final

@@ -14,6 +14,17 @@ releases as (
     select * from {{ ref('int_days__releases') }}
 ),
 
+attributes as (
+    select
+        cluster_id,
+        environment,
+        region,
+        team,
+        tier
+    from {{ ref('dim_clusters') }}
+    group by cluster_id, environment, region, team, tier
+),
+
 clusters as (
     select
         cluster_id,
@@ -111,10 +122,15 @@ final as (
             partition by summed.cluster_id, weekday(summed.event_date)
             order by summed.event_date
             rows between 4 preceding and 1 preceding
-        ) as incidents_baseline
+        ) as incidents_baseline,
+        attributes.environment,
+        attributes.region,
+        attributes.team,
+        attributes.tier
     from summed
     left join releases
         on summed.cluster_id = releases.cluster_id and summed.event_date = releases.event_date
+    left join attributes on summed.cluster_id = attributes.cluster_id
 )
 
 select * from final
