@@ -4,7 +4,7 @@ select
     topic_name,
     partition_id,
     stopped_at,
-    resumed_at,
+    ended_at,
     duration_ms,
     found_by,
     cause,
@@ -15,6 +15,6 @@ where {{ question_filter(
     topic='topic_name',
     partition='partition_id',
     start='stopped_at',
-    end='resumed_at'
+    end='ended_at'
 ) }}
-order by resumed_at asc nulls first, stopped_at asc, log_cleaner_outage_key asc
+order by ended_at asc nulls first, stopped_at asc, log_cleaner_outage_key asc

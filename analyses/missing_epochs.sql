@@ -9,7 +9,7 @@ select
     found_epoch,
     missing_epochs,
     opened_at,
-    closed_at,
+    ended_at,
     epoch_gap_key
 from {{ ref('fct_epoch_gaps') }}
 where
@@ -18,6 +18,6 @@ where
         topic='topic_name',
         partition='partition_id',
         start='opened_at',
-        end='closed_at'
+        end='ended_at'
     ) }}
 order by opened_at, epoch_gap_key

@@ -1,7 +1,7 @@
 select
     cluster_id,
     group_id,
-    date_trunc('hour', coalesce(started_at, completed_at)) as hour_at,
+    date_trunc('hour', coalesce(started_at, ended_at)) as hour_at,
     count(*) as rebalances,
     count(*) filter (where is_failed) as failed,
     sum(retries) as retries,
@@ -11,6 +11,6 @@ select
             then array_sort(array_agg(distinct reason_kind) filter (where reason_kind is not null))
     end as reasons
 from {{ ref('fct_group_rebalances') }}
-where {{ question_filter(group='group_id', start='coalesce(started_at, completed_at)') }}
-group by cluster_id, group_id, date_trunc('hour', coalesce(started_at, completed_at))
+where {{ question_filter(group='group_id', start='coalesce(started_at, ended_at)') }}
+group by cluster_id, group_id, date_trunc('hour', coalesce(started_at, ended_at))
 order by rebalances desc, failed desc, hour_at asc nulls first, cluster_id asc, group_id asc

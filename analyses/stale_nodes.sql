@@ -5,7 +5,7 @@ select
     topic_name,
     partition_id,
     opened_at,
-    closed_at,
+    ended_at,
     duration_ms,
     found_epoch,
     expected_epoch,
@@ -19,6 +19,6 @@ where
         topic='topic_name',
         partition='partition_id',
         start='opened_at',
-        end='closed_at'
+        end='ended_at'
     ) }}
 order by duration_ms desc nulls first, opened_at asc, epoch_gap_key asc

@@ -4,7 +4,7 @@ select
     generation_id,
     coordinator_id,
     started_at,
-    completed_at,
+    ended_at,
     duration_ms,
     outcome,
     reason_kind,
@@ -16,7 +16,7 @@ where
     (is_stuck or is_failed or outcome = 'open')
     and {{ question_filter(
         group='group_id',
-        start='coalesce(started_at, completed_at)',
+        start='coalesce(started_at, ended_at)',
         end='ended_at'
     ) }}
 order by started_at asc nulls first, group_rebalance_key asc

@@ -3,7 +3,7 @@ select
     node_id,
     partition_id,
     started_at,
-    finished_at,
+    ended_at,
     duration_ms,
     outcome,
     is_unfinished,
@@ -18,6 +18,6 @@ where
         node='node_id',
         partition='partition_id',
         start='started_at',
-        end='finished_at'
+        end='ended_at'
     ) }}
 order by is_unfinished desc, duration_ms desc nulls first, started_at asc, coordinator_load_key asc

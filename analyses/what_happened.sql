@@ -28,7 +28,7 @@
     'fct_process_stalls': ['started_at', 'node_id', none, 'process_stall_key', ["'process stalled for '", "coalesce(cast(duration_ms as string), '?')", "' ms'"]],
     'fct_thread_deadlocks': ['found_at', 'node_id', none, 'thread_deadlock_key', ["'deadlock of '", 'cardinality(threads)', "' threads'"]],
     'fct_tool_errors': ['failed_at', 'node_id', 'topic_name', 'tool_error_key', ["coalesce(tool, 'a tool')", "' failed: '", 'message']],
-    'fct_group_rebalances': ['coalesce(started_at, completed_at)', 'coordinator_id', none, 'group_rebalance_key', [
+    'fct_group_rebalances': ['coalesce(started_at, ended_at)', 'coordinator_id', none, 'group_rebalance_key', [
         "'group '", 'group_id', "' rebalanced: '", in_words('outcome')]],
     'fct_coordinator_loads': ['started_at', 'node_id', 'topic_name', 'coordinator_load_key', [
         "'load of offsets partition '", 'partition_id', "': '", "replace(outcome, '_', ' ')"]],

@@ -29,15 +29,6 @@ KINDS = {
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
 COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty", "unfiltered"}
-# What is open lasts to the cluster's last record.
-SPANS = """\
-select
-    t.*,
-    coalesce(t.{end}, greatest(c.last_seen_at, t.{start})) as effective_end_at
-from {schema}.{table} as t
-left join marts.dim_clusters as c
-    on t.cluster_id = c.cluster_id and t.cluster_incarnation = c.cluster_incarnation
-"""
 LIMITS = {"table": 200, "spans": 30, "ranking": 20}
 
 
@@ -240,7 +231,6 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
             "max",
             "distinct",
             "count",
-            "spans",
             "labels",
         },
         place,
@@ -250,14 +240,6 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
         raise Misdescribed(f"{place}: there is no dbt model {based_on}; a query of its own names the one it is about under `from`")
     schema, description, columns = models[based_on]
     query = said.get("sql")
-    if "spans" in said:
-        query = SPANS.format(schema=schema, table=based_on, start=said["spans"][0], end=said["spans"][1])
-        columns = {
-            **columns,
-            "effective_end_at": Column(
-                "effective_end_at", "timestamp", f"{label_of(said['spans'][1])}; where it is open, the cluster's last record."
-            ),
-        }
     if "columns" in said:
         if unknown := [column for column in said["columns"] if column not in columns]:
             raise Misdescribed(f"{place}: `columns` names {', '.join(unknown)}; {based_on} has {', '.join(columns)}")

@@ -1,10 +1,9 @@
 {#-
-Stretches of the partitions of a cluster, of which none outlives the incarnation of its cluster: when
-all storage is formatted anew, its partitions are gone, whatever state they were in. Both are names of
-CTEs; `is_end_placed` says that no record ends the stretch in time, `doubtful_from` is as in
-`int_clusters__incarnations`.
+Stretches of a cluster, of which none outlives its incarnation: when all storage is formatted anew, its partitions are gone, whatever
+state they were in. All are names of CTEs; `is_end_placed` says that no record ends the stretch in time, `doubtful_from` is as in
+`int_clusters__incarnations`, `last_seen_of_cluster_at` is until when the logs of the incarnation reach.
 -#}
-{% macro ended_with_incarnation(stretches, incarnations='incarnations') -%}
+{% macro ended_with_incarnation(stretches, incarnations='incarnations', observed='observed') -%}
     select
         {{ stretches }}.* except (ended_at),
         least(
@@ -13,7 +12,23 @@ CTEs; `is_end_placed` says that no record ends the stretch in time, `doubtful_fr
         ) as ended_at,
         coalesce({{ stretches }}.ended_at > {{ incarnations }}.valid_to, {{ stretches }}.ended_at is null)
             as is_end_placed,
-        {{ incarnations }}.doubtful_from
+        {{ incarnations }}.doubtful_from,
+        {{ observed }}.last_seen_at as last_seen_of_cluster_at
     from {{ stretches }}
     left join {{ incarnations }} using (cluster_id, cluster_incarnation)
+    left join {{ observed }} using (cluster_id, cluster_incarnation)
+{%- endmacro %}
+
+
+{#-
+The columns of a stretch that follow its end: is_open, observed_until, duration_ms, duration_so_far_ms. An open stretch is known to last until the
+logs of its cluster end, or until `signs`: later records that show it. `is_open`: a condition, for stretches that may have ended at an unknown time.
+-#}
+{% macro stretch(start='started_at', end='ended_at', last_seen='last_seen_of_cluster_at', signs=[], is_open=none) -%}
+    {%- set open = is_open or end ~ ' is null' -%}
+    {%- set reached = 'greatest(' ~ ([last_seen, start] + signs) | join(', ') ~ ')' -%}
+    {{ open }} as is_open,
+    if({{ open }}, {{ reached }}, {{ end }}) as observed_until,
+    unix_millis({{ end }}) - unix_millis({{ start }}) as duration_ms,
+    unix_millis(if({{ open }}, {{ reached }}, {{ end }})) - unix_millis({{ start }}) as duration_so_far_ms
 {%- endmacro %}

@@ -60,6 +60,14 @@ FACTS = {
     "dim_node_runs": Meaning(
         of=("node_id",), says=("roles", "kafka_version", "end_kind"), begins="started_at", ends="stopped_at", at=("ready_at", "stopping_at")
     ),
+    "fct_node_restarts": Meaning(
+        of=("node_id",),
+        says=("roles", "end_kind", "kafka_version_before", "kafka_version_after", "shutdown_ms"),
+        begins="stopped_at",
+        ends="ready_at",
+        at=("stopping_at", "started_at"),
+        no_excuse=frozenset({"nothing names its node: it is known by its file alone (--node says which node it is)"}),
+    ),
     "fct_leader_elections": Meaning(
         of=("topic_name", "partition_id", "leader_epoch"),
         says=("leader_id", "previous_leader_id", "isr", "controller_id", "controller_epoch", "start_offset", "election_kind"),
@@ -95,7 +103,7 @@ FACTS = {
         says=("expected_epoch",),
         at_most=("missing_epochs",),
         begins="opened_at",
-        ends="closed_at",
+        ends="ended_at",
     ),
     "fct_cached_epochs": Meaning(
         of=("topic_name", "partition_id", "node_id", "change_kind"),
@@ -122,15 +130,14 @@ FACTS = {
         of=("node_id", "cleaner_thread", "topic_name", "partition_id", "scope"),
         says=("found_by", "cause"),
         begins="stopped_at",
-        ends="resumed_at",
+        ends="ended_at",
         at=("noticed_at",),
     ),
     "fct_coordinator_loads": Meaning(
         of=("node_id", "topic_name", "partition_id"),
         says=("coordinator_epoch", "outcome", "records_loaded", "bytes_loaded", "error"),
         begins="started_at",
-        ends="finished_at",
-        at=("ended_at",),
+        ends="ended_at",
     ),
     "fct_group_rebalances": Meaning(
         of=("group_id", "generation_id", "rebalance_kind", "member_id"),
@@ -138,10 +145,10 @@ FACTS = {
         is_so=("is_failed", "is_stuck"),
         at_most=("members", "retries", "partitions_owned"),
         begins="started_at",
-        ends="completed_at",
+        ends="ended_at",
         no_excuse=frozenset({"group derived from the consumer id"}),
     ),
-    "fct_group_coordinators": Meaning(of=("group_id", "coordinator_id"), begins="valid_from", ends="valid_to"),
+    "fct_group_coordinators": Meaning(of=("group_id", "coordinator_id"), begins="started_at", ends="ended_at"),
     "fct_consumer_ownership_gaps": Meaning(
         of=("group_id", "topic_name", "partition_id"),
         says=("last_owner", "next_owner", "cause_kind"),

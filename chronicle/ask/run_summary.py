@@ -14,7 +14,7 @@ from chronicle.output.values import shown
 from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
-OPEN = "count(*) filter (where ended_at is null)"
+OPEN = "count(*) filter (where is_open)"
 # Table, what one row of it is, and of which rows how many are said, too.
 FACTS = (
     ("fct_incidents", "incidents", "count(*) filter (where severity = 'critical')", "critical"),
@@ -31,7 +31,7 @@ FACTS = (
     ("fct_process_stalls", "stalls of processes", "0", ""),
     ("fct_thread_deadlocks", "deadlocks of threads", "0", ""),
     ("fct_log_dir_failures", "failures of log directories", "count(*) filter (where is_disk_full)", "of a full disk"),
-    ("fct_log_cleaner_outages", "outages of log cleaners", "count(*) filter (where resumed_at is null)", "still open"),
+    ("fct_log_cleaner_outages", "outages of log cleaners", "count(*) filter (where is_open)", "still open"),
     ("fct_remote_copy_stalls", "stalls of copies to remote storage", OPEN, "still open"),
     ("fct_hanging_transactions", "hanging transactions", "0", ""),
     ("fct_group_rebalances", "rebalances of groups", "count(*) filter (where is_failed)", "failed"),
@@ -55,8 +55,8 @@ limit 8""",
     ),
     (
         "Which partitions were without a leader, and for how long?",
-        """select topic_name, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
-       max(duration_ms) as longest_ms, min(started_at) as first_at
+        """select topic_name, count(*) as windows, count(*) filter (where is_open) as still_open,
+       max(duration_so_far_ms) as longest_ms, min(started_at) as first_at
 from marts.fct_leaderless_windows
 where {clusters}
 group by topic_name

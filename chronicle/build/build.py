@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronicle.build import unfinished
+from chronicle.build import company, unfinished
 from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others
-from chronicle.build.compiled import Model, Project, compiled
+from chronicle.build.compiled import Model, Project, compiled, seed_rows
 from chronicle.build.dbt_runs import WHILE_BUILDING, BuildFailed, one_line, options, results_of, selected, settings_kept, teller
 from chronicle.build.made_by import fingerprint, made_alike, why_anew
 from chronicle.build.memory import give_back_after
@@ -160,6 +160,9 @@ def build(
 
 def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     """Decide what to build."""
+    for seed in project.of_kind("seed"):
+        # A file that cannot be used is said before any table is touched.
+        company.rows(place, seed, seed_rows(seed, project.folder))
     state = built_from(place, project.folder)
     manifest = parse(place, project.folder) if wanted.tests or wanted.selection else None
     arrived = arrivals(place, state) if wanted.is_all else None

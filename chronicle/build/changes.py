@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from chronicle.build import company
 from chronicle.build.made_by import fingerprint
 from chronicle.build.publish import fits
 from chronicle.project import PROJECT
@@ -29,12 +30,14 @@ TIMES = ("event_date", "logged_at")
 @dataclass(frozen=True)
 class Arrivals:
     """New rows in bronze since the last build of all models: their clusters, and those in each table that has any.  `begins`: the time of a table's
-    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters."""
+    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters; `told`: seeds of which the company
+    gives other rows than then, for any cluster."""
 
     clusters: list[str]
     tables: dict[str, set[str]]
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     is_same: bool = False
+    told: frozenset[str] = frozenset()
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
@@ -70,22 +73,33 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
                 begins[name] = min(begin, begins.get(name, begin))
             if "event_date" in columns and rows["event_date"].null_count:
                 undated.add(name)
+    said, says = before.get("company", {}), now["company"]
+    told = frozenset(name for name in {**said, **says} if said.get(name) != says.get(name))
+    if told:
+        clusters |= known_clusters(place)
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     if None in clusters:
         return None
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
     # A row without a day may matter at any time.
-    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same)
+    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same, told)
 
 
 def has_others(place: Warehouse, clusters: Collection[str]) -> bool:
     """Whether files of other clusters were read, too; true where that is not known."""
+    if not DeltaTable.is_deltatable(place.table("bronze", "sources")):
+        return True
+    return not known_clusters(place) <= set(clusters)
+
+
+def known_clusters(place: Warehouse) -> set[str]:
+    """The clusters of which files were read."""
     sources = place.table("bronze", "sources")
     if not DeltaTable.is_deltatable(sources):
-        return True
+        return set()
     known = DeltaTable(sources).to_pyarrow_dataset().to_table(["cluster_id"])
-    return not set(known["cluster_id"].unique().to_pylist()) <= set(clusters)
+    return set(known["cluster_id"].unique().to_pylist())
 
 
 def has_lost_rows(place: Warehouse) -> bool:
@@ -137,9 +151,9 @@ def loses_others(place: Warehouse, project: Project) -> bool:
 
 
 def built_from(place: Warehouse, project: Path = PROJECT) -> str:
-    """What the marts are built from, as text: what makes them (`made_by.py`) and the versions of bronze's tables."""
+    """What the marts are built from, as text: what makes them (`made_by.py`), the versions of bronze's tables, and what the company says."""
     versions = {name: opened(place.bronze(name)).version() for name in place.tables("bronze")}
-    return json.dumps({"made_by": fingerprint(project), "bronze": versions})
+    return json.dumps({"made_by": fingerprint(project), "bronze": versions, "company": company.given(place)})
 
 
 def is_built(warehouse: str, project: Path = PROJECT) -> bool:

@@ -31,6 +31,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from chronicle.build import company
 from chronicle.build.changes import TIMES, first_time, has_others
 from chronicle.build.compiled import OF_ALL, VIEW, Model, Part, Project, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import FILE, THREADS, one_line
@@ -208,7 +209,8 @@ class Runner:
         days, failure, because, took, group = None, None, None, None, None
         part: Part | None = None
         try:
-            # A partial build follows one of the same project, so seeds cannot differ; they are built because their tables are not kept.
+            # A partial build follows one of the same project, so only what the company says can differ of the seeds; they are built because their
+            # tables are not kept.
             if self.unchanged and not model.is_view and model.kind != "seed":
                 because = self.unchanged.reasons(model)
                 self.unchanged.differs[model.name] = bool(because)
@@ -462,7 +464,7 @@ class Runner:
         folder = Path(self.place.table(model.schema, model.alias))
         self._clear(model, folder)
         folder.mkdir(parents=True)
-        rows = seed_rows(model, self.project.folder)
+        rows = company.rows(self.place, model, seed_rows(model, self.project.folder))
         pq.write_table(rows, folder / "rows.parquet")
         self._rows[model.name] = rows.num_rows
         columns = ", ".join(f"`{name}` {model.types.get(name, 'string')}" for name in rows.column_names)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from chronicle.build import company
 from chronicle.build.maintenance import maintain
 from chronicle.build.versions import PUBLISHED
 from ingestion.bronze.write import NOTES, notes_of
@@ -118,8 +119,19 @@ class Copy:
                 for name in RECORDS:
                     if self.files.exists(f"{self.root}/{name}"):
                         put(Path(self.here.root, name), self.files.cat_file(f"{self.root}/{name}"))
+            self._company()
         unfinished = "" if is_whole else "; a batch is only in part of its tables, until the next ingestion completes it"
         return f"brought {size / 1e6:,.1f} MB from {self.there.root}{unfinished}"
+
+    def _company(self) -> None:
+        """Download what the company says of its clusters and topics."""
+        for seed in company.SEEDS:
+            file, content = company.file_of(self.here, seed), self._content(f"{company.FOLDER}/{seed}.csv")
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.parent.mkdir(exist_ok=True)
+                put(file, content)
 
     def end_putting(self) -> None:
         """Upload the rest of a build that was killed while it was uploaded, unless another host has built since."""

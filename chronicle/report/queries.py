@@ -19,16 +19,9 @@ def here(start: str, end: str | None = None) -> str:
     return f"cluster_id = $cluster and {during(start, end)}"
 
 
-# The last record of a row's incarnation of the cluster: what has not ended is known to last until then.
-OBSERVED = """left join
-    (select cluster_id as observed_cluster, cluster_incarnation as observed_life, last_seen_at as observed_until from marts.dim_clusters) as observed
-    on cluster_id = observed_cluster and cluster_incarnation = observed_life"""
-
-
-def lasting(start: str, end: str) -> str:
-    """SQL: milliseconds that a row lasts within the period; what is open lasts to `observed_until` (OBSERVED)."""
-    until = f"least(coalesce({end}, greatest(observed_until, {start}), $until), $until)"
-    seconds = f"date_part('epoch', {until}) - date_part('epoch', greatest({start}, $since))"
+def lasting(start: str) -> str:
+    """SQL: milliseconds that a row lasts within the period; what is open lasts to `observed_until`."""
+    seconds = f"date_part('epoch', least(observed_until, $until)) - date_part('epoch', greatest({start}, $since))"
     return f"greatest(0, cast(round(({seconds}) * 1000) as bigint))"
 
 
@@ -124,10 +117,10 @@ where cluster_id = $cluster and event_date >= cast($since as date) and event_dat
         "Partitions without a leader, by topic",
         f"""
 select
-    topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where ended_at is null) as still_open,
-    sum({lasting("started_at", "ended_at")}) as leaderless_ms, max({lasting("started_at", "ended_at")}) as longest_ms, min(started_at) as first_at
-from marts.fct_leaderless_windows {OBSERVED}
-where {here("started_at", "coalesce(ended_at, observed_until)")}
+    topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where is_open) as still_open,
+    sum({lasting("started_at")}) as leaderless_ms, max({lasting("started_at")}) as longest_ms, min(started_at) as first_at
+from marts.fct_leaderless_windows
+where {here("started_at", "observed_until")}
 group by topic_name""",
         "leaderless_ms desc, topic_name",
         worst="those longest without a leader",
@@ -139,9 +132,9 @@ group by topic_name""",
         f"""
 select
     topic_name, replica_id as node, count(distinct partition_id) as partitions, count(*) as windows,
-    count(*) filter (where ended_at is null) as still_open, sum({lasting("started_at", "ended_at")}) as out_of_sync_ms, max({lasting("started_at", "ended_at")}) as longest_ms
-from marts.fct_under_replicated_windows {OBSERVED}
-where {here("started_at", "coalesce(ended_at, observed_until)")}
+    count(*) filter (where is_open) as still_open, sum({lasting("started_at")}) as out_of_sync_ms, max({lasting("started_at")}) as longest_ms
+from marts.fct_under_replicated_windows
+where {here("started_at", "observed_until")}
 group by topic_name, replica_id""",
         "out_of_sync_ms desc, topic_name, node",
         worst="those longest out of sync",
@@ -248,9 +241,9 @@ where {here("failed_at")}""",
         "Breaks in the sequence of epochs",
         f"""
 select
-    gap_kind, epoch_kind, topic_name, partition_id, node_id as seen_by_node, expected_epoch, found_epoch, opened_at, closed_at, duration_ms as lasted_ms
+    gap_kind, epoch_kind, topic_name, partition_id, node_id as seen_by_node, expected_epoch, found_epoch, opened_at, ended_at, duration_ms as lasted_ms
 from marts.fct_epoch_gaps
-where {here("opened_at", "closed_at")}""",
+where {here("opened_at", "ended_at")}""",
         "lasted_ms desc nulls first, opened_at, topic_name, partition_id, seen_by_node, found_epoch",
         worst="the open and the longest",
     ),
@@ -350,19 +343,19 @@ group by partition_id, node_id""",
         OFFSETS,
         "Log cleaners that were down",
         f"""
-select node_id as node, stopped_at, resumed_at, scope as stopped, found_by, cause, topic_name, partition_id
+select node_id as node, stopped_at, ended_at, scope as stopped, found_by, cause, topic_name, partition_id
 from marts.fct_log_cleaner_outages
-where {here("stopped_at", "resumed_at")}""",
-        "resumed_at nulls first, stopped_at, node",
+where {here("stopped_at", "ended_at")}""",
+        "ended_at nulls first, stopped_at, node",
         worst="the open ones",
     ),
     Question(
         OFFSETS,
         "Loads of offsets partitions",
         f"""
-select partition_id, node_id as node, started_at, finished_at, duration_ms as took_ms, is_unfinished as unfinished
+select partition_id, node_id as node, started_at, ended_at, duration_ms as took_ms, is_unfinished as unfinished
 from marts.fct_coordinator_loads
-where {here("started_at", "finished_at")}""",
+where {here("started_at", "ended_at")}""",
         "unfinished desc nulls last, took_ms desc nulls last, started_at, partition_id, node",
         10,
         "the unfinished and the longest",
@@ -384,10 +377,10 @@ group by group_id""",
         "Partitions that no consumer owned",
         f"""
 select
-    group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at", "ended_at")}) as longest_ms,
-    count(*) filter (where ended_at is null) as still_open
-from marts.fct_consumer_ownership_gaps {OBSERVED}
-where {here("started_at", "coalesce(ended_at, observed_until)")}
+    group_id as group_name, topic_name, count(distinct partition_id) as partitions, count(*) as times, max({lasting("started_at")}) as longest_ms,
+    count(*) filter (where is_open) as still_open
+from marts.fct_consumer_ownership_gaps
+where {here("started_at", "observed_until")}
 group by group_id, topic_name""",
         "longest_ms desc, group_name, topic_name",
         10,

@@ -48,7 +48,7 @@ KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "impact", "resour
 # Names of groups that an incident prints; a cluster may have thousands.
 GROUPS = 20
 # Columns in which a missing value means that something has not ended.
-OPEN_ENDS = {"ended_at", "resumed_at", "closed_at", "finished_at", "completed_at", "reconnected_at", "held_until", "stopped_at"}
+OPEN_ENDS = {"ended_at", "reconnected_at", "held_until", "stopped_at"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 

@@ -25,6 +25,13 @@ says otherwise; an empty cell is null.
 {#- The rows of a seed as a query; a column that `column_types` does not name has the type that its cells suggest. -#}
 {% macro seed_query(rows, types) -%}
     {%- set names = rows.column_names | list -%}
+    {%- if not rows.rows %}
+    select
+        {%- for name in names %}
+        cast(null as {{ types.get(name, 'string') }}) as {{ adapter.quote(name) }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    where false
+    {%- else %}
     select
         {%- for name in names %}
         cast({{ adapter.quote(name) }} as {{ types.get(name) or adapter.convert_type(rows, loop.index0) }}) as {{ adapter.quote(name) }}
@@ -39,4 +46,5 @@ says otherwise; an empty cell is null.
         ){{ ',' if not loop.last }}
         {%- endfor %}
         as seed ({% for name in names %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})
+    {%- endif %}
 {%- endmacro %}

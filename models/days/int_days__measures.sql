@@ -5,7 +5,7 @@ with coverage as (
 ),
 
 observed as (
-    select * from {{ ref('int_days__observed') }}
+    select * from {{ ref('int_clusters__observed') }}
 ),
 
 -- A stretch of time counts on each day that it overlaps, with its milliseconds in that day.

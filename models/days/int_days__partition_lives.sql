@@ -4,7 +4,7 @@ with partitions as (
 ),
 
 observed as (
-    select * from {{ ref('int_days__observed') }}
+    select * from {{ ref('int_clusters__observed') }}
     where first_seen_at is not null
 ),
 

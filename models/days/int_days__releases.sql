@@ -7,22 +7,12 @@ runs as (
     select * from {{ ref('dim_node_runs') }}
 ),
 
--- A release that only other runs print is known from the time on at which one of them runs: an upgrade may have brought it.
 ran as (
     select
         releases.cluster_id,
         releases.kafka_version,
         releases.release_numbers,
-        if(
-            releases.is_reported_by_others,
-            greatest(
-                releases.run_at,
-                min(if(releases.is_reported_by_others, null, releases.run_at)) over (
-                    partition by releases.cluster_id
-                )
-            ),
-            releases.run_at
-        ) as ran_from,
+        releases.release_known_from as ran_from,
         greatest(runs.stopped_at, runs.last_seen_at) as ran_until
     from releases
     inner join runs using (cluster_id, node_id, run_number)

@@ -49,11 +49,11 @@ def test_generations_are_rebalances(lab, cluster: str) -> None:
             row
             for row in rows
             if (row.group_id, row.generation_id) == (group, generation)
-            and any(end is not None and abs(millis(end) - at) <= 2000 for end in (row.started_at, row.completed_at))
+            and any(end is not None and abs(millis(end) - at) <= 2000 for end in (row.started_at, row.ended_at))
             and members in (None, row.members, 0)
         ]
         # When a static member returns, its group is stored again without a rebalance.
-        if not near and (group, generation) not in {(row.group_id, row.generation_id) for row in rows if row.completed_at}:
+        if not near and (group, generation) not in {(row.group_id, row.generation_id) for row in rows if row.ended_at}:
             missed.append((group, generation, at))
     assert len(wanted) >= 10
     assert not missed

@@ -88,14 +88,14 @@ def damaged(folder: Path) -> set[tuple[int, str, int]]:
 
 
 def test_cleaners_that_were_killed_are_out_until_their_process_starts_anew(lab) -> None:
-    found = [(row.node_id, row.found_by, row.scope, row.resumed_at is None) for row in outages(lab, "zk-c-0.10.1.0-cleaner")]
+    found = [(row.node_id, row.found_by, row.scope, row.ended_at is None) for row in outages(lab, "zk-c-0.10.1.0-cleaner")]
     assert found == [
         (1, "thread_error", "thread", False),
         (1, "thread_error", "thread", True),
         (2, "thread_error", "thread", False),
         (2, "thread_error", "thread", True),
     ]
-    found = [(row.node_id, row.found_by, row.scope, row.partition_id, row.resumed_at is None) for row in outages(lab, "kraft-372-offsets")]
+    found = [(row.node_id, row.found_by, row.scope, row.partition_id, row.ended_at is None) for row in outages(lab, "kraft-372-offsets")]
     # The error of node 2 names no partition: its thread had begun with partition 1, 58 ms before.
     assert found == [
         (1, "thread_error", "partition", 0, False),

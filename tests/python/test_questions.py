@@ -159,7 +159,7 @@ def test_missing_epochs_are_told_and_nodes_behind_are_not(tmp_path: Path) -> Non
                 "found_epoch": [7, 5, 8, 8],
                 "missing_epochs": [2, 1, None, 1],
                 "opened_at": at(3, 2, 1, 4),
-                "closed_at": at(4, None, None, 5),
+                "ended_at": at(4, None, None, 5),
                 "epoch_gap_key": ["a", "b", "c", "d"],
             }
         },

@@ -44,7 +44,8 @@ SCHEMAS = {
         "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "sentence": pa.string(),
     },
     "marts/fct_leaderless_windows": {
-        **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "started_at": TIME, "ended_at": TIME, "duration_ms": pa.int64(),
+        **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "started_at": TIME, "ended_at": TIME,
+        "is_open": pa.bool_(), "observed_until": TIME, "duration_ms": pa.int64(),
     },
     "marts/fct_leader_elections": {**FACT, "leader_id": pa.int32(), "elected_at": TIME, "held_until": TIME},
     "marts/fct_offsets_topic_growth_hourly": {
@@ -139,7 +140,10 @@ def warehouse(tmp_path: Path) -> Warehouse:
                 event("death", 1, "2026-06-10 15:48:30.006", sentence="Node <b>1</b> died.", **lines_at(7, 8)),
             ],
             "marts/fct_leaderless_windows": [
-                {"cluster_id": "orders", "topic_name": "a$b$<i>", "partition_id": 0, "started_at": at("2026-06-10 15:48:36"), "ended_at": None}
+                {
+                    "cluster_id": "orders", "topic_name": "a$b$<i>", "partition_id": 0, "started_at": at("2026-06-10 15:48:36"), "ended_at": None,
+                    "is_open": True, "observed_until": at("2026-06-12 20:00"),
+                }
             ],
             "marts/fct_leader_elections": [
                 {"cluster_id": "orders", "cluster_incarnation": 1, "leader_id": 1, "elected_at": at("2026-06-10 09:00"), "held_until": None}
@@ -486,7 +490,8 @@ def test_times_without_a_leader_are_those_within_the_period_and_the_evidence(tmp
         lasted = int((at(ended) - at(started)).total_seconds() * 1000) if ended else None
         return {
             "cluster_id": "orders", "cluster_incarnation": life, "topic_name": "t", "partition_id": partition, "started_at": at(started),
-            "ended_at": at(ended) if ended else None, "duration_ms": lasted,
+            "ended_at": at(ended) if ended else None, "is_open": ended is None, "observed_until": at(ended or "2026-06-12 20:00"),
+            "duration_ms": lasted,
         }  # fmt: skip
 
     lives = [

@@ -79,7 +79,7 @@ final as (
     select
         {{
             incident_fact(
-                'fct_epoch_gaps', 'epoch_gap_key', "'stale_node'", 'opened_at', 'closed_at',
+                'fct_epoch_gaps', 'epoch_gap_key', "'stale_node'", 'opened_at', 'ended_at',
                 nodes='array(node_id)', topic='topic_name', partition='partition_id',
                 amount='expected_epoch - found_epoch', duration='duration_ms', burst='node_id'
             )

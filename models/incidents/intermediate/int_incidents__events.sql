@@ -108,6 +108,10 @@ final as (
         max(amount) as amount_max,
         sum(duration_ms) as duration_total_ms,
         max(duration_ms) as duration_max_ms,
+        sort_array(
+            collect_list(started_at)
+            filter (where event_kind = 'leaderless' and ended_at is null)
+        ) as leaderless_since,
         count(*) as fact_rows,
         min_by(evidence, struct(started_at, fact_key)) as evidence,
         min_by(evidence_count, struct(started_at, fact_key)) as evidence_count,

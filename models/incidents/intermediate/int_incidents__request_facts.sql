@@ -42,11 +42,11 @@ final as (
                     when rebalance_kind = 'zookeeper_consumer' then 'rebalance_failed'
                     else 'rebalance_retried'
                 end",
-                'started_at', 'if(is_stuck, ended_at, coalesce(completed_at, started_at))',
+                'started_at', "if(is_stuck or outcome in ('completed', 'emptied'), ended_at, started_at)",
                 nodes='array_compact(array(coordinator_id))', other='coordinator_id', owner='member_id',
                 topic="'__consumer_offsets'", partition='offsets_partition_id', group='group_id',
                 processes=evidence_processes(), detail="coalesce(" ~ in_words('reason_kind') ~ ", " ~ in_words('outcome') ~ ")",
-                duration='duration_ms', burst='group_id'
+                duration="if(outcome in ('completed', 'emptied'), duration_ms, null)", burst='group_id'
             )
         }}
     from placed

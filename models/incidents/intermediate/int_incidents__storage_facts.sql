@@ -23,7 +23,7 @@ final as (
         {{
             incident_fact(
                 'fct_log_cleaner_outages', 'log_cleaner_outage_key', "'log_cleaner_outage'",
-                'stopped_at', 'resumed_at', nodes='array_compact(array(node_id))', owner='process_name',
+                'stopped_at', 'ended_at', nodes='array_compact(array(node_id))', owner='process_name',
                 topic="if(scope = 'partition', topic_name, null)",
                 partition="if(scope = 'partition', partition_id, null)",
                 detail="concat(coalesce(cause, concat('detected by ', " ~ in_words('found_by') ~ ")), coalesce(case when scope <> 'partition' then concat(', while cleaned ', topic_name, '-', partition_id) end, ''))",

@@ -14,6 +14,10 @@ settings as (
     select * from {{ ref('dim_partition_settings') }}
 ),
 
+clusters as (
+    select * from {{ ref('dim_clusters') }}
+),
+
 -- One more replica out of sync when a window begins, one less when it ends. What is set for the partition may change meanwhile.
 turns as (
     select
@@ -95,6 +99,7 @@ shrunk as (
     select
         incident_key,
         cluster_id,
+        cluster_incarnation,
         explode(partitions) as partition_name,
         started_at,
         ended_at
@@ -105,6 +110,7 @@ shrunk as (
 touched as (
     select distinct
         shrunk.incident_key,
+        shrunk.cluster_incarnation,
         stretches.*
     from shrunk
     inner join stretches
@@ -119,12 +125,18 @@ touched as (
 under_min_isr as (
     select
         incident_key,
-        sum(unix_millis(next_turn_at) - unix_millis(turned_at)) filter (where is_under_minimum)
-            as under_min_isr_ms,
+        sum(
+            greatest(
+                0,
+                unix_millis(coalesce(next_turn_at, clusters.last_seen_at)) - unix_millis(turned_at)
+            )
+        )
+        filter (where is_under_minimum) as under_min_isr_ms,
         count(distinct if(is_under_minimum is null, partition_name, null)) as partitions_unknown,
         count(distinct if(is_under_minimum is not null and is_known_later, partition_name, null))
             as partitions_known_later
     from touched
+    left join clusters using (cluster_id, cluster_incarnation)
     group by incident_key
 ),
 
@@ -167,14 +179,36 @@ incident_groups as (
     group by incident_key
 ),
 
+-- What has no end lasts until the logs of the cluster end.
 counted as (
     select
-        *,
+        members.*,
+        clusters.last_seen_at,
         if(event_kind = 'leaderless', partitions, array()) as partitions_leaderless,
-        if(event_kind = 'leaderless', duration_total_ms, 0) as leaderless_ms,
-        if(event_kind = 'leaderless', duration_max_ms, null) as leaderless_max_ms,
+        if(
+            event_kind = 'leaderless',
+            coalesce(duration_total_ms, 0)
+            + aggregate(
+                leaderless_since,
+                0L,
+                (total, since) -> total
+                + greatest(
+                    0L, coalesce(unix_millis(clusters.last_seen_at) - unix_millis(since), 0L)
+                )
+            ),
+            0
+        ) as leaderless_ms,
+        if(
+            event_kind = 'leaderless',
+            greatest(
+                duration_max_ms,
+                unix_millis(clusters.last_seen_at) - unix_millis(array_min(leaderless_since))
+            ),
+            null
+        ) as leaderless_max_ms,
         if(event_kind = 'controlled_stop', node_ids, array()) as nodes_stopped
     from members
+    left join clusters using (cluster_id, cluster_incarnation)
 ),
 
 summed as (
@@ -182,6 +216,7 @@ summed as (
         incident_key,
         max(cluster_id) as cluster_id,
         max(cluster_incarnation) as cluster_incarnation,
+        max(last_seen_at) as last_seen_at,
         max(is_planned) filter (where is_root) as is_maintenance,
         -- A row of hourly growth begins at the full hour, before the growth itself.
         min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,

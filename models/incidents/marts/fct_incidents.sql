@@ -12,6 +12,7 @@ final as (
         cluster_incarnation,
         started_at,
         ended_at,
+        {{ stretch(last_seen='last_seen_at') }},
         cast(started_at as date) as started_date,
         is_maintenance,
         case
@@ -53,7 +54,7 @@ final as (
                 'min.insync.replicas is unknown for some partitions that lost replicas: the time below it is null or leaves them out': 'partitions_without_minimum > 0',
                 'the replicas or min.insync.replicas of some partitions are known only from later records: the time below it takes them as they were then': 'partitions_known_later > 0',
                 'concluded: each of the two nodes found the other out of sync, and neither stood still': "root_event_kind = 'network_cut'",
-                'some partitions still have no leader at the end of the logs; the leaderless time does not count them': 'leaderless_open > 0'
+                'some partitions still have no leader at the end of the logs, up to which their time counts': 'leaderless_open > 0'
             })
         }} as warnings
     from summed

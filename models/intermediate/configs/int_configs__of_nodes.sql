@@ -23,7 +23,7 @@ unprinted as (
             transform(map_values(node_facts.lines), line -> line.measured_at)
         ) as found_at,
         last_releases.kafka_version,
-        last_releases.mode
+        last_releases.cluster_mode
     from node_facts
     left join last_releases
         on
@@ -49,7 +49,7 @@ final as (
         owner_kind,
         owner,
         kafka_version,
-        mode,
+        cluster_mode,
         settings,
         release_since,
         first_release
@@ -66,7 +66,7 @@ final as (
         'broker' as owner_kind,
         cast(node_id as string) as owner,
         kafka_version,
-        mode,
+        cluster_mode,
         map('', '') as settings,
         cast(null as timestamp) as release_since,
         cast(null as string) as first_release

@@ -75,7 +75,7 @@ final as (
         named.*,
         if(named.owner_kind = 'broker', releases.kafka_version, source_releases.kafka_version)
             as kafka_version,
-        if(named.owner_kind = 'broker', releases.mode, null) as mode,
+        if(named.owner_kind = 'broker', releases.cluster_mode, null) as cluster_mode,
         if(named.owner_kind = 'broker', releases.release_since, null) as release_since,
         if(named.owner_kind = 'broker', releases.first_release, null) as first_release
     from named

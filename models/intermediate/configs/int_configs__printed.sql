@@ -41,7 +41,8 @@ configured as (
         logged_at as found_at,
         byte_offset,
         setting,
-        setting_value
+        setting_value,
+        'given' as known_by
     from numbered
     union all
     select
@@ -53,7 +54,8 @@ configured as (
         captured_at as found_at,
         byte_offset,
         setting,
-        setting_value
+        setting_value,
+        if(row_kind = 'config', 'describe', 'file') as known_by
     from captured
     where setting is not null
 ),
@@ -76,7 +78,8 @@ final as (
         logged_at as found_at,
         byte_offset,
         settings,
-        map('', byte_offset) as offsets
+        map('', byte_offset) as offsets,
+        'log' as known_by
     from configs
     union all
     select
@@ -88,9 +91,10 @@ final as (
         min(found_at) as found_at,
         min(byte_offset) as byte_offset,
         map_from_entries(sort_array(collect_list(struct(setting, setting_value)))) as settings,
-        map_from_entries(sort_array(collect_list(struct(setting, byte_offset)))) as offsets
+        map_from_entries(sort_array(collect_list(struct(setting, byte_offset)))) as offsets,
+        known_by
     from single
-    group by cluster_id, node_id, source_id, block_number
+    group by cluster_id, node_id, source_id, block_number, known_by
 )
 
 select * from final

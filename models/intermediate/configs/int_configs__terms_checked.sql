@@ -16,7 +16,7 @@ rule_terms as (
         terms.*,
         count(*) over (partition by terms.rule_id, terms.alternative) as terms_of_alternative,
         rules.applies_to,
-        rules.mode as rule_mode,
+        rules.cluster_mode as rule_mode,
         rules.needs_release,
         {{ release_numbers('rules.since') }} as since,
         {{ release_numbers('rules.until') }} as until
@@ -33,7 +33,7 @@ joined as (
     inner join rule_terms
         on
             configs.owner_kind = rule_terms.applies_to
-            and coalesce(configs.mode = rule_terms.rule_mode, true)
+            and coalesce(configs.cluster_mode = rule_terms.rule_mode, true)
 ),
 
 valued as (

@@ -31,7 +31,7 @@ numbered as (
 issue_numbers as (
     select
         issue_id,
-        mode,
+        cluster_mode,
         component,
         first_affected,
         confidence,
@@ -70,7 +70,7 @@ final as (
         kafka_version,
         release_numbers,
         issue_id,
-        mode,
+        cluster_mode,
         component,
         -- If no source names the first affected release, all releases before the fix are suspect.
         confidence <> 'verified' or first_affected is null as is_suspect

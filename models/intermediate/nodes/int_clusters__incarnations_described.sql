@@ -2,23 +2,12 @@ with incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
-minutes as (
-    select * from {{ ref('int_nodes__minutes') }}
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
 ),
 
 lifecycle_events as (
     select * from {{ ref('stg_logs__lifecycle_events') }}
-),
-
-seen as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        min(first_seen_at) as first_seen_at,
-        max(last_record.logged_at) as last_seen_at,
-        sort_array(collect_set(node_id) filter (where node_id >= 0)) as nodes
-    from minutes
-    group by cluster_id, cluster_incarnation
 ),
 
 reported as (
@@ -77,11 +66,11 @@ final as (
         reported.kafka_version,
         nullif(incarnations.valid_from, timestamp '1970-01-01 00:00:00') as valid_from,
         nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00') as valid_to,
-        seen.first_seen_at,
-        seen.last_seen_at,
-        coalesce(seen.nodes, array()) as nodes
+        observed.first_seen_at,
+        observed.last_seen_at,
+        coalesce(observed.nodes, array()) as nodes
     from incarnations
-    left join seen using (cluster_id, cluster_incarnation)
+    left join observed using (cluster_id, cluster_incarnation)
     left join reported using (cluster_id, cluster_incarnation)
 )
 

@@ -75,11 +75,11 @@ final as (
         case
             when process_roles is not null then 'kraft'
             -- A broker that migrates prints signs of KRaft while it is ZooKeeper's.
-            when zookeeper_connect is not null then 'zk'
+            when zookeeper_connect is not null then 'zookeeper'
             when is_kraft then 'kraft'
             when {{ release_numbers('kafka_version') }} >= array(4) then 'kraft'
-            when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zk'
-        end as mode,
+            when {{ release_numbers('kafka_version') }} < array(2, 8) then 'zookeeper'
+        end as cluster_mode,
         -- Anything before a node's first record belongs to its first run; anything after its last,
         -- or without a time, to its last run.
         case
@@ -91,6 +91,17 @@ final as (
             lead(run_at) over (partition by cluster_id, node_id order by run_number),
             timestamp '9999-01-01 00:00:00'
         ) as valid_to,
+        -- The restart of a run that prints no release may have been the upgrade to the one that the others print: that holds from
+        -- the time on at which one of them runs.
+        case
+            when kafka_version is null then null
+            when not is_reported_by_others then run_at
+            else
+                greatest(
+                    run_at,
+                    min(if(is_reported_by_others, null, run_at)) over (partition by cluster_id)
+                )
+        end as release_known_from,
         min(run_at) over (partition by cluster_id, node_id, kafka_version) as release_since,
         min_by(kafka_version, run_number) over (partition by cluster_id, node_id) as first_release
     from joined

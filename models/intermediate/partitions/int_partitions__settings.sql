@@ -19,6 +19,7 @@ described as (
 
 logged as (
     select * from {{ ref('stg_logs__topic_settings') }}
+    where coalesce(setting, 'min.insync.replicas') = 'min.insync.replicas'
 ),
 
 refusals as (
@@ -79,7 +80,7 @@ broker_settings as (
     from minima
 ),
 
--- One row per partition and record that says something about it: how many replicas it has, whether a minimum is set for its topic, which
+-- One row per partition and record that says something about it: which replicas it has, whether a minimum is set for its topic, which
 -- one is not met, or what the brokers ask for.
 statements as (
     select
@@ -91,7 +92,7 @@ statements as (
         reported_at as stated_at,
         source_path,
         byte_offset,
-        cast(size(replicas) as int) as replicas,
+        replicas,
         cast(null as struct<min_insync_replicas: int>) as topic_setting,
         cast(null as int) as refused_under,
         cast(null as int) as broker_setting
@@ -106,7 +107,7 @@ statements as (
         topic_settings.stated_at,
         topic_settings.source_path,
         topic_settings.byte_offset,
-        cast(null as int) as replicas,
+        cast(null as array<int>) as replicas,
         named_struct('min_insync_replicas', topic_settings.min_insync_replicas) as topic_setting,
         cast(null as int) as refused_under,
         cast(null as int) as broker_setting
@@ -134,7 +135,7 @@ statements as (
         refusals.first_at as stated_at,
         refusals.evidence[0].source_path as source_path,
         refusals.evidence[0].byte_offset as byte_offset,
-        cast(null as int) as replicas,
+        cast(null as array<int>) as replicas,
         cast(null as struct<min_insync_replicas: int>) as topic_setting,
         refusals.min_insync_replicas as refused_under,
         cast(null as int) as broker_setting
@@ -157,7 +158,7 @@ statements as (
         broker_settings.logged_at as stated_at,
         broker_settings.source_path,
         broker_settings.byte_offset,
-        cast(null as int) as replicas,
+        cast(null as array<int>) as replicas,
         cast(null as struct<min_insync_replicas: int>) as topic_setting,
         cast(null as int) as refused_under,
         broker_settings.min_insync_replicas as broker_setting
@@ -220,8 +221,7 @@ decided as (
 extended as (
     select
         * except (known_replicas, known_minimum),
-        coalesce(known_replicas, first_value(known_replicas, true) over (whole))
-            as replication_factor,
+        coalesce(known_replicas, first_value(known_replicas, true) over (whole)) as replicas,
         min(if(known_replicas is null, null, stated_at)) over (whole) as replicas_known_from,
         case
             when known_minimum is not null then known_minimum
@@ -248,7 +248,7 @@ extended as (
 compared as (
     select
         *,
-        lag(struct(replication_factor, min_insync_replicas)) over (
+        lag(struct(replicas, min_insync_replicas)) over (
             partition by
                 cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by stated_at
@@ -269,15 +269,16 @@ final as (
                 cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by stated_at
         ) as valid_to,
-        replication_factor,
+        replicas,
+        cast(if(replicas is null, null, size(replicas)) as int) as replication_factor,
         min_insync_replicas,
         greatest(replicas_known_from, minimum_known_from) as known_from
     from compared
     where
-        (replication_factor is not null or min_insync_replicas is not null)
+        (replicas is not null or min_insync_replicas is not null)
         and (
             previous is null
-            or not previous.replication_factor <=> replication_factor
+            or not previous.replicas <=> replicas
             or not previous.min_insync_replicas <=> min_insync_replicas
         )
 )

@@ -14,7 +14,7 @@ final as (
     select
         rules.rule_id,
         rules.applies_to,
-        rules.mode,
+        rules.cluster_mode,
         rules.since,
         rules.until,
         rules.condition,

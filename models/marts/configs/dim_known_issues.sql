@@ -15,7 +15,7 @@ final as (
         issues.issue_id,
         issues.title,
         issues.component,
-        issues.mode,
+        issues.cluster_mode,
         issues.symptom,
         issues.impact,
         issues.first_affected as affected_from,

@@ -26,7 +26,7 @@ by_release as (
     inner join affected on releases.kafka_version = affected.kafka_version
     where
         affected.component <> 'client'
-        and affected.mode in ('both', coalesce(releases.mode, affected.mode))
+        and coalesce(affected.cluster_mode = releases.cluster_mode, true)
 ),
 
 -- A release that does not have the issue shows the same signs for another reason; an unknown
@@ -78,7 +78,7 @@ exposures as (
         issues.fix_requires_setting,
         symptoms.first_seen_at,
         symptoms.last_seen_at,
-        releases.mode is null and issues.mode <> 'both' as is_mode_unknown,
+        releases.cluster_mode is null and issues.cluster_mode is not null as is_mode_unknown,
         releases.is_reported_by_others,
         coalesce(symptoms.evidence, array(releases.release_line)) as evidence,
         coalesce(symptoms.evidence_count, 1) as evidence_count

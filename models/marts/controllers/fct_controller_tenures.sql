@@ -16,6 +16,10 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 -- Tenures in which the controller's log may have a hole, or at whose end: of one that was killed nobody knows whether it ended
 -- before, and one that others ended may have gone on.
 silent as (
@@ -86,6 +90,13 @@ final as (
         epoch_kind,
         elected_at,
         ended_at,
+        {{
+            stretch(
+                start='elected_at',
+                last_seen='observed.last_seen_at',
+                signs=['known_since_at']
+            )
+        }},
         superseded_at,
         known_since_at,
         cast(known_since_at as date) as elected_date,
@@ -123,6 +134,7 @@ final as (
     left join ordered using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     left join silent using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
     left join incarnations using (cluster_id, cluster_incarnation)
+    left join observed using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -25,6 +25,7 @@ final as (
         kind,
         hour_at,
         cast(hour_at as date) as hour_date,
+        hour(hour_at) as hour_of_day,
         value_min,
         value_avg,
         value_max,

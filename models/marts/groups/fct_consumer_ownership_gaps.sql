@@ -10,6 +10,14 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 -- An owner without a known end may still own the partition, so the time after it is not a gap.
 ordered as (
     select
@@ -136,6 +144,10 @@ placed as (
     {{ with_topic_incarnation('judged', at='started_at') }}
 ),
 
+ended as (
+    {{ ended_with_incarnation('placed') }}
+),
+
 final as (
     select
         {{
@@ -157,14 +169,15 @@ final as (
         next_owner,
         started_at,
         ended_at,
+        {{ stretch() }},
         cast(started_at as date) as started_date,
-        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
         cause_kind,
         evidence,
         cast(size(evidence) as bigint) as evidence_count,
         {{
             warnings({
                 'no later owner in the logs': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'the same consumer owned it before and after: one whose log is missing may have meanwhile':
                     'last_owner = next_owner',
                 'longer than a rebalance takes that does not fail: the log of an owner may be missing':
@@ -176,7 +189,7 @@ final as (
                 'group derived from the consumer id': 'true'
             })
         }} as warnings
-    from placed
+    from ended
 )
 
 select * from final

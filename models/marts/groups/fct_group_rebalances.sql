@@ -14,6 +14,10 @@ incarnations as (
     from {{ ref('int_clusters__incarnations') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 -- One row per rebalance: of a group with a coordinator, or of one ZooKeeper consumer.
 rebalances as (
     select
@@ -27,7 +31,6 @@ rebalances as (
         coordinator_id,
         noticed_at,
         started_at,
-        completed_at,
         ended_at,
         outcome,
         cause.reason,
@@ -60,7 +63,6 @@ rebalances as (
         cast(null as int) as coordinator_id,
         started_at as noticed_at,
         started_at,
-        completed_at,
         completed_at as ended_at,
         case
             when is_failed then 'failed'
@@ -117,10 +119,14 @@ final as (
         member_id,
         coordinator_id,
         started_at,
-        completed_at,
         ended_at,
+        {{
+            stretch(
+                last_seen='greatest(observed.last_seen_at, noticed_at)',
+                is_open="(ended_at is null and outcome in ('open', 'stuck'))"
+            )
+        }},
         cast(noticed_at as date) as rebalance_date,
-        unix_millis(completed_at) - unix_millis(started_at) as duration_ms,
         outcome,
         reason,
         reason_kind,
@@ -145,13 +151,14 @@ final as (
                     'is_successor_missing',
                 'group derived from the consumer id': 'is_group_derived',
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs':
-                    'coalesce(completed_at, ended_at, noticed_at) > incarnations.doubtful_from',
+                    'coalesce(ended_at, noticed_at) > incarnations.doubtful_from',
                 'this incarnation of the cluster began at an unknown time: the rebalance may have begun before it':
                     'incarnations.is_begin_unknown and rebalance_number = 1 and generation_id > 1'
             })
         }} as warnings
     from numbered
     left join incarnations using (cluster_id, cluster_incarnation)
+    left join observed using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -41,6 +41,7 @@ final as (
         ready_at,
         stopping_at,
         stopped_at,
+        {{ stretch(end='stopped_at', last_seen='last_seen_at', is_open="end_kind = 'open'") }},
         end_kind,
         failure_kind,
         process_failure_key,

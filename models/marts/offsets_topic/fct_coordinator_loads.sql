@@ -2,6 +2,10 @@ with loads as (
     select * from {{ ref('int_coordinators__loads') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
@@ -35,11 +39,9 @@ final as (
         partition_id,
         coordinator_epoch,
         started_at,
-        case when outcome = 'completed' then ended_at end as finished_at,
         ended_at,
+        {{ stretch(last_seen='observed.last_seen_at') }},
         cast(started_at as date) as started_date,
-        case when outcome = 'completed' then unix_millis(ended_at) - unix_millis(started_at) end
-            as duration_ms,
         outcome,
         outcome in ('process_ended', 'open') as is_unfinished,
         records_loaded,
@@ -57,6 +59,7 @@ final as (
             })
         }} as warnings
     from placed
+    left join observed using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -25,6 +25,14 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 -- The cleaner forgets uncleanable partitions only when it restarts.
 turned as (
     select
@@ -190,6 +198,17 @@ placed as (
     {{ with_topic_incarnation('silence_checked', at='stopped_at') }}
 ),
 
+stretches as (
+    select
+        * except (resumed_at),
+        resumed_at as ended_at
+    from placed
+),
+
+ended as (
+    {{ ended_with_incarnation('stretches') }}
+),
+
 final as (
     select
         {{
@@ -219,20 +238,21 @@ final as (
         scope,
         stopped_at,
         noticed_at,
-        resumed_at,
+        ended_at,
+        {{ stretch(start='stopped_at') }},
         cast(stopped_at as date) as stopped_date,
-        unix_millis(resumed_at) - unix_millis(stopped_at) as duration_ms,
         found_by,
         cause,
         evidence,
         evidence_count,
         {{
             warnings({
-                'no end in the evidence': 'resumed_at is null',
+                'no end in the evidence': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'it stopped between stopped_at (last sign of life) and noticed_at':
                     "found_by in ('thread_dump', 'metric', 'silence') and stopped_at < noticed_at",
                 'when it stopped is unknown': "found_by in ('thread_dump', 'metric') and stopped_at = noticed_at",
-                'its log has nothing for much longer than usual: it may have resumed before resumed_at':
+                'its log has nothing for much longer than usual: it may have resumed before ended_at':
                     'is_silent',
                 'silence alone: its log may be missing': "found_by = 'silence'",
                 'concluded: the partition is the one that the thread had begun to clean':
@@ -240,7 +260,7 @@ final as (
                 'no record says which node it is; process_name is its log': 'node_id is null'
             })
         }} as warnings
-    from placed
+    from ended
 )
 
 select * from final

@@ -166,6 +166,7 @@ final as (
         partition_id,
         hour_at,
         cast(hour_at as date) as hour_date,
+        hour(hour_at) as hour_of_day,
         bytes_at_end,
         bytes_growth,
         if(last_measured_bytes is null, 'estimated', 'measured') as measure_kind,

@@ -20,6 +20,7 @@ final as (
         valid_from,
         valid_to,
         valid_to is null as is_current,
+        replicas,
         replication_factor,
         min_insync_replicas,
         known_from

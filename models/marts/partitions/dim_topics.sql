@@ -30,6 +30,10 @@ members as (
     where topic_name is not null and partition_id is null
 ),
 
+owners as (
+    select * from {{ ref('topic_owners') }}
+),
+
 grouped as (
     select
         cluster_id,
@@ -53,6 +57,29 @@ grouped as (
     group by cluster_id, cluster_incarnation, topic_name, topic_incarnation
 ),
 
+-- The owner of a topic: what is given for its cluster goes before what is given for all, and the pattern with most letters before the others.
+owned as (
+    select
+        grouped.cluster_id,
+        grouped.topic_name,
+        max_by(
+            owners.owner,
+            struct(
+                owners.cluster_id is not null,
+                length(replace(owners.topic_pattern, '*', '')),
+                owners.topic_pattern
+            )
+        ) as owner
+    from grouped
+    inner join owners
+        on
+            coalesce(grouped.cluster_id = owners.cluster_id, true)
+            and grouped.topic_name like replace(
+                replace(replace(owners.topic_pattern, '_', '\\_'), '%', '\\%'), '*', '%'
+            )
+    group by grouped.cluster_id, grouped.topic_name
+),
+
 final as (
     select
         {{ topic_key() }} as topic_key,
@@ -67,8 +94,10 @@ final as (
         replication_factor,
         topic_name like '\_\_%' as is_internal,
         first_seen_at,
-        last_elected_at
+        last_elected_at,
+        owned.owner
     from grouped
+    left join owned using (cluster_id, topic_name)
 )
 
 select * from final

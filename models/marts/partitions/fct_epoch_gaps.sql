@@ -33,6 +33,10 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 gaps as (
     select
         *,
@@ -95,6 +99,17 @@ judged as (
     group by all
 ),
 
+stretches as (
+    select
+        * except (closed_at),
+        closed_at as ended_at
+    from judged
+),
+
+ended as (
+    {{ ended_with_incarnation('stretches') }}
+),
+
 final as (
     select
         {{
@@ -119,24 +134,24 @@ final as (
         found_epoch,
         missing_epochs,
         opened_at,
-        closed_at,
+        ended_at,
+        {{ stretch(start='opened_at') }},
         cast(opened_at as date) as opened_date,
-        unix_millis(closed_at) - unix_millis(opened_at) as duration_ms,
         evidence,
         evidence_count,
         {{
             warnings({
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'the missing epochs may be in logs that were not ingested': "gap_kind = 'skipped'",
                 'the node may have had the epoch: its log may be missing meanwhile': 'is_unheard',
                 'the log of the node has nothing for much longer than usual: it may have been restarted meanwhile': 'is_silent',
                 'its session expired meanwhile, and its log does not say so: it may have been restarted': 'has_unnoticed_expiry',
                 'neither its leader nor a controller reports the election in time: it may have begun before opened_at':
                     'is_dated_late',
-                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(closed_at, opened_at) > incarnations.doubtful_from'
+                'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, opened_at) > doubtful_from'
             })
         }} as warnings
-    from judged
-    left join incarnations using (cluster_id, cluster_incarnation)
+    from ended
 )
 
 select * from final

@@ -18,6 +18,7 @@ final as (
         fetcher_id,
         hour_at,
         cast(hour_at as date) as hour_date,
+        hour(hour_at) as hour_of_day,
         disconnects,
         error_kinds,
         first_at,

@@ -8,6 +8,10 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 ended as (
     {{ ended_with_incarnation('windows') }}
 ),
@@ -32,8 +36,8 @@ final as (
         first_epoch,
         started_at,
         ended_at,
+        {{ stretch() }},
         cast(started_at as date) as started_date,
-        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
         isr,
         last_leader_id,
         known_by,

@@ -30,6 +30,7 @@ final as (
         partition_id,
         hour_at,
         cast(hour_at as date) as hour_date,
+        hour(hour_at) as hour_of_day,
         first_at,
         last_at,
         refusals,

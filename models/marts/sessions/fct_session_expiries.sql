@@ -4,6 +4,10 @@ with sessions as (
     select * from {{ ref('int_sessions__expiries_explained') }}
 ),
 
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 final as (
     select
         {{
@@ -26,11 +30,20 @@ final as (
         cast(expired_at as date) as expired_date,
         noticed_at,
         reconnected_at,
+        reconnected_at is null as is_open,
+        coalesce(reconnected_at, greatest(observed.last_seen_at, expired_at)) as observed_until,
         if(
             reconnected_at >= coalesce(last_contact_at, expired_at),
             unix_millis(reconnected_at) - unix_millis(coalesce(last_contact_at, expired_at)),
             null
         ) as unavailable_ms,
+        if(
+            coalesce(reconnected_at, greatest(observed.last_seen_at, expired_at))
+            >= coalesce(last_contact_at, expired_at),
+            unix_millis(coalesce(reconnected_at, greatest(observed.last_seen_at, expired_at)))
+            - unix_millis(coalesce(last_contact_at, expired_at)),
+            null
+        ) as unavailable_so_far_ms,
         was_controller,
         case
             when dead_run_number is not null then 'process_death'
@@ -65,6 +78,7 @@ final as (
             })
         }} as warnings
     from sessions
+    left join observed using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -8,8 +8,20 @@ lives as (
     select * from {{ ref('int_topics__lives') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+observed as (
+    select * from {{ ref('int_clusters__observed') }}
+),
+
 placed as (
     {{ with_topic_incarnation('stalls', at='started_at') }}
+),
+
+ended as (
+    {{ ended_with_incarnation('placed') }}
 ),
 
 final as (
@@ -30,10 +42,10 @@ final as (
         topic_incarnation,
         partition_id,
         started_at,
+        ended_at,
+        {{ stretch(signs=['last_failed_at']) }},
         cast(started_at as date) as started_date,
         last_failed_at,
-        ended_at,
-        unix_millis(ended_at) - unix_millis(started_at) as duration_ms,
         failures,
         exception,
         exception_message,
@@ -42,10 +54,11 @@ final as (
         {{
             warnings({
                 'no copy is logged after it': 'ended_at is null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
                 'the node that wrote the log is unknown': 'node_id is null'
             })
         }} as warnings
-    from placed
+    from ended
 )
 
 select * from final

@@ -1,5 +1,5 @@
 with observed as (
-    select * from {{ ref('int_days__observed') }}
+    select * from {{ ref('int_clusters__observed') }}
 ),
 
 daily as (
@@ -16,6 +16,17 @@ releases as (
 
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
+),
+
+attributes as (
+    select
+        cluster_id,
+        environment,
+        region,
+        team,
+        tier
+    from {{ ref('dim_clusters') }}
+    group by cluster_id, environment, region, team, tier
 ),
 
 clusters as (
@@ -117,11 +128,16 @@ final as (
             partition by summed.cluster_id, weekday(summed.event_date)
             order by summed.event_date
             rows between 4 preceding and 1 preceding
-        ) as incidents_baseline
+        ) as incidents_baseline,
+        attributes.environment,
+        attributes.region,
+        attributes.team,
+        attributes.tier
     from summed
     left join releases
         on summed.cluster_id = releases.cluster_id and summed.event_date = releases.event_date
     left join incarnations on {{ at_end_of_day('summed') }}
+    left join attributes on summed.cluster_id = attributes.cluster_id
 )
 
 select * from final

@@ -59,15 +59,15 @@ judged as (
 coordinator_days as (
     select
         coordinators.group_key,
-        coordinators.valid_from,
-        coordinators.valid_to,
+        coordinators.started_at,
+        coordinators.ended_at,
         coordinators.coordinator_id,
         explode(
             sequence(
-                to_date(coordinators.valid_from),
+                to_date(coordinators.started_at),
                 greatest(
-                    to_date(coordinators.valid_from),
-                    to_date(least(coordinators.valid_to, known_groups.last_seen_at))
+                    to_date(coordinators.started_at),
+                    to_date(least(coordinators.ended_at, known_groups.last_seen_at))
                 )
             )
         ) as report_date
@@ -81,9 +81,9 @@ coordinated as (
     select
         group_key,
         report_date,
-        max(struct(valid_from, coordinator_id)).coordinator_id as coordinator_id
+        max(struct(started_at, coordinator_id)).coordinator_id as coordinator_id
     from coordinator_days
-    where coalesce(report_date < valid_to, true)
+    where coalesce(report_date < ended_at, true)
     group by group_key, report_date
 ),
 

@@ -21,7 +21,7 @@ stopped as (
             3600000,
             sum(
                 least(
-                    coalesce(unix_millis(outages.resumed_at), unix_millis(hours.hour_at) + 3600000),
+                    coalesce(unix_millis(outages.ended_at), unix_millis(hours.hour_at) + 3600000),
                     unix_millis(hours.hour_at) + 3600000
                 )
                 - greatest(unix_millis(outages.stopped_at), unix_millis(hours.hour_at))
@@ -35,7 +35,7 @@ stopped as (
             and hours.node_id = outages.node_id
             and (outages.scope <> 'partition' or hours.partition_id = outages.partition_id)
             and hours.hour_at + interval 1 hour > outages.stopped_at
-            and coalesce(hours.hour_at < outages.resumed_at, true)
+            and coalesce(hours.hour_at < outages.ended_at, true)
     group by hours.offsets_topic_growth_hourly_key
 ),
 

@@ -16,6 +16,7 @@ final as (
         {{ field('partition_count', 'int') }} as partition_count,
         {{ field('replication_factor', 'int') }} as replication_factor,
         {{ field('configs') }} is not null as has_settings,
+        {{ field('configs') }} as settings_list,
         try_cast(
             substring_index(
                 get(

@@ -31,8 +31,19 @@ final as (
     select
         {{ event_columns() }},
         set_topic as topic_name,
+        if({{ has_role('topic_setting') }}, {{ field('setting') }}, null) as setting,
+        if({{ has_role('topic_setting') }}, {{ given(field('setting_value')) }}, null)
+            as setting_value,
+        if({{ has_role('topic_setting') }}, null, coalesce({{ field('settings_list') }}, ''))
+            as settings_list,
         case
-            when {{ has_role('topic_setting') }} then {{ field('setting_value', 'int') }}
+            when {{ has_role('topic_setting') }}
+                then
+                    if(
+                        {{ field('setting') }} = 'min.insync.replicas',
+                        {{ field('setting_value', 'int') }},
+                        null
+                    )
             else
                 try_cast(
                     translate(substring(trim(listed), length('min.insync.replicas') + 1), '=-', '')
@@ -40,11 +51,7 @@ final as (
                 )
         end as min_insync_replicas
     from named
-    where
-        set_topic is not null
-        and (
-            {{ has_role('resource_settings') }} or {{ field('setting') }} = 'min.insync.replicas'
-        )
+    where set_topic is not null
 )
 
 select * from final

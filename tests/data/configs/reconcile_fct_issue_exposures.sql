@@ -21,7 +21,7 @@ mart_rows as (
 ranges as (
     select
         issues.issue_id,
-        issues.mode,
+        issues.cluster_mode,
         coalesce(first_release.order_number, 0) as first_number,
         last_release.order_number as last_number
     from issues
@@ -44,7 +44,7 @@ expected as (
         on
             releases.order_number >= ranges.first_number
             and releases.order_number <= ranges.last_number
-            and ranges.mode in ('both', coalesce(runs.mode, ranges.mode))
+            and coalesce(runs.cluster_mode = ranges.cluster_mode, true)
     group by runs.cluster_id, runs.node_id, runs.run_number
 ),
 

@@ -1,0 +1,138 @@
+with configs as (
+    select * from {{ ref('int_configs__owned') }}
+    where owner_kind = 'broker'
+),
+
+runs as (
+    select * from {{ ref('int_nodes__runs') }}
+),
+
+-- A process prints its whole configuration at each start and after each change; most are as the one before.
+hashed as (
+    select
+        *,
+        if(known_by = 'log', xxhash64(sort_array(map_entries(settings))), null) as settings_hash
+    from configs
+),
+
+followed as (
+    select
+        *,
+        lag(settings_hash) over (in_order) as previous_hash,
+        lag(settings) over (in_order) as previous_settings
+    from hashed
+    window in_order as (
+        partition by cluster_id, node_id, known_by order by found_at, source_path, byte_offset
+    )
+),
+
+-- What the one before has and this one has not is set no more.
+stated as (
+    select
+        cluster_id,
+        node_id,
+        found_at,
+        source_path,
+        byte_offset,
+        known_by,
+        explode(
+            if(
+                known_by = 'log' and previous_settings is not null,
+                map_concat(
+                    transform_values(
+                        map_filter(
+                            previous_settings,
+                            (setting, value) -> not map_contains_key(settings, setting)
+                        ),
+                        (setting, value) -> cast(null as string)
+                    ),
+                    settings
+                ),
+                settings
+            )
+        ) as (setting, setting_value)
+    from followed
+    where
+        settings_hash is null
+        or previous_hash is null
+        or settings_hash <> previous_hash
+),
+
+-- A file says what is written there, which a process may not have read yet; a capture may have no time. Both count where nothing else states the
+-- setting, and without a time it holds at all times.
+ranked as (
+    select
+        *,
+        known_by <> 'file' and found_at is not null as is_certain,
+        bool_or(known_by <> 'file' and found_at is not null) over (
+            partition by cluster_id, node_id, setting
+        ) as has_certain
+    from stated
+),
+
+counted as (
+    select
+        * except (found_at),
+        coalesce(found_at, timestamp '1970-01-01 00:00:00') as stated_at
+    from ranked
+    where is_certain or not has_certain
+),
+
+in_order as (
+    select
+        *,
+        lead(stated_at) over (
+            partition by cluster_id, node_id, setting
+            order by stated_at, source_path, byte_offset
+        ) as next_stated_at
+    from counted
+),
+
+compared as (
+    select
+        *,
+        lag(struct(setting_value)) over (
+            partition by cluster_id, node_id, setting order by stated_at
+        ) as previous
+    from in_order
+    where next_stated_at is null or next_stated_at > stated_at
+),
+
+changed as (
+    select * from compared
+    where
+        (previous is null and setting_value is not null)
+        or not coalesce(previous.setting_value <=> setting_value, true)
+),
+
+known_nodes as (
+    select
+        cluster_id,
+        node_id,
+        {{ row_key(['cluster_id', 'node_id']) }} as node_key
+    from runs
+    group by cluster_id, node_id
+),
+
+final as (
+    select
+        {{ row_key(['cluster_id', 'node_id', 'setting', 'stated_at']) }} as node_setting_key,
+        known_nodes.node_key,
+        cluster_id,
+        node_id,
+        setting,
+        stated_at as valid_from,
+        lead(stated_at) over (
+            partition by cluster_id, node_id, setting order by stated_at
+        ) as valid_to,
+        lead(stated_at) over (
+            partition by cluster_id, node_id, setting order by stated_at
+        ) is null as is_current,
+        if({{ is_hidden('setting_value') }}, null, setting_value) as setting_value,
+        coalesce({{ is_hidden('setting_value') }}, false) as is_hidden,
+        known_by
+    from changed
+    left join known_nodes using (cluster_id, node_id)
+)
+
+select * from final
