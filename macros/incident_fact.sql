@@ -2,12 +2,12 @@
 The columns of int_incidents__events for the rows of one fact; omitted arguments are null. Arguments
 are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the affected nodes,
 `other` the other node it mentions, `held` since when the nodes had held what it ended, `amount` the number in its sentence, `returned` how what it took away came back, `burst` the text that facts
-of the same event share (within `burst_ms`).
+of the same event share (within `burst_ms`). `rows` and `where` are the query's (`incident_facts`).
 -#}
 {% macro incident_fact(
     fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', partitions='null',
     group='null',
-    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none
+    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none, rows=none, where=none
 ) -%}
     cluster_id,
     cluster_incarnation,

@@ -16,10 +16,10 @@ READS = {
     "staging": {"source", "seed", "staging"},
     "intermediate": {"seed", "staging", "intermediate"},
     "marts": {"seed", "intermediate"},
-    "incidents/intermediate": {"seed", "marts", "incidents/intermediate"},
-    "incidents/marts": {"seed", "incidents/intermediate"},
+    "incidents/intermediate": {"seed", "intermediate", "marts", "incidents/intermediate"},
+    "incidents/marts": {"seed", "marts", "incidents/intermediate"},
     "days": {"intermediate", "marts", "incidents/marts", "days", "days/marts"},
-    "days/marts": {"intermediate", "marts", "days"},
+    "days/marts": {"intermediate", "marts", "incidents/intermediate", "days"},
     "reports": {"intermediate", "marts", "days", "reports"},
 }
 # The number of models on the longest path from bronze to a report, and the median depth. Lower these when steps are merged.
