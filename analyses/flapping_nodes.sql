@@ -8,7 +8,7 @@ with days as (
         expiries_gc_pause + expiries_process_stall + expiries_process_death + expiries_network
         + expiries_unknown as sessions_lost,
         controllerships_won,
-        node_day_key
+        node_daily_key
     from {{ ref('rpt_node_daily') }}
     where {{ question_filter(node='node_id', start='cast(event_date as timestamp)') }}
 )

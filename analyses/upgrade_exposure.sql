@@ -10,7 +10,7 @@ select
     is_kraft_migration,
     fixed,
     newly_exposed,
-    upgrade_key
+    upgrade_exposure_key
 from {{ ref('rpt_upgrade_exposure') }}
 where
     is_latest_of_line

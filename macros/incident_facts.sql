@@ -70,7 +70,7 @@ election after a failure takes seconds, in which nobody misses the controller; i
      'topic': "if(scope = 'partition', topic_name, null)", 'partition': "if(scope = 'partition', partition_id, null)",
      'detail': "concat(coalesce(cause, concat('detected by ', " ~ in_words('found_by') ~ ")), coalesce(case when scope <> 'partition' then concat(', while cleaned ', topic_name, '-', partition_id) end, ''))",
      'duration': 'duration_ms'},
-    {'fact': 'fct_offsets_topic_growth_hourly', 'key': 'offsets_topic_growth_key', 'kind': "'offsets_growth'", 'where': 'is_abnormal',
+    {'fact': 'fct_offsets_topic_growth_hourly', 'key': 'offsets_topic_growth_hourly_key', 'kind': "'offsets_growth'", 'where': 'is_abnormal',
      'at': 'hour_at', 'until': 'hour_at + interval 1 hour', 'nodes': 'array(node_id)',
      'topic': "'__consumer_offsets'", 'partition': 'partition_id', 'detail': 'abnormal_reason', 'amount': 'bytes_growth',
      'burst': "concat(node_id, ':', partition_id)"},

@@ -1,5 +1,6 @@
 with partitions as (
     select * from {{ ref('dim_partitions') }}
+    where first_seen_at is not null
 ),
 
 observed as (

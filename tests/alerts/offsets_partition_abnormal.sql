@@ -14,7 +14,7 @@ with hours as (
         hour_at,
         is_abnormal,
         abnormal_reason,
-        offsets_topic_growth_key,
+        offsets_topic_growth_hourly_key,
         lag(is_abnormal) over (
             partition by cluster_id, node_id, partition_id order by hour_at
         ) as was_abnormal
@@ -24,7 +24,7 @@ with hours as (
 select
     cluster_id,
     hour_at as at,
-    offsets_topic_growth_key as key,
+    offsets_topic_growth_hourly_key as key,
     '__consumer_offsets-' || cast(partition_id as string) || ' on node ' || cast(node_id as string)
     || ' grows abnormally: ' || coalesce(abnormal_reason, 'reason unknown') as sentence
 from hours

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from typing import Any
 
+from sqlglot import exp, parse_one
+
 from chronicle.project import PROJECT
 from tests import architecture
 
@@ -26,6 +28,9 @@ READS = {
 DEEPEST, MEDIAN_DEPTH = 26, 6
 # Coverage is made for the days that arrivals touch; they are queried from bronze when the model is compiled.
 TOUCHED_DAYS = {"int_logs__coverage"}
+
+# Dimensions that take from facts the members of which no step knows anything else.
+HOLDS_WHAT_FACTS_NAME = {"dim_groups", "dim_nodes", "dim_partitions", "dim_topics"}
 
 
 def models(manifest: Any, *layers: str) -> Iterator[Any]:
@@ -76,7 +81,9 @@ def test_every_layer_reads_only_the_one_before(manifest: Any) -> None:
         (node.name, parent.name)
         for node in models(manifest)
         for parent in parents(manifest, node)
-        if layer(parent) not in READS[layer(node)] and not (node.name in TOUCHED_DAYS and layer(parent) == "source")
+        if layer(parent) not in READS[layer(node)]
+        and not (node.name in TOUCHED_DAYS and layer(parent) == "source")
+        and not (node.name in HOLDS_WHAT_FACTS_NAME and layer(parent) == "marts")
     ]
     assert wrong == []
 
@@ -353,6 +360,151 @@ def test_facts_hold_the_columns_that_all_facts_share(manifest: Any) -> None:
         if node.name.startswith("fct_") and node.name not in about_evidence | sums and shared - set(node.columns)
     ]
     assert lacking == []
+
+
+# The dimension of each key.
+DIMENSIONS = {
+    "cluster_key": "dim_clusters",
+    "node_key": "dim_nodes",
+    "node_run_key": "dim_node_runs",
+    "topic_key": "dim_topics",
+    "partition_key": "dim_partitions",
+    "group_key": "dim_groups",
+}
+# The column that names the node a row is about, where it is not node_id.
+NODES = {
+    "fct_controller_tenures": "controller_id",
+    "fct_controllerless_windows": "last_controller_id",
+    "fct_group_coordinators": "coordinator_id",
+    "fct_group_rebalances": "coordinator_id",
+    "fct_hanging_transactions": "coordinator_id",
+    "fct_leader_elections": "leader_id",
+    "fct_leaderless_windows": "last_leader_id",
+    "fct_partition_daily": "leader_id_at_end",
+    "fct_under_replicated_windows": "replica_id",
+    "rpt_group_daily": "coordinator_id",
+}
+# Dimensions of knowledge, and of days: they are about no cluster, and their rows have names of their own.
+NAMED = {"dim_config_rules", "dim_dates", "dim_event_types", "dim_kafka_releases", "dim_known_issues"}
+# Their keys are made where their rows are.
+KEYED_BEFORE = {"fct_process_failures": "int_processes__failures"}
+# An incident is what begins with its first event, so its key is made of that event's.
+OF_ITS_FIRST_EVENT = {"fct_incidents"}
+
+
+def star(manifest: Any) -> list[Any]:
+    return [node for node in (*marts(manifest), *models(manifest, "reports")) if node.name not in NAMED]
+
+
+def own_key(name: str) -> str:
+    """fct_gc_pauses: gc_pause_key; fct_metrics_hourly: metrics_hourly_key."""
+    noun = name.split("_", 1)[1]
+    if not noun.endswith(("_hourly", "_daily", "_status")):
+        noun = re.sub(r"s$", "", re.sub(r"ies$", "y", noun))
+    return f"{noun}_key"
+
+
+def about(node: Any) -> set[str]:
+    """The keys of what the rows of a model are about, by its other columns."""
+    columns, found = set(node.columns), set()
+    if "cluster_id" in columns:
+        found.add("cluster_key")
+    if "node_id" in columns or node.name in NODES:
+        found.add("node_key")
+    if "run_number" in columns:
+        found.add("node_run_key")
+    if "topic_name" in columns:
+        found.add("topic_key")
+    if {"topic_name", "partition_id"} <= columns:
+        found.add("partition_key")
+    if "group_id" in columns:
+        found.add("group_key")
+    return found
+
+
+def key_columns(sql: str, name: str) -> set[str] | None:
+    """The columns of which a query makes a key; None if it does not."""
+    made = re.search(rf"row_key\(\[((?:(?!row_key).)*?)\]\)\s*}}}}\s+as {name},", sql, re.S)
+    if made is None:
+        return None
+    texts = [double or single for double, single in re.findall(r'"([^"]*)"|\'([^\']*)\'', made[1])]
+    return {column.name for text in texts for column in parse_one(text, dialect="spark").find_all(exp.Column)}
+
+
+def test_the_key_of_a_row_has_the_name_of_its_table(manifest: Any) -> None:
+    assert {node.name: next(iter(node.columns)) for node in star(manifest)} == {node.name: own_key(node.name) for node in star(manifest)}
+
+
+def test_a_row_has_the_keys_of_what_it_is_about(manifest: Any) -> None:
+    lacking = {node.name: sorted(about(node) - set(node.columns)) for node in star(manifest)}
+    assert {name: keys for name, keys in lacking.items() if keys} == {}
+    unnamed = {name: column for name, column in NODES.items() if column not in next(n for n in star(manifest) if n.name == name).columns}
+    assert unnamed == {}
+
+
+def test_keys_stand_before_what_they_are_made_of(manifest: Any) -> None:
+    late = []
+    for node in star(manifest):
+        columns = list(node.columns)
+        keys = [columns.index(name) for name in DIMENSIONS if name in columns]
+        late += [node.name for at in keys if "cluster_id" in columns and at > columns.index("cluster_id")]
+    assert late == []
+
+
+def test_a_key_leads_to_its_dimension(manifest: Any) -> None:
+    tested = set()
+    for test in manifest.nodes.values():
+        metadata = getattr(test, "test_metadata", None)
+        if metadata and metadata.name == "relationships":
+            tested.add((manifest.nodes[test.attached_node].name, test.column_name, metadata.kwargs["to"], metadata.kwargs["field"]))
+    wanted = {
+        (node.name, key, f"ref('{dimension}')", key)
+        for node in star(manifest)
+        for key, dimension in DIMENSIONS.items()
+        if key in node.columns and node.name != dimension
+    }
+    assert len(wanted) > 100
+    assert wanted - tested == set()
+
+
+def test_the_columns_of_a_key_are_columns_of_its_table(manifest: Any) -> None:
+    """Else nobody can see why two rows are two, and the grain that the table states is another."""
+    known = {node.name: node for node in models(manifest)}
+    hidden, other = {}, {}
+    for node in star(manifest):
+        made = key_columns(code_of(known[KEYED_BEFORE.get(node.name, node.name)]), own_key(node.name))
+        if made is None:
+            # A dimension is identified by what the macro of its key takes.
+            assert own_key(node.name) in DIMENSIONS or node.name in OF_ITS_FIRST_EVENT, node.name
+            continue
+        hidden[node.name] = sorted(made - set(node.columns))
+        other[node.name] = sorted(made ^ set(node.config.meta["grain"]))
+    assert {name: columns for name, columns in hidden.items() if columns} == {}
+    assert {name: columns for name, columns in other.items() if columns} == {}, "the grain is what the key is made of"
+
+
+def test_columns_of_a_key_are_found() -> None:
+    sql = """select {{ row_key(['a', 'runs.b']) }} as other_key,
+        {{
+            row_key(['cluster_id', "coalesce(cast(epoch as string), concat('told at ', started_at))", "role = 'recovery'"])
+        }} as own_key, c"""
+    assert key_columns(sql, "own_key") == {"cluster_id", "epoch", "started_at", "role"}
+    assert key_columns(sql, "other_key") == {"a", "b"}
+    assert key_columns(sql, "another_key") is None
+
+
+# Facts of the epochs, in-sync sets, replicas and refusals of which dim_partitions is made; and of the runs of which dim_nodes is made.
+OF_PARTITIONS = {"fct_cached_epochs", "fct_epoch_gaps", "fct_isr_changes", "fct_leader_elections", "fct_under_replicated_windows"}
+OF_RUNS = {"fct_issue_exposures"}
+
+
+def test_a_dimension_has_every_member_that_a_fact_names(manifest: Any) -> None:
+    facts = [node for node in models(manifest, "marts") if node.name.startswith("fct_")]
+    read = {node.name: {parent.name for parent in parents(manifest, node)} for node in models(manifest, "marts")}
+    of_nodes = {node.name for node in facts if "node_key" in node.columns}
+    assert of_nodes - read["dim_nodes"] == OF_RUNS
+    of_partitions = {node.name for node in facts if "partition_key" in node.columns}
+    assert of_partitions - read["dim_partitions"] == OF_PARTITIONS
 
 
 def test_every_report_has_an_exposure(manifest: Any) -> None:

@@ -184,10 +184,14 @@ known_days as (
 
 final as (
     select
-        {{ row_key(['lives.partition_key', 'joined.event_date']) }} as partition_day_key,
-        lives.partition_key,
+        {{ row_key(['lives.partition_key', 'joined.event_date']) }} as partition_daily_key,
+        {{ cluster_key(of='lives') }} as cluster_key,
+        case
+            when if(joined.is_leaderless_at_end, -1, joined.led.leader_id) <> -1
+                then {{ row_key(['lives.cluster_id', 'joined.led.leader_id']) }}
+        end as node_key,
         lives.topic_key,
-        {{ row_key(['lives.cluster_id', 'lives.cluster_incarnation']) }} as cluster_key,
+        lives.partition_key,
         lives.cluster_id,
         lives.cluster_incarnation,
         lives.topic_name,

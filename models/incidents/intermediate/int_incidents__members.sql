@@ -16,8 +16,8 @@ kinds as (
 named as (
     select
         cluster_id,
-        map_from_entries(collect_list(struct(node_id, node_name))) as node_names
-    from {{ ref('dim_nodes') }}
+        map_from_entries(collect_set(struct(node_id, node_name))) as node_names
+    from {{ ref('dim_node_runs') }}
     where node_id < -1
     group by cluster_id
 ),

@@ -55,7 +55,9 @@ steps as (
 final as (
     select
         {{ row_key(['incident_key', 'event_key', "role = 'recovery'"]) }} as incident_event_key,
+        {{ cluster_key() }} as cluster_key,
         incident_key,
+        event_key,
         cluster_id,
         cluster_incarnation,
         sequence,

@@ -161,6 +161,7 @@ joined as (
 final as (
     select
         incident_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
         cluster_incarnation,
         started_at,

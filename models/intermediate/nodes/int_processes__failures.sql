@@ -112,8 +112,11 @@ failures as (
 
 keyed as (
     select
-        {{ row_key(['cluster_id', 'process_name', 'undated_kind', 'failed_at']) }}
-            as process_failure_key,
+        {{
+            row_key([
+                'cluster_id', 'process_name', 'if(failed_at is null, failure_kind, null)', 'failed_at'
+            ])
+        }} as process_failure_key,
         *
     from failures
 ),

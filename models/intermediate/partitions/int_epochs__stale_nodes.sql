@@ -6,6 +6,10 @@ incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
 -- A request from a controller, or for a leader epoch, that the receiver knows to be over.
 judged as (
     select
@@ -31,6 +35,10 @@ placed as (
     {{ placed('judged') }}
 ),
 
+placed_in_life as (
+    {{ with_topic_incarnation('placed') }}
+),
+
 -- Refusals of the same old epoch that follow each other within a minute are one gap.
 final as (
     select
@@ -40,7 +48,7 @@ final as (
         'stale_node' as gap_kind,
         topic_name,
         partition_id,
-        cast(null as int) as topic_incarnation,
+        topic_incarnation,
         node_id,
         max(expected_epoch) as expected_epoch,
         found_epoch,
@@ -49,7 +57,7 @@ final as (
         max(logged_at) as closed_at,
         {{ evidence() }} as evidence,
         count(*) as evidence_count
-    from placed
+    from placed_in_life
     where found_epoch < expected_epoch
     group by
         cluster_id,
@@ -57,6 +65,7 @@ final as (
         epoch_kind,
         topic_name,
         partition_id,
+        topic_incarnation,
         node_id,
         found_epoch,
         session_window(logged_at, '1 minute')

@@ -145,6 +145,8 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'node_id', 'owner_kind', 'owner', 'rule_id'
             ])
         }} as config_finding_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

@@ -100,11 +100,13 @@ exposures as (
 final as (
     select
         {{ row_key(['cluster_id', 'node_id', 'run_number', 'issue_id']) }} as issue_exposure_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ node_run_key() }} as node_run_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         run_number,
-        {{ row_key(['cluster_id', 'node_id', 'run_number']) }} as node_run_key,
         kafka_version,
         issue_id,
         exposure,

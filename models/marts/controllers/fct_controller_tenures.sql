@@ -77,6 +77,8 @@ final as (
     select
         {{ row_key(['cluster_id', 'cluster_incarnation', 'epoch_kind', 'controller_epoch']) }}
             as controller_tenure_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('controller_id') }} as node_key,
         cluster_id,
         cluster_incarnation,
         controller_epoch,

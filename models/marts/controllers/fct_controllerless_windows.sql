@@ -9,9 +9,12 @@ final as (
         {{
             row_key(['cluster_id', 'cluster_incarnation', 'epoch_kind', 'last_epoch', 'started_at'])
         }} as controllerless_window_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('last_controller_id') }} as node_key,
         cluster_id,
         cluster_incarnation,
         epoch_kind,
+        last_epoch,
         started_at,
         ended_at,
         cast(started_at as date) as started_date,

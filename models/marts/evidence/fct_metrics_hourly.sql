@@ -1,20 +1,26 @@
 with hours as (
-    select * from {{ ref('int_metrics__hours') }}
+    select
+        * except (metric),
+        metric as metric_name
+    from {{ ref('int_metrics__hours') }}
 ),
 
 final as (
     select
         {{
             row_key([
-                'cluster_id', 'cluster_incarnation', 'node_id', 'metric', 'attribute', 'labels_text', 'hour_at'
+                'cluster_id', 'cluster_incarnation', 'node_id', 'metric_name', 'attribute', 'labels_text', 'hour_at'
             ])
-        }} as metric_hour_key,
+        }} as metrics_hourly_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,
-        metric as metric_name,
+        metric_name,
         attribute,
         labels,
+        labels_text,
         unit,
         kind,
         hour_at,

@@ -2,10 +2,21 @@ with latest as (
     select * from {{ ref('int_sources__latest') }}
 ),
 
+last_incarnations as (
+    select
+        cluster_id,
+        max(cluster_incarnation) as cluster_incarnation
+    from {{ ref('int_clusters__incarnations') }}
+    group by cluster_id
+),
+
 final as (
     select
         {{ row_key(['cluster_id', 'source_path']) }} as source_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
+        cluster_incarnation,
         source_id,
         source_path,
         node_id,
@@ -28,6 +39,7 @@ final as (
         last_ingested_at,
         warnings
     from latest
+    left join last_incarnations using (cluster_id)
 )
 
 select * from final

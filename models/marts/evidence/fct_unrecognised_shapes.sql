@@ -5,6 +5,7 @@ with shapes as (
 final as (
     select
         {{ row_key(['cluster_id', 'logger', 'level', 'shape']) }} as unrecognised_shape_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
         cluster_incarnation,
         logger,

@@ -6,6 +6,17 @@ coordinators as (
     select * from {{ ref('int_groups__coordinators') }}
 ),
 
+-- A tool may name a group of which nothing else is known.
+tool_errors as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        group_id
+    from {{ ref('fct_tool_errors') }}
+    where group_id is not null
+    group by cluster_id, cluster_incarnation, group_id
+),
+
 -- If no node coordinates the group at the end, its last coordinator is shown.
 latest as (
     select
@@ -23,10 +34,10 @@ latest as (
 -- An old consumer needs no coordinator; one that keeps its offsets in Kafka has the same partition for them.
 with_coordinators as (
     select
-        found_groups.cluster_id,
-        found_groups.cluster_incarnation,
-        found_groups.group_id,
-        found_groups.group_kind,
+        cluster_id,
+        cluster_incarnation,
+        group_id,
+        coalesce(found_groups.group_kind, 'unknown') as group_kind,
         found_groups.offsets_partition_id,
         found_groups.offsets_partitions,
         found_groups.partitions_known_by,
@@ -40,16 +51,14 @@ with_coordinators as (
         found_groups.last_seen_at,
         found_groups.mentions
     from found_groups
-    left join latest
-        on
-            found_groups.cluster_id = latest.cluster_id
-            and found_groups.cluster_incarnation = latest.cluster_incarnation
-            and found_groups.group_id = latest.group_id
+    full outer join tool_errors using (cluster_id, cluster_incarnation, group_id)
+    left join latest using (cluster_id, cluster_incarnation, group_id)
 ),
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
+        {{ group_key() }} as group_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
         cluster_incarnation,
         group_id,

@@ -6,6 +6,10 @@ rebalances as (
     select * from {{ ref('int_consumers__rebalances') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
 -- An owner without a known end may still own the partition, so the time after it is not a gap.
 ordered as (
     select
@@ -128,6 +132,10 @@ judged as (
     from divided
 ),
 
+placed as (
+    {{ with_topic_incarnation('judged', at='started_at') }}
+),
+
 final as (
     select
         {{
@@ -135,11 +143,15 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'group_id', 'topic_name', 'partition_id', 'started_at'
             ])
         }} as consumer_ownership_gap_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
+        {{ group_key() }} as group_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
         group_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         last_owner,
         next_owner,
@@ -164,7 +176,7 @@ final as (
                 'group derived from the consumer id': 'true'
             })
         }} as warnings
-    from judged
+    from placed
 )
 
 select * from final

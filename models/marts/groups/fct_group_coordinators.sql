@@ -9,9 +9,11 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'group_id', 'valid_from', 'coordinator_id'
             ])
         }} as group_coordinator_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('coordinator_id') }} as node_key,
+        {{ group_key() }} as group_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
         group_id,
         coordinator_id,
         known_by,

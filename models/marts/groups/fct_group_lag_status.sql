@@ -2,6 +2,14 @@ with statuses as (
     select * from {{ ref('int_groups__lag_status') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+placed as (
+    {{ with_topic_incarnation('statuses', at='window_started_at') }}
+),
+
 final as (
     select
         {{
@@ -9,11 +17,15 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'group_id', 'topic_name', 'partition_id', 'source_kind', 'status_kind', 'window_started_at'
             ])
         }} as group_lag_status_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
+        {{ group_key() }} as group_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
         group_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         source_kind,
         status_kind,
@@ -37,7 +49,7 @@ final as (
                 'dated by the last change of the file: its text names no time': 'coalesce(is_dated_by_file, false)'
             })
         }} as warnings
-    from statuses
+    from placed
 )
 
 select * from final

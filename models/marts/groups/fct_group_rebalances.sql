@@ -102,12 +102,14 @@ final as (
         {{
             row_key([
                 'cluster_id', 'cluster_incarnation', 'group_id', 'group_incarnation', 'generation_id', 'member_id',
-                "case when member_id is not null then noticed_at end"
+                "case when member_id is not null then started_at end"
             ])
         }} as group_rebalance_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('coordinator_id') }} as node_key,
+        {{ group_key() }} as group_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'group_id']) }} as group_key,
         group_id,
         group_incarnation,
         generation_id,

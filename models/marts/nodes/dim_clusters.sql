@@ -4,7 +4,7 @@ with incarnations as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'cluster_incarnation']) }} as cluster_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
         cluster_incarnation,
         kafka_cluster_id,

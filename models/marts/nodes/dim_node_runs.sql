@@ -27,8 +27,9 @@ silence_checked as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'node_id', 'run_number']) }} as node_run_key,
-        {{ row_key(['cluster_id', 'node_id']) }} as node_key,
+        {{ node_run_key() }} as node_run_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

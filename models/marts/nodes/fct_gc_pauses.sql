@@ -8,6 +8,8 @@ final as (
     select
         {{ row_key(['cluster_id', 'process_name', 'started_at', 'uptime_ms', 'row_kind']) }}
             as gc_pause_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,
@@ -17,7 +19,9 @@ final as (
         collector,
         cause,
         failure,
+        row_kind,
         started_at,
+        uptime_ms,
         ended_at,
         cast(started_at as date) as started_date,
         cast(round(duration_ms) as bigint) as duration_ms,

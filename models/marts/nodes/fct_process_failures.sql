@@ -17,10 +17,9 @@ runs as (
 final as (
     select
         failures.process_failure_key,
-        case
-            when runs.run_number is not null
-                then {{ row_key(['failures.cluster_id', 'failures.node_id', 'runs.run_number']) }}
-        end as node_run_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ node_run_key() }} as node_run_key,
         failures.cluster_id,
         failures.cluster_incarnation,
         failures.node_id,

@@ -7,6 +7,8 @@ with stalls as (
 final as (
     select
         {{ row_key(['cluster_id', 'process_name', 'started_at']) }} as process_stall_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

@@ -7,6 +7,8 @@ final as (
         {{
             row_key(['cluster_id', 'node_id', 'process_name', 'process_id', 'sampled_at', 'resource'])
         }} as resource_sample_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

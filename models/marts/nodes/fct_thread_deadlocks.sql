@@ -7,14 +7,19 @@ final as (
         {{
             row_key(['cluster_id', 'process_name', 'only_at', "array_join(cycle_threads, chr(31))"])
         }} as thread_deadlock_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,
+        process_name,
         captured_at as found_at,
         cast(captured_at as date) as found_date,
         last_captured_at as last_found_at,
         found_by,
         threads,
+        cycle_threads,
+        only_at,
         transform(
             arrays_zip(
                 waiters,

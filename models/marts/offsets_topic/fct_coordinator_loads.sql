@@ -2,6 +2,14 @@ with loads as (
     select * from {{ ref('int_coordinators__loads') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+placed as (
+    {{ with_topic_incarnation('loads', at='started_at') }}
+),
+
 final as (
     select
         {{
@@ -15,10 +23,15 @@ final as (
                 'ended_at',
             ])
         }} as coordinator_load_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         coordinator_epoch,
         started_at,
@@ -43,7 +56,7 @@ final as (
                     "outcome = 'process_ended' and not is_in_hand"
             })
         }} as warnings
-    from loads
+    from placed
 )
 
 select * from final

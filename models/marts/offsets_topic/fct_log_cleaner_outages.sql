@@ -21,6 +21,10 @@ silences as (
     select * from {{ ref('int_processes__long_silences') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
 -- The cleaner forgets uncleanable partitions only when it restarts.
 turned as (
     select
@@ -182,6 +186,10 @@ silence_checked as (
     group by all
 ),
 
+placed as (
+    {{ with_topic_incarnation('silence_checked', at='stopped_at') }}
+),
+
 final as (
     select
         {{
@@ -196,12 +204,17 @@ final as (
                 'stopped_at',
             ])
         }} as log_cleaner_outage_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         coalesce(process_name, concat('node ', node_id)) as process_name,
         cleaner_thread,
         topic_name,
+        topic_incarnation,
         partition_id,
         scope,
         stopped_at,
@@ -227,7 +240,7 @@ final as (
                 'no record says which node it is; process_name is its log': 'node_id is null'
             })
         }} as warnings
-    from silence_checked
+    from placed
 )
 
 select * from final

@@ -10,8 +10,15 @@ surges as (
 ),
 
 hours as (
-    select * from all_hours
+    select
+        *,
+        '__consumer_offsets' as topic_name
+    from all_hours
     where {{ since('hour_at') }}
+),
+
+lives as (
+    select * from {{ ref('int_topics__lives') }}
 ),
 
 -- One row per node and hour with a surge: the median growth of its offsets partitions.
@@ -139,13 +146,23 @@ judged as (
     from compared
 ),
 
+placed as (
+    {{ with_topic_incarnation('hours', at='hour_at') }}
+),
+
 final as (
     select
         {{ row_key(['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id', 'hour_at']) }}
-            as offsets_topic_growth_key,
+            as offsets_topic_growth_hourly_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         node_id,
+        topic_name,
+        topic_incarnation,
         partition_id,
         hour_at,
         cast(hour_at as date) as hour_date,
@@ -173,7 +190,7 @@ final as (
                 'concluded: the unit of du, from its numbers': 'is_unit_inferred'
             })
         }} as warnings
-    from hours
+    from placed
     left join judged using (cluster_id, cluster_incarnation, node_id, partition_id, hour_at)
 )
 

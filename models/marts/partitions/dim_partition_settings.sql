@@ -9,11 +9,9 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'partition_id', 'valid_from'
             ])
         }} as partition_setting_key,
-        {{
-            row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'partition_id'])
-        }} as partition_key,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         topic_name,

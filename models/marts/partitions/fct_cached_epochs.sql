@@ -105,7 +105,8 @@ changes as (
 -- one that the node had.
 cached_epochs as (
     select
-        changes.*,
+        changes.* except (term_epoch),
+        term_epoch as controller_epoch,
         max(if(change_kind = 'stored', struct(leader_epoch, leader_id), null)) over (so_far)
             as stored,
         max(if(change_kind = 'cached', struct(leader_epoch, leader_id), null)) over (so_far)
@@ -130,20 +131,24 @@ final as (
         {{
             row_key([
                 'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'node_id',
-                'term_epoch', 'change_kind', 'leader_epoch'
+                'controller_epoch', 'change_kind', 'leader_epoch'
             ])
         }} as cached_epoch_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
         topic_name,
+        topic_incarnation,
         partition_id,
         node_id,
-        term_epoch as controller_epoch,
+        controller_epoch,
         changed_at,
         cast(changed_at as date) as changed_date,
         change_kind,
+        leader_epoch,
         stored.leader_epoch as stored_epoch,
         stored.leader_id as stored_leader_id,
         cached.leader_epoch as cached_epoch,

@@ -103,11 +103,16 @@ final as (
                 'topic_incarnation', 'node_id', 'found_epoch', 'opened_at'
             ])
         }} as epoch_gap_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         epoch_kind,
         gap_kind,
         topic_name,
+        topic_incarnation,
         partition_id,
         node_id,
         expected_epoch,

@@ -9,6 +9,8 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'node_id', 'source_node_id', 'fetcher_id', 'hour_at'
             ])
         }} as fetcher_disconnects_hourly_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

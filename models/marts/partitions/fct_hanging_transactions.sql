@@ -4,6 +4,14 @@ with hanging as (
     select * from {{ ref('int_partitions__hanging_transactions') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+placed as (
+    {{ with_topic_incarnation('hanging', at='started_at') }}
+),
+
 final as (
     select
         {{
@@ -11,12 +19,17 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'transactional_id', 'producer_id', 'topic_name', 'partition_id', 'started_at'
             ])
         }} as hanging_transaction_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('coordinator_id') }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         coordinator_id,
         transactional_id,
         producer_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         started_at,
         cast(started_at as date) as started_date,
@@ -33,7 +46,7 @@ final as (
                 'open when the tool ran': "found_by = 'tool'"
             })
         }} as warnings
-    from hanging
+    from placed
 )
 
 select * from final

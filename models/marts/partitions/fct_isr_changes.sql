@@ -51,10 +51,12 @@ final as (
                 'changed_at', 'partition_epoch', "array_join(isr_before, ',')", "array_join(isr_after, ',')"
             ])
         }} as isr_change_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
         topic_name,
         topic_incarnation,
         partition_id,

@@ -83,10 +83,12 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'leader_epoch'
             ])
         }} as leader_election_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('leader_id') }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
         topic_name,
         topic_incarnation,
         partition_id,

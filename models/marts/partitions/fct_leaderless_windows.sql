@@ -20,12 +20,16 @@ final as (
                 "coalesce(cast(first_epoch as string), concat('told at ', started_at))"
             ])
         }} as leaderless_window_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('last_leader_id') }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
         topic_name,
+        topic_incarnation,
         partition_id,
+        first_epoch,
         started_at,
         ended_at,
         cast(started_at as date) as started_date,

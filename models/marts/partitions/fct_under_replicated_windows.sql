@@ -20,14 +20,17 @@ final as (
                 'started_at', 'first_state_number'
             ])
         }} as under_replicated_window_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key('replica_id') }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
         topic_name,
         topic_incarnation,
         partition_id,
         replica_id,
+        first_state_number,
         started_at,
         ended_at,
         cast(started_at as date) as started_date,

@@ -11,6 +11,9 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'session_kind', 'owner', 'session_id', 'expired_at', 'noticed_at'
             ])
         }} as session_expiry_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ node_run_key('dead_run_number') }} as node_run_key,
         cluster_id,
         cluster_incarnation,
         session_kind,
@@ -36,11 +39,7 @@ final as (
             when is_server_silent then 'network'
             else 'unknown'
         end as cause_kind,
-        case
-            when dead_run_number is not null
-                then {{ row_key(['cluster_id', 'node_id', 'dead_run_number']) }}
-            else stop_key
-        end as cause_key,
+        coalesce({{ node_run_key('dead_run_number') }}, stop_key) as cause_key,
         evidence,
         evidence_count,
         {{

@@ -7,6 +7,8 @@ final as (
         {{
             row_key(['cluster_id', 'cluster_incarnation', 'node_id', 'log_dir', 'failed_at'])
         }} as log_dir_failure_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
         cluster_id,
         cluster_incarnation,
         node_id,

@@ -4,6 +4,14 @@ with stalls as (
     select * from {{ ref('int_logs__remote_copy_stalls') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
+placed as (
+    {{ with_topic_incarnation('stalls', at='started_at') }}
+),
+
 final as (
     select
         {{
@@ -11,10 +19,15 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'node_id', 'topic_name', 'partition_id', 'started_at'
             ])
         }} as remote_copy_stall_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         started_at,
         cast(started_at as date) as started_date,
@@ -32,7 +45,7 @@ final as (
                 'the node that wrote the log is unknown': 'node_id is null'
             })
         }} as warnings
-    from stalls
+    from placed
 )
 
 select * from final

@@ -4,12 +4,20 @@ with truncations as (
     select * from {{ ref('int_logs__truncations') }}
 ),
 
+lives as (
+    select * from {{ ref('int_topics__lives') }}
+),
+
 judged as (
     select
         *,
         case when from_offset >= to_offset and not is_full_start then from_offset - to_offset end
             as records_truncated
     from truncations
+),
+
+placed as (
+    {{ with_topic_incarnation('judged', at='truncated_at') }}
 ),
 
 final as (
@@ -20,10 +28,15 @@ final as (
                 'to_offset'
             ])
         }} as truncation_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         cluster_id,
         cluster_incarnation,
         node_id,
         topic_name,
+        topic_incarnation,
         partition_id,
         truncated_at,
         cast(truncated_at as date) as truncated_date,
@@ -50,7 +63,7 @@ final as (
                 'concluded: it was under way when the process ended': 'is_in_hand'
             })
         }} as warnings
-    from judged
+    from placed
 )
 
 select * from final

@@ -2,6 +2,14 @@ with upgrades as (
     select * from {{ ref('int_issues__upgrades') }}
 ),
 
+last_incarnations as (
+    select
+        cluster_id,
+        max(cluster_incarnation) as cluster_incarnation
+    from {{ ref('int_clusters__incarnations') }}
+    group by cluster_id
+),
+
 compared as (
     select
         *,
@@ -12,8 +20,10 @@ compared as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'from_release', 'to_release']) }} as upgrade_key,
+        {{ row_key(['cluster_id', 'from_release', 'to_release']) }} as upgrade_exposure_key,
+        {{ cluster_key() }} as cluster_key,
         cluster_id,
+        cluster_incarnation,
         from_release,
         nodes,
         to_release,
@@ -29,6 +39,7 @@ final as (
         cast(size(array_intersect(from_issues, to_issues)) as bigint) as still_exposed_count,
         from_mode <> to_mode as is_kraft_migration
     from compared
+    left join last_incarnations using (cluster_id)
 )
 
 select * from final

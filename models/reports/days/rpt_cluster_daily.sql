@@ -14,6 +14,10 @@ releases as (
     select * from {{ ref('int_days__releases') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 clusters as (
     select
         cluster_id,
@@ -85,8 +89,10 @@ summed as (
 
 final as (
     select
-        {{ row_key(['summed.cluster_id', 'summed.event_date']) }} as cluster_day_key,
+        {{ row_key(['summed.cluster_id', 'summed.event_date']) }} as cluster_daily_key,
+        {{ cluster_key(of='incarnations') }} as cluster_key,
         summed.cluster_id,
+        incarnations.cluster_incarnation,
         summed.event_date,
         if(summed.records > 0, 'known', 'unknown') as evidence_state,
         if(summed.records > 0, releases.kafka_version, null) as kafka_version,
@@ -115,6 +121,7 @@ final as (
     from summed
     left join releases
         on summed.cluster_id = releases.cluster_id and summed.event_date = releases.event_date
+    left join incarnations on {{ at_end_of_day('summed') }}
 )
 
 select * from final

@@ -4,6 +4,7 @@ with clusters as (
 
 final as (
     select
+        {{ row_key(['event_date']) }} as fleet_daily_key,
         event_date,
         count(*) as clusters,
         count_if(evidence_state = 'known') as clusters_known,

@@ -16,6 +16,10 @@ daily as (
     select * from {{ ref('int_days__measures') }}
 ),
 
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
 days as (
     select
         *,
@@ -72,8 +76,11 @@ summed as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'node_id', 'event_date']) }} as node_day_key,
-        cluster_id,
+        {{ row_key(['summed.cluster_id', 'node_id', 'event_date']) }} as node_daily_key,
+        {{ cluster_key(of='incarnations') }} as cluster_key,
+        {{ node_key(of='summed') }} as node_key,
+        summed.cluster_id,
+        incarnations.cluster_incarnation,
         node_id,
         event_date,
         if(records > 0, 'known', 'unknown') as evidence_state,
@@ -85,6 +92,7 @@ final as (
         {{ measure.column or measure.name }}{{ ',' if not loop.last }}
     {%- endfor %}
     from summed
+    left join incarnations on {{ at_end_of_day('summed') }}
 )
 
 select * from final

@@ -90,9 +90,11 @@ coordinated as (
 final as (
     select
         {{ row_key(['group_key', 'report_date']) }} as group_daily_key,
+        group_days.cluster_key,
+        {{ node_key('coordinated.coordinator_id') }} as node_key,
+        group_key,
         cluster_id,
         group_days.cluster_incarnation,
-        group_key,
         group_days.group_id,
         group_days.group_kind,
         report_date,

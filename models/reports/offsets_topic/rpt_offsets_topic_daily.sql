@@ -16,7 +16,7 @@ coordinator_loads as (
 -- end continues.
 stopped as (
     select
-        hours.offsets_topic_growth_key,
+        hours.offsets_topic_growth_hourly_key,
         least(
             3600000,
             sum(
@@ -36,7 +36,7 @@ stopped as (
             and (outages.scope <> 'partition' or hours.partition_id = outages.partition_id)
             and hours.hour_at + interval 1 hour > outages.stopped_at
             and coalesce(hours.hour_at < outages.resumed_at, true)
-    group by hours.offsets_topic_growth_key
+    group by hours.offsets_topic_growth_hourly_key
 ),
 
 days as (
@@ -44,6 +44,8 @@ days as (
         hours.cluster_id,
         hours.cluster_incarnation,
         hours.node_id,
+        max(hours.topic_name) as topic_name,
+        max(hours.topic_incarnation) as topic_incarnation,
         hours.partition_id,
         hours.hour_date as day_date,
         cast(count(*) as int) as hours_known,
@@ -54,7 +56,7 @@ days as (
         cast(count_if(hours.is_abnormal) as int) as abnormal_hours,
         coalesce(sum(stopped.outage_ms), 0) as cleaner_outage_ms
     from hours
-    left join stopped using (offsets_topic_growth_key)
+    left join stopped using (offsets_topic_growth_hourly_key)
     group by
         hours.cluster_id,
         hours.cluster_incarnation,
@@ -77,6 +79,12 @@ loads as (
 
 final as (
     select
+        {{ row_key(['cluster_id', 'cluster_incarnation', 'node_id', 'partition_id', 'day_date']) }}
+            as offsets_topic_daily_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        {{ topic_key() }} as topic_key,
+        {{ partition_key() }} as partition_key,
         days.*,
         coalesce(loads.unfinished_loads, 0) as unfinished_loads
     from days

@@ -44,7 +44,7 @@ left join days
         cluster_id, cluster_incarnation, topic_name, topic_incarnation, partition_id, event_date
     )
 where
-    days.partition_day_key is null
+    days.partition_daily_key is null
     or (days.leaderless_ms = 0 and not days.leader_id_at_end <=> led.leader_id)
 union all
 select
