@@ -177,6 +177,19 @@ final as (
         sum(duration_ms) as duration_total_ms,
         max(duration_ms) as duration_max_ms,
         count(*) as fact_rows,
+        sort_array(
+            collect_list(
+                struct(
+                    started_at as happened_at,
+                    fact_key,
+                    fact_name,
+                    node_ids,
+                    topic_key,
+                    partition_key,
+                    group_key
+                )
+            )
+        ) as facts,
         min_by(evidence, struct(started_at, fact_key)) as evidence,
         min_by(evidence_count, struct(started_at, fact_key)) as evidence_count,
         sort_array(array_distinct(flatten(collect_list(warnings)))) as warnings
