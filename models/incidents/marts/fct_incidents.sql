@@ -37,7 +37,7 @@ touched as (
         minimums.ended_at,
         minimums.is_known_later,
         minimums.is_under_min_isr,
-        max(minimums.is_under_min_isr and minimums.started_at >= shrunk.started_at) as is_counted
+        max(minimums.started_at >= shrunk.started_at) as has_begun_since
     from shrunk
     left join minimums
         on
@@ -53,10 +53,12 @@ touched as (
 under_min_isr as (
     select
         incident_key,
-        sum(unix_millis(ended_at) - unix_millis(started_at)) filter (where is_counted)
-            as under_min_isr_ms,
+        sum(unix_millis(ended_at) - unix_millis(started_at)) filter (
+            where is_under_min_isr and has_begun_since
+        ) as under_min_isr_ms,
         count(distinct if(is_under_min_isr is null, partition_name, null)) as partitions_unknown,
-        count(distinct if(is_known_later, partition_name, null)) as partitions_known_later
+        count(distinct if(is_known_later and has_begun_since, partition_name, null))
+            as partitions_known_later
     from touched
     group by incident_key
 ),
