@@ -2,12 +2,13 @@
 The columns of int_incidents__events for the rows of one fact; omitted arguments are null. Arguments
 are SQL: `at` and `until` its times (until null: it still lasts), `nodes` the affected nodes,
 `other` the other node it mentions, `held` since when the nodes had held what it ended, `amount` the number in its sentence, `returned` how what it took away came back, `burst` the text that facts
-of the same event share (within `burst_ms`).
+of the same event share (within `burst_ms`). `rows` and `where` are the query's (`incident_facts`).
+The keys of the topic, partition and group are those of the fact where the arguments name its own columns.
 -#}
 {% macro incident_fact(
     fact, key, kind, at, until, nodes='array()', other='null', owner='null', topic='null', partition='null', partitions='null',
-    group='null',
-    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none
+    group='null', topic_key='null', partition_key='null', group_key='null',
+    processes='array()', caused_by='null', held='null', detail='null', amount='null', duration='null', returned='null', burst=none, rows=none, where=none
 ) -%}
     cluster_id,
     cluster_incarnation,
@@ -23,6 +24,9 @@ of the same event share (within `burst_ms`).
     cast({{ partition }} as int) as partition_id,
     cast({{ partitions }} as array<string>) as partitions,
     cast({{ group }} as string) as group_id,
+    cast({{ 'topic_key' if topic == 'topic_name' else topic_key }} as string) as topic_key,
+    cast({{ 'partition_key' if partition == 'partition_id' and topic == 'topic_name' else partition_key }} as string) as partition_key,
+    cast({{ 'group_key' if group == 'group_id' else group_key }} as string) as group_key,
     cast({{ processes }} as array<string>) as processes,
     cast({{ caused_by }} as string) as caused_by_key,
     cast({{ held }} as timestamp) as held_since_at,

@@ -17,12 +17,13 @@ where it is -1, nobody.
 {%- endmacro %}
 
 
-{#- `run`: the column with the number of the run. -#}
-{% macro node_run_key(run='run_number', of=none) -%}
-    case
-        when {{ _of([run], of)[0] }} is not null
-            then {{ row_key(_of(['cluster_id', 'node_id', run], of)) }}
-    end
+{#-
+A run is known by its start: the minute, because another of its files may have an earlier line, and the number among the starts of that
+minute, for a process that is restarted over and over. A number of the run would count what was loaded. Of runs whose start is not in
+the logs a node has one, the first.
+-#}
+{% macro node_run_key() -%}
+    {{ row_key(['cluster_id', 'node_id', "date_trunc('minute', started_at)", 'start_number']) }}
 {%- endmacro %}
 
 

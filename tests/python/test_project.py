@@ -18,11 +18,12 @@ READS = {
     "staging": {"source", "seed", "staging"},
     "intermediate": {"seed", "staging", "intermediate"},
     "marts": {"seed", "intermediate"},
-    "incidents/intermediate": {"seed", "marts", "incidents/intermediate"},
-    "incidents/marts": {"seed", "incidents/intermediate"},
+    "incidents/intermediate": {"seed", "intermediate", "marts", "incidents/intermediate"},
+    "incidents/marts": {"seed", "marts", "incidents/intermediate"},
     "days": {"intermediate", "marts", "incidents/marts", "days", "days/marts"},
-    "days/marts": {"intermediate", "marts", "days"},
+    "days/marts": {"intermediate", "marts", "incidents/intermediate", "days"},
     "reports": {"intermediate", "marts", "days", "reports"},
+    "bridges": {"marts", "incidents/marts"},
 }
 # The number of models on the longest path from bronze to a report, and the median depth. Lower these when steps are merged.
 DEEPEST, MEDIAN_DEPTH = 26, 6
@@ -47,8 +48,8 @@ def layer(node: Any) -> str:
 
 
 def marts(manifest: Any) -> Iterator[Any]:
-    """The facts and dimensions, those about incidents and days among them."""
-    return models(manifest, "marts", "incidents/marts", "days/marts")
+    """The facts and dimensions, those about incidents and days among them, and what leads from one to the other."""
+    return models(manifest, "marts", "incidents/marts", "days/marts", "bridges")
 
 
 def parents(manifest: Any, node: Any) -> Iterator[Any]:
@@ -142,7 +143,8 @@ def test_names_say_the_layer(manifest: Any) -> None:
         "intermediate": r"int_[a-z_]+?__[a-z_]+",
         "marts": r"(dim|fct)_[a-z_]+",
         "incidents/intermediate": r"int_incidents__[a-z_]+",
-        "incidents/marts": r"fct_incident[a-z_]+",
+        "incidents/marts": r"(fct|bridge)_incident[a-z_]+",
+        "bridges": r"bridge_[a-z_]+",
         "days": r"int_days__[a-z_]+",
         "days/marts": r"fct_[a-z]+_daily",
         "reports": r"rpt_[a-z_]+",
@@ -505,6 +507,12 @@ def test_a_dimension_has_every_member_that_a_fact_names(manifest: Any) -> None:
     assert of_nodes - read["dim_nodes"] == OF_RUNS
     of_partitions = {node.name for node in facts if "partition_key" in node.columns}
     assert of_partitions - read["dim_partitions"] == OF_PARTITIONS
+
+
+def test_all_evidence_is_in_its_bridge(manifest: Any) -> None:
+    bridge = next(node for node in models(manifest, "bridges") if node.name == "bridge_evidence")
+    evident = {node.name: next(iter(node.columns)) for node in marts(manifest) if "evidence" in node.columns}
+    assert dict(re.findall(r"'(\w+)': '(\w+)'", bridge.raw_code)) == evident
 
 
 def test_every_report_has_an_exposure(manifest: Any) -> None:

@@ -21,7 +21,7 @@ under_replicated_windows as (
 ),
 
 isr_minimums as (
-    select * from {{ ref('int_days__isr_minimums') }}
+    select * from {{ ref('int_incidents__isr_minimums') }}
 ),
 
 releases as (

@@ -4,43 +4,111 @@ with process_facts as (
     select * from {{ ref('int_incidents__process_facts') }}
 ),
 
-controller_facts as (
-    select * from {{ ref('int_incidents__controller_facts') }}
-),
-
-partition_facts as (
-    select * from {{ ref('int_incidents__partition_facts') }}
-),
-
 replica_facts as (
     select * from {{ ref('int_incidents__replica_facts') }}
 ),
 
-storage_facts as (
-    select * from {{ ref('int_incidents__storage_facts') }}
+tenures as (
+    select * from {{ ref('fct_controller_tenures') }}
 ),
 
-request_facts as (
-    select * from {{ ref('int_incidents__request_facts') }}
+elections as (
+    select * from {{ ref('fct_leader_elections') }}
+),
+
+leaderless_windows as (
+    select * from {{ ref('fct_leaderless_windows') }}
+),
+
+controllerless_windows as (
+    select * from {{ ref('fct_controllerless_windows') }}
+),
+
+rebalances as (
+    select * from {{ ref('fct_group_rebalances') }}
+),
+
+consumer_groups as (
+    select * from {{ ref('dim_groups') }}
 ),
 
 kinds as (
     select * from {{ ref('incident_kinds') }}
 ),
 
--- One row per fact that may be part of an incident, from the models of each family.
+followed_tenures as (
+    select
+        *,
+        lag(controller_id) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as previous_controller_id,
+        lag(end_kind) over (
+            partition by cluster_id, cluster_incarnation, epoch_kind order by controller_epoch
+        ) as previous_end_kind
+    from tenures
+),
+
+measured_windows as (
+    select
+        *,
+        coalesce(duration_ms, unix_millis(last_sign_at) - unix_millis(started_at)) as known_ms
+    from controllerless_windows
+),
+
+-- The last leader before each election, and since when it had led; if epochs are missing, the last one that is known.
+followed_elections as (
+    select
+        *,
+        last_value(
+            case when leader_id >= 0 then struct(leader_id, elected_at) end, true
+        ) over (
+            partition by cluster_id, topic_key, partition_id
+            order by leader_epoch
+            rows between unbounded preceding and 1 preceding
+        ) as last_led
+    from elections
+),
+
+-- The controller that found no leader for the partition. Topics that are being deleted have no window.
+left_without as (
+    select
+        windows.*,
+        followed.controller_id,
+        coalesce(nullif(windows.last_leader_id, -1), followed.last_led.leader_id) as left_by_id,
+        followed.last_led
+    from leaderless_windows as windows
+    left join followed_elections as followed
+        on
+            windows.cluster_id = followed.cluster_id
+            and windows.topic_key = followed.topic_key
+            and windows.partition_id = followed.partition_id
+            and windows.started_at = followed.elected_at
+            and followed.is_leaderless
+),
+
+-- A group depends on the partition of the offsets topic that its coordinator leads.
+failed_rebalances as (
+    select
+        rebalances.*,
+        consumer_groups.offsets_partition_id
+    from rebalances
+    left join consumer_groups on rebalances.group_key = consumer_groups.group_key
+    where rebalances.is_failed or rebalances.is_stuck
+),
+
+-- One row per fact that may be part of an incident, and kind of event that it is.
 facts as (
     select * from process_facts
     union all
-    select * from controller_facts
-    union all
-    select * from partition_facts
-    union all
     select * from replica_facts
-    union all
-    select * from storage_facts
-    union all
-    select * from request_facts
+    {%- for row in incident_facts() %}
+        union all
+        select {{ incident_fact(**row) }}
+        from {{ row.rows or ref(row.fact) }}
+        {%- if row.where %}
+            where {{ row.where }}
+        {%- endif %}
+    {%- endfor %}
 ),
 
 spaced as (
@@ -113,6 +181,19 @@ final as (
             filter (where event_kind = 'leaderless' and ended_at is null)
         ) as leaderless_since,
         count(*) as fact_rows,
+        sort_array(
+            collect_list(
+                struct(
+                    started_at as happened_at,
+                    fact_key,
+                    fact_name,
+                    node_ids,
+                    topic_key,
+                    partition_key,
+                    group_key
+                )
+            )
+        ) as facts,
         min_by(evidence, struct(started_at, fact_key)) as evidence,
         min_by(evidence_count, struct(started_at, fact_key)) as evidence_count,
         sort_array(array_distinct(flatten(collect_list(warnings)))) as warnings

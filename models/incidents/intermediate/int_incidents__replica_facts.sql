@@ -2,14 +2,6 @@ with isr_changes as (
     select * from {{ ref('fct_isr_changes') }}
 ),
 
-truncations as (
-    select * from {{ ref('fct_truncations') }}
-),
-
-disconnects as (
-    select * from {{ ref('fct_fetcher_disconnects_hourly') }}
-),
-
 under_replicated as (
     select * from {{ ref('fct_under_replicated_windows') }}
 ),
@@ -20,18 +12,6 @@ leaderless as (
 
 elections as (
     select * from {{ ref('fct_leader_elections') }}
-),
-
-write_refusals as (
-    select * from {{ ref('fct_write_refusals_hourly') }}
-),
-
-hanging_transactions as (
-    select * from {{ ref('fct_hanging_transactions') }}
-),
-
-remote_copy_stalls as (
-    select * from {{ ref('fct_remote_copy_stalls') }}
 ),
 
 process_facts as (
@@ -92,14 +72,11 @@ away as (
     where event_kind in ('process_death', 'controlled_stop', 'process_stall', 'session_expired')
 ),
 
--- One row per change with which a leader dropped several followers at once, and is alone, though none of them was away: it is the leader that
--- they do not reach, or that did not look at them.
-left_alone as (
+-- Whether the node of the replica was away about the time of the change.
+checked as (
     select
-        followed.cluster_id,
-        followed.isr_change_key,
-        max(followed.returned_at) as returned_at,
-        count(followed.returned_at) = count(*) as are_all_back
+        followed.*,
+        count(away.node_id) > 0 as is_away
     from followed
     left join away
         on
@@ -107,24 +84,43 @@ left_alone as (
             and followed.replica_id = away.node_id
             and away.left_at <= followed.changed_at + interval 5 seconds
             and coalesce(away.returned_at >= followed.changed_at - interval 60 seconds, true)
-    where size(followed.isr_after) = 1 and followed.isr_after[0] = followed.leader_id
-    group by followed.cluster_id, followed.isr_change_key
-    having count(distinct followed.replica_id) > 1 and count(away.node_id) = 0
+    group by all
 ),
 
-leaders_alone as (
+-- A leader that drops several followers at once, and is alone, though none of them was away: it is the leader that they do
+-- not reach, or that did not look at them.
+judged as (
     select
-        isr_changes.*,
-        isr_changes.isr_after[0] as leader_id,
-        if(left_alone.are_all_back, left_alone.returned_at, null) as returned_at
-    from isr_changes
-    inner join left_alone using (cluster_id, isr_change_key)
+        *,
+        coalesce(
+            size(isr_after) = 1
+            and get(isr_after, 0) = leader_id
+            and size(collect_set(replica_id) over (of_change)) > 1
+            and not bool_or(is_away) over (of_change),
+            false
+        ) as is_left_alone,
+        if(
+            count(returned_at) over (of_change) = count(*) over (of_change),
+            max(returned_at) over (of_change),
+            null
+        ) as all_returned_at,
+        row_number() over (
+            partition by cluster_id, isr_change_key order by replica_id, in_sync_since_at
+        ) as replica_rank
+    from checked
+    window of_change as (partition by cluster_id, isr_change_key)
 ),
 
-dropped as (
-    select followed.*
-    from followed
-    left anti join left_alone using (cluster_id, isr_change_key)
+-- That is one event of the leader; otherwise each replica that was dropped is one of its node.
+lost as (
+    select
+        *,
+        if(is_left_alone, leader_id, replica_id) as lost_node_id,
+        if(is_left_alone, null, leader_id) as dropped_by_id,
+        if(is_left_alone, null, in_sync_since_at) as held_since_at,
+        if(is_left_alone, all_returned_at, returned_at) as back_at
+    from judged
+    where not is_left_alone or replica_rank = 1
 ),
 
 -- Replicas that only a describe shows out of sync. If the partition has no leader, the leaderless window is the event instead.
@@ -183,12 +179,29 @@ drops as (
     group by cluster_id, cluster_incarnation, leader_id, replica_id, stretch_number
 ),
 
+pairs as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        collect_list(
+            struct(
+                leader_id, replica_id, dropped_at, returned_at, first_change, warnings
+            )
+        ) as drops
+    from drops
+    group by
+        cluster_id,
+        cluster_incarnation,
+        least(leader_id, replica_id),
+        greatest(leader_id, replica_id)
+),
+
 -- Two leaders that drop each other's replicas, and go on without each other for more than the moment in which a process that
 -- stood still is behind everywhere.
 apart as (
     select
-        earlier.cluster_id,
-        earlier.cluster_incarnation,
+        cluster_id,
+        cluster_incarnation,
         earlier.leader_id,
         earlier.replica_id,
         earlier.dropped_at,
@@ -203,18 +216,16 @@ apart as (
             as evidence,
         earlier.first_change.evidence_count + later.first_change.evidence_count as evidence_count,
         array_union(earlier.warnings, later.warnings) as warnings
-    from drops as earlier
-    inner join drops as later
-        on
-            earlier.cluster_id = later.cluster_id
-            and earlier.cluster_incarnation = later.cluster_incarnation
-            and earlier.leader_id = later.replica_id
-            and earlier.replica_id = later.leader_id
-            and struct(earlier.dropped_at, earlier.leader_id)
-            < struct(later.dropped_at, later.leader_id)
-            and later.dropped_at <= earlier.dropped_at + interval 30 seconds
-            and coalesce(earlier.returned_at >= later.dropped_at + interval 5 seconds, true)
-            and coalesce(later.returned_at >= later.dropped_at + interval 5 seconds, true)
+    from pairs
+        lateral view explode(drops) first_drops as earlier
+        lateral view explode(drops) second_drops as later
+    where
+        earlier.leader_id = later.replica_id
+        and struct(earlier.dropped_at, earlier.leader_id)
+        < struct(later.dropped_at, later.leader_id)
+        and later.dropped_at <= earlier.dropped_at + interval 30 seconds
+        and coalesce(earlier.returned_at >= later.dropped_at + interval 5 seconds, true)
+        and coalesce(later.returned_at >= later.dropped_at + interval 5 seconds, true)
 ),
 
 -- They do not reach each other, if both were there all the time.
@@ -233,12 +244,12 @@ final as (
     select
         {{
             incident_fact(
-                'fct_isr_changes', 'isr_change_key', "'isr_shrunk'", 'changed_at',
-                'returned_at', nodes='array(replica_id)', other='leader_id', held='in_sync_since_at',
-                topic='topic_name', partition='partition_id', burst='replica_id'
+                'fct_isr_changes', 'isr_change_key', "if(is_left_alone, 'isr_lost', 'isr_shrunk')", 'changed_at',
+                'back_at', nodes='array(lost_node_id)', other='dropped_by_id', held='held_since_at',
+                topic='topic_name', partition='partition_id', burst='lost_node_id'
             )
         }}
-    from dropped
+    from lost
     union all
     select
         {{
@@ -253,16 +264,6 @@ final as (
     select
         {{
             incident_fact(
-                'fct_isr_changes', 'isr_change_key', "'isr_lost'", 'changed_at',
-                'returned_at', nodes='array(leader_id)', topic='topic_name', partition='partition_id',
-                burst='leader_id'
-            )
-        }}
-    from leaders_alone
-    union all
-    select
-        {{
-            incident_fact(
                 'fct_isr_changes', 'isr_change_key', "'network_cut'", 'dropped_at', 'returned_at',
                 nodes='array(leader_id, replica_id)',
                 duration='unix_millis(returned_at) - unix_millis(dropped_at)',
@@ -270,66 +271,6 @@ final as (
             )
         }}
     from cuts
-    union all
-    select
-        {{
-            incident_fact(
-                'fct_truncations', 'truncation_key', "'records_truncated'", 'truncated_at', 'truncated_at',
-                nodes='array(node_id)', topic='topic_name', partition='partition_id',
-                amount='records_truncated', burst='node_id'
-            )
-        }}
-    from truncations
-    where records_truncated > 0 and node_id is not null
-    union all
-    select
-        {{
-            incident_fact(
-                'fct_fetcher_disconnects_hourly', 'fetcher_disconnects_hourly_key', "'fetch_disconnects'",
-                'first_at', 'last_at', nodes='array(node_id)', other='source_node_id',
-                amount='disconnects', burst="concat(node_id, '<', source_node_id)"
-            )
-        }}
-    from disconnects
-    where node_id is not null
-    union all
-    select
-        {{
-            incident_fact(
-                'fct_write_refusals_hourly', 'write_refusals_hourly_key', "'writes_refused'",
-                'first_at', 'last_at', nodes='array_compact(array(node_id))', owner='process_name',
-                topic='topic_name', partition='partition_id', amount='refusals',
-                detail="concat_ws(', ', concat(in_sync_replicas, ' in sync'), concat(min_insync_replicas, ' required'))",
-                burst='process_name'
-            )
-        }}
-    from write_refusals
-    union all
-    select
-        {{
-            incident_fact(
-                'fct_hanging_transactions', 'hanging_transaction_key', "'transaction_hanging'",
-                'started_at', 'last_seen_at', nodes='array_compact(array(coordinator_id))',
-                topic='topic_name', partition='partition_id', duration='duration_ms',
-                detail="concat_ws(': ', coalesce(transactional_id, concat('producer ', producer_id)), nullif(array_join(errors, ', '), ''))",
-                burst="concat_ws(':', transactional_id, producer_id)"
-            )
-        }}
-    from hanging_transactions
-    where started_at is not null
-    union all
-    -- One copy that fails is tried again half a minute later.
-    select
-        {{
-            incident_fact(
-                'fct_remote_copy_stalls', 'remote_copy_stall_key', "'remote_copy_stalled'",
-                'started_at', 'ended_at', nodes='array_compact(array(node_id))',
-                topic='topic_name', partition='partition_id', amount='failures',
-                detail="concat_ws(': ', exception, exception_message)", burst="coalesce(node_id, -1)"
-            )
-        }}
-    from remote_copy_stalls
-    where failures > 1
 )
 
 select * from final

@@ -33,6 +33,7 @@ reported_by_others as (
 
 joined as (
     select
+        runs.node_run_key,
         runs.cluster_id,
         runs.cluster_incarnation,
         runs.node_id,

@@ -94,6 +94,11 @@ described as (
         reported.evidence,
         reported.evidence_count,
         lead(reported.started_at) over (on_node) as next_started_at,
+        cast(row_number() over (
+            partition by
+                seen.cluster_id, seen.node_id, date_trunc('minute', reported.started_at)
+            order by seen.run_number
+        ) as int) as start_number,
         coalesce(array_max(reported.stops), reported.stopped_at, reported.failed_at) is not null
         or lead(seen.run_number) over (on_node) is not null as is_over
     from seen
@@ -107,6 +112,7 @@ described as (
 
 final as (
     select
+        {{ node_run_key() }} as node_run_key,
         * except (is_over, last_line, evidence, evidence_count),
         -- Null while the process runs, so that readers of these columns alone see no change with
         -- every line that it writes.

@@ -89,22 +89,40 @@ births as (
     select * from by_state
 ),
 
-numbered as (
+-- What is deleted before its first birth in the logs has lived before them.
+deleted as (
     select
         cluster_id,
         cluster_incarnation,
         topic_name,
-        topic_id,
-        began_at,
-        cast(row_number() over (
-            partition by cluster_id, cluster_incarnation, topic_name
-            order by began_at, topic_id
-        ) as int) as life_number,
-        lead(began_at) over (
-            partition by cluster_id, cluster_incarnation, topic_name
-            order by began_at, topic_id
-        ) as next_began_at
+        min(logged_at) as first_deleted_at
+    from committed
+    where {{ has_role('topic_deletion') }} and topic_id is null
+    group by cluster_id, cluster_incarnation, topic_name
+),
+
+numbered as (
+    select
+        births.*,
+        cast(
+            row_number() over (lives)
+            + if(deleted.first_deleted_at < min(births.began_at) over (of_topic), 1, 0) as int
+        ) as life_number,
+        lead(births.began_at) over (lives) as next_began_at
     from births
+    left join deleted
+        on
+            births.cluster_id = deleted.cluster_id
+            and births.cluster_incarnation = deleted.cluster_incarnation
+            and births.topic_name = deleted.topic_name
+    window
+        of_topic as (
+            partition by births.cluster_id, births.cluster_incarnation, births.topic_name
+        ),
+        lives as (
+            partition by births.cluster_id, births.cluster_incarnation, births.topic_name
+            order by births.began_at, births.topic_id
+        )
 ),
 
 -- The first life needs no row: whatever is in no other life belongs to it.

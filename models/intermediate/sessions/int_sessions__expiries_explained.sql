@@ -104,7 +104,9 @@ holders as (
 
 -- A process that ended without a shutdown before its session expired is the cause.
 deaths as (
-    select holders.*
+    select
+        holders.*,
+        runs.node_run_key
     from holders
     inner join runs
         on
@@ -200,6 +202,7 @@ sessions as (
         coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
         coalesce(back.is_back_before, false) as is_back_before,
         deaths.run_number as dead_run_number,
+        deaths.node_run_key as dead_run_key,
         case
             when led.controller_epoch is not null then true
             when ended.session_kind not in ('zookeeper_broker', 'kraft_broker') then false

@@ -59,6 +59,7 @@ exposed as (
 -- show if the release is unknown.
 exposures as (
     select
+        releases.node_run_key,
         exposed.cluster_id,
         releases.cluster_incarnation,
         exposed.node_id,
@@ -99,10 +100,10 @@ exposures as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'node_id', 'run_number', 'issue_id']) }} as issue_exposure_key,
+        {{ row_key(['node_run_key', 'issue_id']) }} as issue_exposure_key,
         {{ cluster_key() }} as cluster_key,
         {{ node_key() }} as node_key,
-        {{ node_run_key() }} as node_run_key,
+        node_run_key,
         cluster_id,
         cluster_incarnation,
         node_id,

@@ -27,7 +27,7 @@ silence_checked as (
 
 final as (
     select
-        {{ node_run_key() }} as node_run_key,
+        node_run_key,
         {{ cluster_key() }} as cluster_key,
         {{ node_key() }} as node_key,
         cluster_id,
@@ -38,6 +38,7 @@ final as (
         process_roles as roles,
         kafka_version,
         started_at,
+        start_number,
         ready_at,
         stopping_at,
         stopped_at,

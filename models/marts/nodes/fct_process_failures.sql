@@ -8,6 +8,7 @@ runs as (
     select
         process_failure_key,
         max(run_number) as run_number,
+        max_by(node_run_key, run_number) as node_run_key,
         max(stopped_at) as stopped_at
     from {{ ref('int_nodes__runs_ended') }}
     where process_failure_key is not null
@@ -19,7 +20,7 @@ final as (
         failures.process_failure_key,
         {{ cluster_key() }} as cluster_key,
         {{ node_key() }} as node_key,
-        {{ node_run_key() }} as node_run_key,
+        runs.node_run_key,
         failures.cluster_id,
         failures.cluster_incarnation,
         failures.node_id,

@@ -16,12 +16,30 @@ ended as (
     {{ ended_with_incarnation('windows') }}
 ),
 
+-- A set may change several times within a millisecond. Numbers of states would count what was loaded, and change with it.
+numbered as (
+    select
+        *,
+        cast(row_number() over (
+            partition by
+                cluster_id,
+                cluster_incarnation,
+                topic_name,
+                partition_id,
+                topic_incarnation,
+                replica_id,
+                started_at
+            order by first_state_number
+        ) as int) as start_number
+    from ended
+),
+
 final as (
     select
         {{
             row_key([
                 'cluster_id', 'cluster_incarnation', 'topic_name', 'partition_id', 'topic_incarnation', 'replica_id',
-                'started_at', 'first_state_number'
+                'started_at', 'start_number'
             ])
         }} as under_replicated_window_key,
         {{ cluster_key() }} as cluster_key,
@@ -34,7 +52,7 @@ final as (
         topic_incarnation,
         partition_id,
         replica_id,
-        first_state_number,
+        start_number,
         started_at,
         ended_at,
         {{ stretch() }},
@@ -55,7 +73,7 @@ final as (
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > doubtful_from'
             })
         }} as warnings
-    from ended
+    from numbered
 )
 
 select * from final

@@ -17,7 +17,7 @@ final as (
         }} as session_expiry_key,
         {{ cluster_key() }} as cluster_key,
         {{ node_key() }} as node_key,
-        {{ node_run_key('dead_run_number') }} as node_run_key,
+        dead_run_key as node_run_key,
         cluster_id,
         cluster_incarnation,
         session_kind,
@@ -52,7 +52,7 @@ final as (
             when is_server_silent then 'network'
             else 'unknown'
         end as cause_kind,
-        coalesce({{ node_run_key('dead_run_number') }}, stop_key) as cause_key,
+        coalesce(dead_run_key, stop_key) as cause_key,
         evidence,
         evidence_count,
         {{
