@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from dashboards.metrics import metrics as defined
+
 # The safe loader of libyaml where it is there: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 FOLDER = Path(__file__).parent
@@ -259,6 +261,12 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
             label = said.get("labels", {}).get(column, label_of(column)) + {"sum": "", "max": ", largest", "distinct": "s"}[verb]
             metrics[f"{column}_{verb}"] = Metric(f"{column}_{verb}", template.format(column), label, form, columns[column].description)
     for metric, more in said.get("metrics", {}).items():
+        if "metric" in more:
+            one = defined()[more["metric"]]
+            if one.table != based_on:
+                raise Misdescribed(f"{place}: the metric {one.name} is of {one.table}")
+            metrics[metric] = Metric(metric, str(one.sql), one.label, form_of(metric), one.description)
+            continue
         metrics[metric] = Metric(metric, more["sql"], more.get("label", label_of(metric)), form_of(metric), more["description"])
     return Dataset(name, schema, said.get("description", description), columns, metrics, said.get("time"), said.get("grain"), query)
 
