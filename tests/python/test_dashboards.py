@@ -137,7 +137,7 @@ def test_a_wrong_description_is_told_in_one_line(found: Described, wrong: dict[s
     ("wrong", "said"),
     [
         ({"time": "elected"}, "`time` names elected, which is not a column of fct_leader_elections"),
-        ({"columns": ["elected_at", "cluster"]}, "`columns` names cluster; fct_leader_elections has leader_election_key, cluster_id"),
+        ({"columns": ["elected_at", "cluster"]}, "`columns` names cluster; fct_leader_elections has leader_election_key, cluster_key"),
     ],
 )
 def test_a_wrong_dataset_is_told_in_one_line(wrong: dict[str, Any], said: str) -> None:

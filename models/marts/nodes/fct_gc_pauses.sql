@@ -21,7 +21,7 @@ final as (
         failure,
         row_kind,
         started_at,
-        uptime_ms,
+        cast(uptime_ms as double) as uptime_ms,
         ended_at,
         cast(started_at as date) as started_date,
         cast(round(duration_ms) as bigint) as duration_ms,

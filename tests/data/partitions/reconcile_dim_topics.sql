@@ -1,4 +1,4 @@
--- Each incarnation of a topic with a recorded election, in-sync set or list of replicas is one row.
+-- Each incarnation of a topic with a recorded election, in-sync set or list of replicas is one row; others, which facts alone name, have no time.
 with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
@@ -13,6 +13,7 @@ replicas as (
 
 mart_rows as (
     select * from {{ ref('dim_topics') }}
+    where first_seen_at is not null
 ),
 
 distinct_keys as (
