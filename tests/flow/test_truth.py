@@ -191,3 +191,32 @@ class TestCluster:
         }
         assert wrong == {}
         assert set(found) == set(ends)
+
+    def test_node_restarts(self, lab, cluster: str) -> None:
+        """Each stop of a node is one row, of which all but the last are over: the node is ready after the lab started it again, and not sooner."""
+        wanted: dict[int, list[tuple[int, int | None]]] = {}
+        for action in sorted(
+            rows(lab.folder / cluster / "truth/actions.jsonl"), key=lambda action: action.get("start", action.get("start_ms"))
+        ):
+            node, name = action.get("broker", action.get("node")), action["action"]
+            began, ended = action.get("start", action.get("start_ms")), action.get("end", action.get("end_ms"))
+            if node is None:
+                continue
+            if name in ("start", "broker_start") and int(node) in wanted:
+                wanted[int(node)][-1] = (wanted[int(node)][-1][0], began)
+            elif name.startswith("kill -9") or "SIGTERM" in name:
+                wanted.setdefault(int(node), []).append((ended, None))
+        found: dict[int, list[Any]] = {}
+        for row in lab.rows(f"select * from marts.fct_node_restarts where cluster_id = '{cluster}' order by stopped_at"):
+            found.setdefault(row.node_id, []).append(row)
+        assert {node: len(stops) for node, stops in found.items()} == {node: len(stops) for node, stops in wanted.items()}
+        for node, stops in wanted.items():
+            for (stopped, started), row in zip(stops, found[node], strict=True):
+                assert row.is_open == (started is None), row
+                assert row.shutdown_ms is None or 0 <= row.shutdown_ms <= 60_000, row
+                if started is not None and row.downtime_ms is None:
+                    assert "the storage of the cluster was formatted before it came back" in row.warnings, row
+                elif started is not None:
+                    # A process that was killed has ended before it is missed, and after its last line.
+                    assert 0 <= row.downtime_ms - (started - stopped) <= 60_000, (row, started - stopped)
+                    assert row.downtime_so_far_ms == row.downtime_ms and row.starts == 1, row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,45 @@ def test_partitions_have_the_min_isr_that_was_set_last(lab) -> None:
         (2, "orders"): {2},
         (2, "clicks"): {1},
     }
+
+
+def test_what_ran_at_a_time_is_one_row(lab, folder: Path) -> None:
+    """From the first node with the new release to the last one, both ran."""
+    starts = sorted(actions(folder, "start"), key=lambda action: action["start_ms"])
+    formatted = max(action["end_ms"] for action in actions(folder, "format"))
+    new = {
+        action["node"]: action["start_ms"] for action in reversed(starts) if action["release"] == "4.1.1" and action["start_ms"] < formatted
+    }
+    borders = [
+        starts[0]["start_ms"],
+        min(new.values()),
+        max(new.values()),
+        min(one["start_ms"] for one in starts if one["start_ms"] > formatted),
+    ]
+    found = of(lab, "marts.dim_cluster_releases", "valid_from")
+    assert [(row.cluster_incarnation, row.kafka_versions, row.is_mixed, row.is_current) for row in found] == [
+        (1, ["3.9.1"], False, False),
+        (1, ["3.9.1", "4.1.1"], True, False),
+        (1, ["4.1.1"], False, False),
+        (2, ["4.1.1"], False, True),
+    ]
+    # A process prints its first line some seconds after it was started.
+    assert all(0 <= millis_of(row.valid_from) - border <= 30_000 for row, border in zip(found, borders, strict=True))
+    assert [row.valid_to for row in found] == [*(row.valid_from for row in found[1:]), None]
+
+
+def test_a_restart_says_which_release_went_and_which_came(lab, folder: Path) -> None:
+    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for row in of(lab, "marts.fct_node_restarts", "node_id, stopped_at"):
+        if row.next_node_run_key:
+            found[row.node_id].append((row.kafka_version_before, row.kafka_version_after))
+    formatted = max(action["end_ms"] for action in actions(folder, "format"))
+    wanted: dict[int, list[tuple[str, str]]] = {}
+    for is_second in (False, True):
+        by_node: dict[int, list[str]] = defaultdict(list)
+        for action in sorted(actions(folder, "start"), key=lambda action: action["start_ms"]):
+            if (action["start_ms"] > formatted) == is_second:
+                by_node[action["node"]].append(action["release"])
+        for node, releases in by_node.items():
+            wanted.setdefault(node, []).extend(pairwise(releases))
+    assert found == wanted
