@@ -1,5 +1,9 @@
 -- Each table has as many rows here as its facts have records, of which a fact lists ten at most.
-{%- set tables = ['fct_leader_elections', 'fct_isr_changes', 'fct_process_stalls', 'fct_incidents'] %}
+{%- set tables = [
+    'fct_leader_elections',
+    'fct_isr_changes',
+    'fct_incidents',
+] %}
 
 with bridge as (
     select * from {{ ref('bridge_evidence') }}
