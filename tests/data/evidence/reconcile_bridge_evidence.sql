@@ -7,7 +7,6 @@
 
 with bridge as (
     select * from {{ ref('bridge_evidence') }}
-    where fact_name in ('{{ tables | join("', '") }}')
 ),
 
 expected as (
@@ -27,6 +26,7 @@ found as (
         fact_name,
         count(*) as records
     from bridge
+    left semi join expected using (fact_name)
     group by fact_name
 ),
 
