@@ -46,7 +46,8 @@ affected as (
 
 final as (
     select
-        {{ row_key(['affected.incident_key', 'affected.partition_key']) }} as incident_partition_key,
+        {{ row_key(['affected.incident_key', 'affected.partition_key']) }}
+            as incident_partition_key,
         affected.incident_key,
         partitions.cluster_key,
         partitions.topic_key,

@@ -45,14 +45,12 @@ compared as (
 ),
 
 -- A state may follow another with the same set: a new leader epoch begins with the set of the one before.
-turned as (
+continued as (
     select
         *,
-        not (
-            lag(is_under_min_isr) over (of_partition) <=> is_under_min_isr
-            and lag(is_known_later) over (of_partition) <=> is_known_later
-            and lag(ended_at) over (of_partition) <=> started_at
-        ) as is_turn
+        lag(is_under_min_isr) over (of_partition) <=> is_under_min_isr
+        and lag(is_known_later) over (of_partition) <=> is_known_later
+        and lag(ended_at) over (of_partition) <=> started_at as is_as_before
     from compared
     window of_partition as (
         partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
@@ -63,13 +61,13 @@ turned as (
 numbered as (
     select
         *,
-        count_if(is_turn) over (
+        count_if(not is_as_before) over (
             partition by
                 cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
             order by state_number, started_at
             rows between unbounded preceding and current row
         ) as stretch_number
-    from turned
+    from continued
 ),
 
 stretches as (
