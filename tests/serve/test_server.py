@@ -82,6 +82,9 @@ TOO_MUCH = {
     "select repeat('b', 9) rlike concat(repeat('ab', 4000000), id) from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
     "select 'a' rlike '(((){1000}){1000}){1000}'": ("54001", "CHRONICLE_TOO_COMPLEX"),
     "select regexp_replace(string(id), '(?:(?:){60000}){60000}', '') from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    # Spark puts other functions in the place of these.
+    "select regexp_substr(string(id), repeat('ab', 4000000)) from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
+    "select split_part(string(id), repeat('ab', 4000000), 1) from range(3)": ("54001", "CHRONICLE_TOO_COMPLEX"),
     # 2 GB each, which Spark holds compressed until all rows are there.
     "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),

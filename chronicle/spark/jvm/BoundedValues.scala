@@ -7,8 +7,10 @@ import org.apache.spark.sql.types.{ArrayType, DateType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Computes how long the array or text will be that a function makes from a number, or how long it will work, before it does. */
-class BoundedValues(limits: Limits) extends Wrapping("bounded") {
+class BoundedValues(limits: Limits) extends Wrapping {
   import BoundedValues._
+
+  override protected def isWrapper(expression: Expression): Boolean = expression.isInstanceOf[Bounded]
 
   override protected def wrapped: PartialFunction[Expression, Expression] = {
     case made @ (_: Sequence | _: ArrayRepeat | _: StringRepeat | _: StringSpace | _: StringLPad | _: StringRPad | _: FormatString | _: ArrayInsert |
@@ -67,6 +69,7 @@ case class Bounded(child: Expression, most: Long) extends Wrapper {
   import BoundedValues._
 
   override def eval(row: InternalRow): Any = {
+    Heeding.heed()
     if (length(row) > most) throw TooMuch.long(child.prettyName, most)
     if (work(row) > 1) throw new TooMuch(TooMuch.Complex, s"${child.prettyName}() would work on these values for too long")
     child.eval(row)
@@ -100,7 +103,10 @@ case class Bounded(child: Expression, most: Long) extends Wrapper {
         case StringLocate(_, text, _) => text
         case _ => child.children.head
       }
-      bytes(text, row).toDouble * bytes(sought(child), row) / (8 * MostSteps)
+      val asked = bytes(sought(child), row).toDouble
+      // Java compiles a delimiter as a pattern, in up to the square of its length.
+      val compiled = if (child.isInstanceOf[StringSplitSQL]) asked * asked / MostSteps else 0
+      compiled.max(bytes(text, row) * asked / (8 * MostSteps))
     case _ => 0
   }
 

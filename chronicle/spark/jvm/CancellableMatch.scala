@@ -11,7 +11,9 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Lets regular expressions be cancelled. Java's engine takes for ever where a pattern like `(.*a){12}c` does not match, and checks for
   * nothing meanwhile, so a cancelled statement would hold its place and a processor until the server ends.
   */
-class CancellableMatches(limits: Limits) extends Wrapping("cancellable") {
+class CancellableMatches(limits: Limits) extends Wrapping {
+  override protected def isWrapper(expression: Expression): Boolean = expression.isInstanceOf[CancellableMatch]
+
   /** A LIKE with wildcards only at its ends, which Spark turns into a comparison. */
   private val Simple = "%?[^%_\\\\]*%?".r
   private val Plain = "[^\\\\*+?{}()\\[\\]|.^$]{0,100}|\\\\?[|.]".r
@@ -39,6 +41,7 @@ case class CancellableMatch(child: Expression, most: Long) extends Wrapper {
   @transient private var compiled: Pattern = _
 
   override def eval(row: InternalRow): Any = {
+    Heeding.heed()
     val values = child.children.map(_.eval(row))
     if (values.contains(null)) null
     else try {

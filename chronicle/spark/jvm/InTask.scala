@@ -79,7 +79,12 @@ class InTasks(functions: Functions) {
 }
 
 /** Lets loops be cancelled: each turn of a lambda function checks whether its task was. */
-object CancellableLoops extends Wrapping("heeding") {
+object CancellableLoops extends Wrapping {
+  override protected def isWrapper(expression: Expression): Boolean = expression match {
+    case LambdaFunction(_: Heeding, _, _) => true
+    case _ => false
+  }
+
   override protected def wrapped: PartialFunction[Expression, Expression] = {
     case lambda @ LambdaFunction(function, arguments, _) if arguments.nonEmpty => lambda.copy(function = Heeding(function))
   }

@@ -27,6 +27,9 @@ class ReadOnly extends (SparkSessionExtensions => Unit) {
       val functions = Functions.of(session)
       plan => ReadOnly.checkAnalysed(plan, functions)
     })
+    // What the optimiser puts in the place of others, as for regexp_substr, has not been there before.
+    extensions.injectOptimizerRule(session => new BoundedValues(Limits.of(session.sparkContext.conf)))
+    extensions.injectOptimizerRule(session => new CancellableMatches(Limits.of(session.sparkContext.conf)))
     extensions.injectOptimizerRule(_ => HeldFiles)
     extensions.injectPlannerStrategy(_ => AnswerStrategy)
     extensions.injectColumnar(_ => Cancellable)
