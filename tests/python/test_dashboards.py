@@ -181,6 +181,8 @@ def test_availability_is_the_same_wherever_it_is_computed(found: Described) -> N
     )
     session.execute("alter table reports.rpt_cluster_daily add column kafka_version text")
     session.execute("alter table reports.rpt_cluster_daily add column nodes_with_records bigint")
+    for name in ("environment", "team"):
+        session.execute(f"alter table reports.rpt_cluster_daily add column {name} text")
     daily = found.datasets["rpt_cluster_daily"].metrics["availability_ratio"].sql
     today = found.datasets["clusters_today"].sql
     assert session.sql(f"select {daily} from reports.rpt_cluster_daily").fetchone() == (0.75,)

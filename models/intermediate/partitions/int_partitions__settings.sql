@@ -220,7 +220,7 @@ decided as (
 -- The first that is known also holds before it, as far as anybody knows.
 extended as (
     select
-        * except (known_replicas, known_minimum),
+        * except (replicas, known_replicas, known_minimum),
         coalesce(known_replicas, first_value(known_replicas, true) over (whole)) as replicas,
         min(if(known_replicas is null, null, stated_at)) over (whole) as replicas_known_from,
         case

@@ -45,7 +45,7 @@ followed as (
             lag(settings) over (
                 partition by cluster_id, topic_name order by logged_at, source_path, byte_offset
             ),
-            earlier -> not exists(settings, now -> now.setting = earlier.setting)
+            earlier -> not exists(settings, kept -> kept.setting = earlier.setting)
         ) as removed
     from listed
 ),

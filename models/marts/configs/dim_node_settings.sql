@@ -7,26 +7,24 @@ runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
--- A process prints its whole configuration at each start and after each change; most are as the one before.
-hashed as (
+listed as (
     select
-        *,
-        if(known_by = 'log', xxhash64(sort_array(map_entries(settings))), null) as settings_hash
+        * except (settings),
+        sort_array(map_entries(settings)) as settings
     from configs
 ),
 
 followed as (
     select
         *,
-        lag(settings_hash) over (in_order) as previous_hash,
-        lag(settings) over (in_order) as previous_settings
-    from hashed
-    window in_order as (
-        partition by cluster_id, node_id, known_by order by found_at, source_path, byte_offset
-    )
+        lag(settings) over (
+            partition by cluster_id, node_id, known_by order by found_at, source_path, byte_offset
+        ) as previous_settings
+    from listed
 ),
 
--- What the one before has and this one has not is set no more.
+-- A process prints its whole configuration at each start and after each change; most are as the one before. What the one before has and this one
+-- has not is set no more.
 stated as (
     select
         cluster_id,
@@ -36,36 +34,38 @@ stated as (
         byte_offset,
         known_by,
         explode(
-            if(
-                known_by = 'log' and previous_settings is not null,
-                map_concat(
-                    transform_values(
-                        map_filter(
-                            previous_settings,
-                            (setting, value) -> not map_contains_key(settings, setting)
+            concat(
+                settings,
+                transform(
+                    coalesce(
+                        if(
+                            known_by = 'log',
+                            array_except(
+                                transform(previous_settings, one -> one.key),
+                                transform(settings, one -> one.key)
+                            ),
+                            null
                         ),
-                        (setting, value) -> cast(null as string)
+                        array()
                     ),
-                    settings
-                ),
-                settings
+                    gone -> named_struct('key', gone, 'value', cast(null as string))
+                )
             )
-        ) as (setting, setting_value)
+        ) as one
     from followed
-    where
-        settings_hash is null
-        or previous_hash is null
-        or settings_hash <> previous_hash
+    where known_by <> 'log' or previous_settings is null or previous_settings <> settings
 ),
 
 -- A file says what is written there, which a process may not have read yet; a capture may have no time. Both count where nothing else states the
 -- setting, and without a time it holds at all times.
 ranked as (
     select
-        *,
+        * except (one),
+        one.key as setting,
+        one.value as setting_value,
         known_by <> 'file' and found_at is not null as is_certain,
         bool_or(known_by <> 'file' and found_at is not null) over (
-            partition by cluster_id, node_id, setting
+            partition by cluster_id, node_id, one.key
         ) as has_certain
     from stated
 ),

@@ -189,7 +189,7 @@ bounded as (
     select
         changed.cluster_id,
         changed.cluster_incarnation,
-        changed.running.kafka_version as kafka_versions,
+        transform(changed.running, one -> one.kafka_version) as kafka_versions,
         greatest(changed.changed_at, incarnations.valid_from) as valid_from,
         least(
             lead(changed.changed_at) over (

@@ -74,9 +74,8 @@ owned as (
     inner join owners
         on
             coalesce(grouped.cluster_id = owners.cluster_id, true)
-            and grouped.topic_name like replace(
-                replace(replace(owners.topic_pattern, '_', '\\_'), '%', '\\%'), '*', '%'
-            )
+            and grouped.topic_name
+            like replace(replace(owners.topic_pattern, '_', '!_'), '*', '%') escape '!'
     group by grouped.cluster_id, grouped.topic_name
 ),
 
