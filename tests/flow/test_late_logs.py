@@ -36,7 +36,7 @@ IDENTITY = {
     "fct_process_stalls": ["process_name", "started_at"],
     "fct_gc_pauses": ["process_name", "started_at", "uptime_ms"],
     "fct_coordinator_loads": ["node_id", "topic_name", "partition_id", "started_at"],
-    "fct_issue_exposures": ["node_id", "run_at", "issue_id"],
+    "fct_issue_exposures": ["node_id", "exposed_at", "issue_id"],
     "fct_epoch_gaps": ["epoch_kind", "gap_kind", "topic_name", "partition_id", "node_id", "found_epoch", "opened_at"],
     "fct_incidents": ["started_at", "root_cause_kind", "summary"],
 }
@@ -107,7 +107,7 @@ def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Late:
 @pytest.mark.parametrize("table", IDENTITY)
 def test_a_late_older_log_leaves_keys_as_they_are(late: Late, table: str) -> None:
     both = late.newer[table].keys() & late.whole[table].keys()
-    assert len(both) > 3 and len(late.whole[table]) > len(both), table
+    assert both and len(late.whole[table]) > len(both), table
     assert {
         fact: (late.newer[table][fact], late.whole[table][fact]) for fact in both if late.newer[table][fact] != late.whole[table][fact]
     } == {}

@@ -68,8 +68,7 @@ under_min_isr as (
         )
         filter (where is_under_min_isr and has_begun_since) as under_min_isr_ms,
         count(distinct if(is_under_min_isr is null, partition_name, null)) as partitions_unknown,
-        count(distinct if(is_known_later and has_begun_since, partition_name, null))
-            as partitions_known_later
+        count(distinct if(is_known_later, partition_name, null)) as partitions_known_later
     from touched
     left join clusters using (cluster_id, cluster_incarnation)
     group by incident_key
