@@ -387,11 +387,15 @@ NODES = {
     "rpt_group_daily": "coordinator_id",
 }
 # Dimensions of knowledge, and of days: they are about no cluster, and their rows have names of their own.
-NAMED = {"dim_config_rules", "dim_dates", "dim_event_types", "dim_kafka_releases", "dim_known_issues"}
+NAMED = {"dim_config_rules", "dim_dates", "dim_event_types", "dim_hours", "dim_kafka_releases", "dim_known_issues"}
 # Their keys are made where their rows are.
 KEYED_BEFORE = {"fct_process_failures": "int_processes__failures"}
 # An incident is what begins with its first event, so its key is made of that event's.
 OF_ITS_FIRST_EVENT = {"fct_incidents"}
+
+
+# The history of a node goes on over the incarnations of its cluster.
+OVER_INCARNATIONS = {"dim_node_releases", "dim_node_settings"}
 
 
 def star(manifest: Any) -> list[Any]:
@@ -409,7 +413,7 @@ def own_key(name: str) -> str:
 def about(node: Any) -> set[str]:
     """The keys of what the rows of a model are about, by its other columns."""
     columns, found = set(node.columns), set()
-    if "cluster_id" in columns:
+    if "cluster_id" in columns and node.name not in OVER_INCARNATIONS:
         found.add("cluster_key")
     if "node_id" in columns or node.name in NODES:
         found.add("node_key")
@@ -497,7 +501,7 @@ def test_columns_of_a_key_are_found() -> None:
 
 # Facts of the epochs, in-sync sets, replicas and refusals of which dim_partitions is made; and of the runs of which dim_nodes is made.
 OF_PARTITIONS = {"fct_cached_epochs", "fct_epoch_gaps", "fct_isr_changes", "fct_leader_elections", "fct_under_replicated_windows"}
-OF_RUNS = {"fct_issue_exposures"}
+OF_RUNS = {"fct_issue_exposures", "fct_node_restarts"}
 
 
 def test_a_dimension_has_every_member_that_a_fact_names(manifest: Any) -> None:

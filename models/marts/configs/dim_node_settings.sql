@@ -81,7 +81,7 @@ counted as (
 in_order as (
     select
         *,
-        lead(stated_at) over (
+        lead(valid_from) over (
             partition by cluster_id, node_id, setting
             order by stated_at, source_path, byte_offset
         ) as next_stated_at
@@ -92,14 +92,17 @@ compared as (
     select
         *,
         lag(struct(setting_value)) over (
-            partition by cluster_id, node_id, setting order by stated_at
+            partition by cluster_id, node_id, setting order by valid_from
         ) as previous
     from in_order
     where next_stated_at is null or next_stated_at > stated_at
 ),
 
 changed as (
-    select * from compared
+    select
+        * except (stated_at),
+        stated_at as valid_from
+    from compared
     where
         (previous is null and setting_value is not null)
         or not coalesce(previous.setting_value <=> setting_value, true)
@@ -116,17 +119,17 @@ known_nodes as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'node_id', 'setting', 'stated_at']) }} as node_setting_key,
+        {{ row_key(['cluster_id', 'node_id', 'setting', 'valid_from']) }} as node_setting_key,
         known_nodes.node_key,
         cluster_id,
         node_id,
         setting,
-        stated_at as valid_from,
-        lead(stated_at) over (
-            partition by cluster_id, node_id, setting order by stated_at
+        valid_from,
+        lead(valid_from) over (
+            partition by cluster_id, node_id, setting order by valid_from
         ) as valid_to,
-        lead(stated_at) over (
-            partition by cluster_id, node_id, setting order by stated_at
+        lead(valid_from) over (
+            partition by cluster_id, node_id, setting order by valid_from
         ) is null as is_current,
         if({{ is_hidden('setting_value') }}, null, setting_value) as setting_value,
         coalesce({{ is_hidden('setting_value') }}, false) as is_hidden,

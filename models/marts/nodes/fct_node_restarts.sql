@@ -45,6 +45,7 @@ followed as (
             if(
                 has_run,
                 struct(
+                    node_run_key,
                     run_number,
                     started_at,
                     ready_at,
@@ -92,15 +93,11 @@ measured as (
 
 final as (
     select
-        {{ row_key(['cluster_id', 'node_id', 'run_number', "'restart'"]) }} as node_restart_key,
-        {{ row_key(['cluster_id', 'cluster_incarnation']) }} as cluster_key,
-        {{ row_key(['cluster_id', 'node_id']) }} as node_key,
-        {{ row_key(['cluster_id', 'node_id', 'run_number']) }} as node_run_key,
-        if(
-            next_run is null,
-            null,
-            {{ row_key(['cluster_id', 'node_id', 'next_run.run_number']) }}
-        ) as next_node_run_key,
+        {{ row_key(['node_run_key']) }} as node_restart_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ node_key() }} as node_key,
+        node_run_key,
+        next_run.node_run_key as next_node_run_key,
         cluster_id,
         cluster_incarnation,
         node_id,

@@ -9,8 +9,8 @@ final as (
                 'cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation', 'setting', 'valid_from'
             ])
         }} as topic_setting_key,
-        {{ row_key(['cluster_id', 'cluster_incarnation', 'topic_name', 'topic_incarnation']) }}
-            as topic_key,
+        {{ cluster_key() }} as cluster_key,
+        {{ topic_key() }} as topic_key,
         cluster_id,
         cluster_incarnation,
         topic_name,
