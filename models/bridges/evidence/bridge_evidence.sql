@@ -23,6 +23,7 @@
     'fct_log_cleaner_outages': 'log_cleaner_outage_key',
     'fct_log_dir_failures': 'log_dir_failure_key',
     'fct_metrics_hourly': 'metrics_hourly_key',
+    'fct_node_restarts': 'node_restart_key',
     'fct_offsets_topic_growth_hourly': 'offsets_topic_growth_hourly_key',
     'fct_process_failures': 'process_failure_key',
     'fct_process_stalls': 'process_stall_key',
