@@ -81,7 +81,7 @@ counted as (
 in_order as (
     select
         *,
-        lead(valid_from) over (
+        lead(stated_at) over (
             partition by cluster_id, node_id, setting
             order by stated_at, source_path, byte_offset
         ) as next_stated_at
@@ -92,7 +92,7 @@ compared as (
     select
         *,
         lag(struct(setting_value)) over (
-            partition by cluster_id, node_id, setting order by valid_from
+            partition by cluster_id, node_id, setting order by stated_at
         ) as previous
     from in_order
     where next_stated_at is null or next_stated_at > stated_at
