@@ -394,8 +394,8 @@ KEYED_BEFORE = {"fct_process_failures": "int_processes__failures"}
 OF_ITS_FIRST_EVENT = {"fct_incidents"}
 
 
-# The history of a node goes on over the incarnations of its cluster.
-OVER_INCARNATIONS = {"dim_node_releases", "dim_node_settings"}
+# The history of a node goes on over the incarnations of its cluster, and so does a month.
+OVER_INCARNATIONS = {"dim_node_releases", "dim_node_settings", "rpt_reliability_monthly"}
 
 
 def star(manifest: Any) -> list[Any]:
