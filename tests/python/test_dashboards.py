@@ -18,7 +18,7 @@ from dashboards.described import Described, Misdescribed, dbt_models, load
 from dashboards.queries import queries, sql_of
 from tests.fleet import FLEET_COLUMNS
 
-BOARDS = {"fleet", "incident", "offsets_topic", "elections", "sessions", "groups", "exposures", "evidence"}
+BOARDS = {"fleet", "incident", "offsets_topic", "elections", "sessions", "groups", "exposures", "evidence", "reliability"}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def found() -> Described:
     return load()
 
 
-def test_eight_dashboards_with_five_to_fifteen_charts_and_their_filters(found: Described) -> None:
+def test_dashboards_have_five_to_fifteen_charts_and_their_filters(found: Described) -> None:
     assert {board.name for board in found.dashboards} == BOARDS
     for board in found.dashboards:
         assert 5 <= len(board.charts) <= 15, board.name
@@ -189,6 +189,11 @@ def test_availability_is_the_same_wherever_it_is_computed(found: Described) -> N
     assert session.sql(f"select availability_ratio from ({today})").fetchone() == (0.75,)
     assert session.sql(f"select {FLEET_COLUMNS['availability_ratio']} from reports.rpt_cluster_daily").fetchone() == (0.75,)
     report = {path.stem: path.read_text(encoding="utf-8") for path in (PROJECT / "models/reports/days").glob("*.sql")}
-    assert {name for name, sql in report.items() if "availability(" in sql} == {"rpt_cluster_daily", "rpt_fleet_daily"}
+    assert {name for name, sql in report.items() if "availability(" in sql} == {
+        "rpt_cluster_daily",
+        "rpt_fleet_daily",
+        "rpt_reliability_monthly",
+        "rpt_fleet_reliability_monthly",
+    }
     places = [*(PROJECT / "models").rglob("*.sql"), *(PROJECT / "analyses").rglob("*.sql")]
     assert [path.stem for path in places if re.search(r"1\s*-\s*(try_divide|sum)\(", path.read_text(encoding="utf-8"))] == []
