@@ -19,7 +19,7 @@ from chronicle.project import PROJECT
 
 MACROS = PROJECT / "macros" / "question_filter.sql"
 # Schemas by the beginning of a model's name.
-SCHEMAS = {"dim": "marts", "fct": "marts", "rpt": "reports"}
+SCHEMAS = {"bridge": "marts", "dim": "marts", "fct": "marts", "rpt": "reports"}
 
 
 @dataclass
