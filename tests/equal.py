@@ -1,4 +1,4 @@
-"""Compare two warehouses value by value: `python -m tests.equal OLD NEW [--renames docs/renames.md]`.
+"""Compare two warehouses value by value: `python -m tests.equal OLD NEW [--renames FILE]`.
 
 Every mart, dimension and report is compared as a multiset of rows, so neither the order of rows nor the layout of files counts; doubles
 have to be equal to the last bit.  Bronze tables are compared by their number of rows per cluster.  One line per table; the exit code
