@@ -114,6 +114,20 @@ where cluster_id = $cluster and event_date >= cast($since as date) and event_dat
     ),
     Question(
         AVAILABILITY,
+        "Month by month",
+        """
+select
+    month_start_date as month, availability_ratio, slo_target, error_budget_left_ms, incidents, mean_time_to_repair_ms as mean_repair_ms,
+    mean_time_between_incidents_ms as mean_between_ms, elections_unclean as unclean_elections, repeat_causes, days_unknown
+from reports.rpt_reliability_monthly
+where cluster_id = $cluster and month_start_date < $until""",
+        "month desc",
+        24,
+        "the latest",
+        "Of each month the known days alone, regardless of the period. The target is what company/cluster_attributes.csv of the warehouse promises.",
+    ),
+    Question(
+        AVAILABILITY,
         "Partitions without a leader, by topic",
         f"""
 select
