@@ -2,7 +2,7 @@
     tags=["alert"], severity="warn", enabled=var("since", none) is not none,
     meta={
         "description": "No file of a cluster has brought anything new for arrivals_warn_hours; raised when that time had passed. Whether any logs arrive at all: `chronicle dbt source freshness`.",
-        "ask": "chronicle sql \"select source_path, last_ingested_at from fct_sources where cluster_id = '{cluster_id}' order by 2 desc limit 10\""
+        "ask": "chronicle ask days-unknown --cluster {cluster_id}"
     }
 ) }}
 
