@@ -26,6 +26,7 @@ from tests.made_by_dbt import content
 # A fact with keys and evidence above steps that are tables, and an incremental model.
 MADE = ("fct_coordinator_loads", "fct_parse_coverage_daily")
 CLUSTER = "zk-a-2.8.2"
+MODELS_ALONE = ("--exclude-resource-type", "test", "unit_test")
 
 
 class Checkout:
@@ -66,7 +67,7 @@ class Checkout:
 def checkout(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """With the models built as `ci`."""
     found = Checkout(tmp_path_factory.mktemp("checkout"), Warehouse.at(lab.warehouse))
-    found.dbt("build", "--target", "ci", "--select", *(f"+{name}" for name in MADE), "--exclude-resource-type", "unit_test")
+    found.dbt("build", "--target", "ci", "--select", *(f"+{name}" for name in MADE), *MODELS_ALONE)
     return found
 
 
@@ -83,9 +84,7 @@ def test_what_was_modified_is_built_alone_and_reads_the_rest_where_it_is(checkou
     text = model.read_text()
     model.write_text(text + "\nwhere false\n")
     try:
-        checkout.dbt(
-            "build", "--select", "state:modified+,fct_coordinator_loads", "--defer", "--state", "state", "--exclude-resource-type", "test"
-        )
+        checkout.dbt("build", "--select", "state:modified+,fct_coordinator_loads", "--defer", "--state", "state", *MODELS_ALONE)
     finally:
         model.write_text(text)
     assert "fct_coordinator_loads" in checkout.made()
@@ -94,7 +93,8 @@ def test_what_was_modified_is_built_alone_and_reads_the_rest_where_it_is(checkou
 
 
 def test_tests_docs_and_freshness_run(checkout: Checkout) -> None:
-    checkout.dbt("test", "--target", "ci", "--select", *MADE, "--exclude-resource-type", "unit_test")
+    # Tests that need no other tables than these.
+    checkout.dbt("test", "--target", "ci", "--select", *MADE, "--indirect-selection", "cautious")
     assert any("fct_coordinator_loads" in name for name in checkout.made())
     checkout.dbt("docs", "generate", "--target", "ci", "--select", *MADE)
     described = checkout.read("catalog.json")["nodes"]["model.chronicle.fct_coordinator_loads"]["columns"]
