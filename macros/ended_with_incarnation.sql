@@ -1,8 +1,7 @@
 {#-
-Stretches of the partitions of a cluster, of which none outlives the incarnation of its cluster: when
-all storage is formatted anew, its partitions are gone, whatever state they were in. Both are names of
-CTEs; `is_end_placed` says that no record ends the stretch in time, `doubtful_from` is as in
-`int_clusters__incarnations`.
+Stretches of time of partitions, each of which ends at the latest when the incarnation of its cluster
+does: formatting the storage removes the partitions. `stretches` and `incarnations` are names of CTEs. `is_end_placed`
+is true where no record ended the stretch before that; `doubtful_from` is that of `int_clusters__incarnations`.
 -#}
 {% macro ended_with_incarnation(stretches, incarnations='incarnations') -%}
     select

@@ -6,7 +6,7 @@ keeps the text of a view, up to 32,700 characters in Derby.
 -#}
 {% materialization seed, adapter='spark' -%}
     {%- set held = load_relation(this) -%}
-    {%- set kind = 'view' if target.name.startswith('prod') else 'table' -%}
+    {%- set kind = 'view' if is_production() else 'table' -%}
     {%- set seed = this.incorporate(type=kind) -%}
     {%- set rows = load_agate_table() -%}
     {%- do store_result('agate_table', response='OK', agate_table=rows) -%}
