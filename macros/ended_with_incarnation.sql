@@ -1,7 +1,8 @@
 {#-
-Stretches of a cluster, of which none outlives its incarnation: when all storage is formatted anew, its partitions are gone, whatever
-state they were in. All are names of CTEs; `is_end_placed` says that no record ends the stretch in time, `doubtful_from` is as in
-`int_clusters__incarnations`, `last_seen_of_cluster_at` is until when the logs of the incarnation reach.
+Stretches of time, each of which ends at the latest when the incarnation of its cluster does: formatting the storage
+removes the partitions. `stretches`, `incarnations` and `observed` are names of CTEs. `is_end_placed` is true where no record
+ended the stretch before that; `doubtful_from` is that of `int_clusters__incarnations`; `last_seen_of_cluster_at` is until when
+the logs of the incarnation reach.
 -#}
 {% macro ended_with_incarnation(stretches, incarnations='incarnations', observed='observed') -%}
     select

@@ -1,5 +1,11 @@
 {#- Schemas of a production target are named as they are configured: `marts`. All others have a prefix, as in `dev_marts`. -#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {%- set name = custom_schema_name | trim if custom_schema_name else target.schema -%}
-    {{ name if target.name.startswith('prod') else target.schema ~ '_' ~ name }}
+    {{ name if is_production() else target.schema ~ '_' ~ name }}
+{%- endmacro %}
+
+
+{#- dbt_project.yml, which cannot call macros, asks the same for the format of steps. -#}
+{% macro is_production() -%}
+    {{ return(target.name.startswith('prod')) }}
 {%- endmacro %}

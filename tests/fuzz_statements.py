@@ -31,6 +31,7 @@ from pyhive.exc import OperationalError
 
 from chronicle.serve.client import connect
 from chronicle.serve.serve import functions
+from chronicle.spark.processes import stat, tree
 from tests.served import Served, launch
 
 LIMIT_SECONDS = 5
@@ -222,8 +223,8 @@ class Tasks(Thread):
     def running(self) -> dict[str, list[str]]:
         """The innermost frames of each task."""
         found = {}
-        for java in subprocess.run(["pgrep", "-P", str(self.server.process.pid)], capture_output=True, text=True).stdout.split():
-            threads = subprocess.run(["jstack", java], capture_output=True, text=True).stdout
+        for java in tree(self.server.process.pid)[1:]:
+            threads = subprocess.run(["jstack", str(java)], capture_output=True, text=True).stdout
             for thread in threads.split("\n\n"):
                 if task := TASK.match(thread):
                     found[task[1]] = [line.strip() for line in thread.splitlines()[2:14]]
@@ -232,12 +233,8 @@ class Tasks(Thread):
 
 def processor_seconds(pid: int) -> float:
     """Processor time of a process and of those it started."""
-    children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
-    spent = 0.0
-    for one in (str(pid), *children):
-        fields = Path("/proc", one, "stat").read_text().rsplit(")", 1)[1].split()
-        spent += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return spent
+    # utime and stime (proc(5)).
+    return sum(int(ticks) for one in tree(pid) for ticks in stat(one)[11:13]) / os.sysconf("SC_CLK_TCK")
 
 
 def fuzz(minutes: float, seed: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 from chronicle.build.publish import ordered, plain
 from chronicle.project import PROJECT
@@ -21,24 +21,34 @@ from ingestion.warehouse import Warehouse
 from tests.served import serving
 
 PASSWORD = "a password of the tests"
+DBT = str(Path(sys.executable).with_name("dbt"))
 BUILD = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
 
 
 def over_thrift(warehouse: Path, folder: Path, *arguments: str) -> None:
     """Run dbt in a process without Spark, through a server of the warehouse.  `folder`: for dbt's other output."""
-    dbt = [str(Path(sys.executable).with_name("dbt")), *arguments, "--target", "prod_server"]
     users = folder / "users"
     users.write_text(passwords.line("dbt", PASSWORD) + "\n")
     users.chmod(0o600)
     places = ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
     with serving(str(warehouse), "--read-write", "--password-file", str(users), memory="2g") as served:
-        run([*dbt, *places], CHRONICLE_PORT=str(served.port), CHRONICLE_PASSWORD=PASSWORD)
+        run([DBT, *arguments, "--target", "prod_server", *places], CHRONICLE_PORT=str(served.port), CHRONICLE_PASSWORD=PASSWORD)
 
 
 def run(command: list[str], **environment: str) -> None:
     """Run a command.  Fails with its output."""
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=os.environ | environment)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def bronze_of(lab: str, cluster: str, folder: Path) -> Path:
+    """The folder, a warehouse with the lab's bronze of one cluster and nothing else."""
+    bronze = Warehouse.at(lab)
+    for name in bronze.tables("bronze"):
+        held = DeltaTable(bronze.bronze(name))
+        rows = held.to_pyarrow_table(filters=[("cluster_id", "=", cluster)])
+        write_deltalake(str(folder / "bronze" / name), rows, configuration=held.metadata().configuration)
+    return folder
 
 
 def content(path: Path, cluster: str | None) -> pa.Table:

@@ -12,7 +12,8 @@ from pathlib import Path
 from chronicle.project import PROJECT
 
 PACKAGES = ("chronicle/", "ingestion/")
-DBT = ("models/", "macros/", "analyses/", "dbt_project/", "tests/alerts/", "tests/data/")
+# The dbt project: its folders, and its two files at the root.
+DBT = ("models/", "macros/", "analyses/", "dbt_project/", "tests/alerts/", "tests/data/", "dbt_project.yml", "profiles.yml")
 
 
 def in_git() -> list[str]:

@@ -64,8 +64,8 @@ def asked(arguments: list[str], *, strict: bool = False) -> Asked:
 def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PROJECT) -> int:
     """Run dbt with these arguments; returns its exit code (0 done, 1 something failed).
 
-    With the target `prod`, which it has unless another is given, the tables are registered first, and a command that writes holds the warehouse alone; with any other
-    target the server it names knows its tables itself.  Raises WrongUsage before anything is touched.
+    The target is `prod` unless the arguments name another.  With `prod` the tables are registered first, and a command that writes holds the
+    warehouse alone; with any other, dbt finds its tables without us.  Raises WrongUsage before anything is touched.
     """
     place = Warehouse.at(warehouse)
     wanted = asked(arguments)

@@ -1,24 +1,26 @@
 {#-
 A seed is a view over its own rows: no commit, nothing to load, and the file in the repository stays
 the only copy. Meant, as all seeds, for a few hundred rows. Columns are text unless `column_types`
-says otherwise; an empty cell is null.
+says otherwise; an empty cell is null. Targets that are not production have a table: a metastore
+keeps the text of a view, up to 32,700 characters in Derby.
 -#}
 {% materialization seed, adapter='spark' -%}
     {%- set held = load_relation(this) -%}
-    {%- set target = this.incorporate(type='view') -%}
+    {%- set kind = 'view' if is_production() else 'table' -%}
+    {%- set seed = this.incorporate(type=kind) -%}
     {%- set rows = load_agate_table() -%}
     {%- do store_result('agate_table', response='OK', agate_table=rows) -%}
     {%- set types = config.get('column_types', {}) -%}
     {{ run_hooks(pre_hooks) }}
-    {%- if held is not none and not held.is_view -%}
+    {%- if held is not none and held.is_view != (kind == 'view') -%}
         {%- do adapter.drop_relation(held) -%}
     {%- endif -%}
     {%- call statement('main') -%}
-        create or replace view {{ target }} as
+        create or replace {{ kind }} {{ seed }} {{ 'using delta' if kind == 'table' }} as
         {{ seed_query(rows, types) }}
     {%- endcall -%}
     {{ run_hooks(post_hooks) }}
-    {{ return({'relations': [target]}) }}
+    {{ return({'relations': [seed]}) }}
 {%- endmaterialization %}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chronicle.build.parsed import kept, parse
+from chronicle.build.parsed import kept, parse, project_hash
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
@@ -73,3 +73,10 @@ def test_what_is_damaged_is_not_used(project: Path, tmp_path: Path) -> None:
     models(project, tmp_path / "first")
     kept(project).write_bytes(b"\xff" * 100)
     assert models(project, tmp_path / "second") == {"one": "select 1 as n"}
+
+
+def test_the_hash_of_the_project_has_its_profiles(project: Path) -> None:
+    """They decide how a build is made."""
+    before = project_hash(project)
+    (project / "profiles.yml").write_text("chronicle: {}")
+    assert project_hash(project) != before

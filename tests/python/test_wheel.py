@@ -24,7 +24,7 @@ def wanted() -> set[str]:
     """The files that the wheel must hold: both packages, and the dbt project within one of them."""
     names = [name for name in in_git() if not Path(name).name.startswith(".")]
     packages = {name for name in names if name.startswith(PACKAGES)}
-    return packages | {f"chronicle/dbt/{name}" for name in names if name in ("dbt_project.yml", "profiles.yml") or name.startswith(DBT)}
+    return packages | {f"chronicle/dbt/{name}" for name in names if name.startswith(DBT)}
 
 
 def files(folder: Path) -> set[str]:

@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
-from ingestion.warehouse import Warehouse
 from tests.lab import Lab
-from tests.made_by_dbt import BUILD, differences, over_thrift, run
+from tests.made_by_dbt import BUILD, bronze_of, differences, over_thrift, run
 
 # Steps in Parquet, an incremental model, facts with keys, times and evidence, and few models beneath them.
 MADE = ("fct_coordinator_loads", "fct_parse_coverage_daily", "dim_event_types")
@@ -24,13 +22,7 @@ SELECTED = [*BUILD, "--select", *(f"+{name}" for name in MADE)]
 @pytest.fixture(scope="module")
 def warehouse(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bronze of one cluster and nothing else: each test makes the rest, over the tables of the test before it."""
-    place = tmp_path_factory.mktemp("dbt") / "warehouse"
-    bronze = Warehouse.at(lab.warehouse)
-    for name in bronze.tables("bronze"):
-        held = DeltaTable(bronze.bronze(name))
-        rows = held.to_pyarrow_table(filters=[("cluster_id", "=", CLUSTER)])
-        write_deltalake(str(place / "bronze" / name), rows, configuration=held.metadata().configuration)
-    return place
+    return bronze_of(lab.warehouse, CLUSTER, tmp_path_factory.mktemp("dbt") / "warehouse")
 
 
 def chronicle(*arguments: str) -> list[str]:

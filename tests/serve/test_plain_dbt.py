@@ -1,6 +1,6 @@
 """dbt by itself in a checkout, on a Spark that it starts: no session and no server of ours, and no option for profile or target.
 
-Tested on one cluster of the lab and a selection of models; `tests/cluster/test_dbt.py` makes all of them.
+Tested on one cluster of the lab and a selection of models.
 """
 
 from __future__ import annotations
@@ -9,19 +9,17 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
-from chronicle.build import parsed
 from chronicle.project import PROJECT
 from chronicle.spark import jars
-from ingestion.warehouse import Warehouse
 from tests.lab import Lab
-from tests.made_by_dbt import content
+from tests.made_by_dbt import BUILD, DBT, bronze_of, content
+from tests.wheel import DBT as PROJECT_FILES
+from tests.wheel import in_git
 
 # A fact with keys and evidence above steps that are tables, and an incremental model.
 MADE = ("fct_coordinator_loads", "fct_parse_coverage_daily")
@@ -29,44 +27,36 @@ CLUSTER = "zk-a-2.8.2"
 
 
 class Checkout:
-    """A copy of the dbt project, bronze of one cluster in the folder `warehouse` beside it, and what dbt printed."""
+    """A copy of the dbt project, with bronze of one cluster in the folder `warehouse` beside it."""
 
-    def __init__(self, folder: Path, bronze: Warehouse) -> None:
+    def __init__(self, folder: Path, lab: Lab) -> None:
         self.folder = folder
-        for name in ("models", "macros", "analyses", "dbt_project", "tests/data", "tests/alerts"):
-            shutil.copytree(PROJECT / name, folder / name)
-        for name in ("dbt_project.yml", "profiles.yml"):
-            shutil.copy(PROJECT / name, folder)
-        for name in bronze.tables("bronze"):
-            held = DeltaTable(bronze.bronze(name))
-            rows = held.to_pyarrow_table(filters=[("cluster_id", "=", CLUSTER)])
-            write_deltalake(str(folder / "warehouse" / "bronze" / name), rows, configuration=held.metadata().configuration)
+        for name in in_git():
+            if name.startswith(PROJECT_FILES):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(PROJECT / name, folder / name)
+        bronze_of(lab.warehouse, CLUSTER, folder / "warehouse")
 
-    def dbt(self, *arguments: str) -> str:
+    def dbt(self, *arguments: str) -> None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("CHRONICLE_", "DBT_"))}
         environment |= {"CHRONICLE_JARS": str(jars.folder()), "PWD": str(self.folder), "HOME": str(self.folder / "home")}
-        line = [str(Path(sys.executable).with_name("dbt")), *arguments]
-        done = subprocess.run(line, cwd=self.folder, capture_output=True, text=True, env=environment)
+        done = subprocess.run([DBT, *arguments], cwd=self.folder, capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
     def made(self) -> set[str]:
-        """Models and tests of the last command."""
-        results = self.read("run_results.json")["results"]
+        """Models and tests of the last command that succeeded."""
+        results = json.loads((self.folder / "target/run_results.json").read_text())["results"]
         return {one["unique_id"].split(".")[2] for one in results if one["status"] in ("success", "pass")}
 
-    def read(self, name: str) -> Any:
-        return json.loads((self.folder / "target" / name).read_text())
-
-    def rows(self, schema: str, table: str) -> Any:
+    def rows(self, schema: str, table: str) -> pa.Table:
         return content(self.folder / ".cache/dbt/tables" / f"{schema}.db" / table, None)
 
 
 @pytest.fixture(scope="module")
 def checkout(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """With the models built as `ci`."""
-    found = Checkout(tmp_path_factory.mktemp("checkout"), Warehouse.at(lab.warehouse))
-    found.dbt("build", "--target", "ci", "--select", *(f"+{name}" for name in MADE), "--exclude-resource-type", "unit_test")
+    found = Checkout(tmp_path_factory.mktemp("checkout"), lab)
+    found.dbt(*BUILD, "--target", "ci", "--select", *(f"+{name}" for name in MADE))
     return found
 
 
@@ -83,9 +73,7 @@ def test_what_was_modified_is_built_alone_and_reads_the_rest_where_it_is(checkou
     text = model.read_text()
     model.write_text(text + "\nwhere false\n")
     try:
-        checkout.dbt(
-            "build", "--select", "state:modified+,fct_coordinator_loads", "--defer", "--state", "state", "--exclude-resource-type", "test"
-        )
+        checkout.dbt(*BUILD, "--select", "state:modified+,fct_coordinator_loads", "--defer", "--state", "state")
     finally:
         model.write_text(text)
     assert "fct_coordinator_loads" in checkout.made()
@@ -93,20 +81,7 @@ def test_what_was_modified_is_built_alone_and_reads_the_rest_where_it_is(checkou
     assert not (checkout.folder / ".cache/dbt/tables/dev_intermediate.db").exists()
 
 
-def test_tests_docs_and_freshness_run(checkout: Checkout) -> None:
-    checkout.dbt("test", "--target", "ci", "--select", *MADE, "--exclude-resource-type", "unit_test")
+def test_tests_run_on_what_was_built(checkout: Checkout) -> None:
+    # Those that need no other tables than these.
+    checkout.dbt("test", "--target", "ci", "--select", *MADE, "--indirect-selection", "cautious")
     assert any("fct_coordinator_loads" in name for name in checkout.made())
-    checkout.dbt("docs", "generate", "--target", "ci", "--select", *MADE)
-    described = checkout.read("catalog.json")["nodes"]["model.chronicle.fct_coordinator_loads"]["columns"]
-    assert {name.lower() for name in described} >= {"cluster_id", "coordinator_load_key", "evidence"}
-    checkout.dbt("source", "freshness", "--target", "ci")
-    assert {one["status"] for one in checkout.read("sources.json")["results"]} <= {"pass", "warn"}
-
-
-def test_the_hash_of_the_project_has_its_profiles(tmp_path: Path) -> None:
-    """They decide how a build is made."""
-    for name in ("dbt_project.yml", "profiles.yml"):
-        shutil.copy(PROJECT / name, tmp_path)
-    before = parsed.project_hash(tmp_path)
-    (tmp_path / "profiles.yml").write_text("chronicle: {}")
-    assert parsed.project_hash(tmp_path) != before
