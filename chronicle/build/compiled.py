@@ -253,6 +253,10 @@ class Project:
         """(schema, name, SQL) of each view, after those it reads: for all clusters, with the full names of other views."""
         return [(model.schema, model.alias, self.whole(model.sql)) for model in self.models.values() if model.is_view]
 
+    def columns_of_views(self) -> dict[str, str]:
+        """By full name, the columns of each view that has a contract, as in `create table`."""
+        return {model.full_name: model.columns_in_sql for model in self.models.values() if model.is_view and model.has_contract}
+
     def whole(self, sql: str) -> str:
         """A query of all clusters and days, which reads views by their full names."""
         whole = filled(sql, "true", "true", lambda mart: self.models[mart].table)

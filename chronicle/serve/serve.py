@@ -19,9 +19,10 @@ from deltalake.exceptions import DeltaError
 
 from chronicle.serve import passwords
 from chronicle.spark import own_classes, session
-from chronicle.spark.catalog import register, register_views
+from chronicle.spark.catalog import register, register_views, shown_views
 from chronicle.spark.internals import settings as internals
 from chronicle.spark.internals.beside import session_beside
+from chronicle.spark.internals.catalog_entries import CatalogEntries
 from chronicle.spark.internals.java_objects import java_of, session_of
 from chronicle.staying.answers import DOES as ANSWERS
 from chronicle.staying.answers import Answers
@@ -356,6 +357,8 @@ class Shown:
     work: str
     # By (schema, name): when its log was last written to, and the columns and comment that are known.
     known: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
+    # By (schema, name), the query and the columns of each view.
+    views: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
@@ -375,6 +378,10 @@ class Shown:
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
                 self._tell(schema, name, written)
+        for schema, name, query, columns in shown_views(self.place, SHOWN):
+            if self.views.get((schema, name)) != (query, columns):
+                CatalogEntries(self.spark).view(schema, name, query, columns)
+                self.views[schema, name] = (query, columns)
         return len(self.known)
 
     def _tell(self, schema: str, name: str, written: int) -> None:
