@@ -378,11 +378,17 @@ class Shown:
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
                 self._tell(schema, name, written)
-        for schema, name, query, columns in shown_views(self.place, SHOWN):
-            if self.views.get((schema, name)) != (query, columns):
-                CatalogEntries(self.spark).view(schema, name, query, columns)
-                self.views[schema, name] = (query, columns)
+        self._renew_views({(schema, name): (query, columns) for schema, name, query, columns in shown_views(self.place, SHOWN)})
         return len(self.known)
+
+    def _renew_views(self, found: dict[tuple[str, str], tuple[str, str]]) -> None:
+        for schema, name in self.views.keys() - found.keys():
+            self.catalog.forget(session_of(self.spark), schema, name)
+        entries = CatalogEntries(self.spark)
+        for (schema, name), view in found.items():
+            if self.views.get((schema, name)) != view:
+                entries.view(schema, name, *view)
+        self.views = found
 
     def _tell(self, schema: str, name: str, written: int) -> None:
         path = self.place.table(schema, name)

@@ -395,7 +395,7 @@ OF_ITS_FIRST_EVENT = {"fct_incidents"}
 
 
 # The history of a node goes on over the incarnations of its cluster, and so does a month.
-OVER_INCARNATIONS = {"dim_node_releases", "dim_node_settings", "rpt_reliability_monthly"}
+OVER_INCARNATIONS = {"dim_node_releases", "dim_node_settings", "rpt_reliability_monthly", "rpt_topic_reliability_monthly"}
 
 
 def star(manifest: Any) -> list[Any]:

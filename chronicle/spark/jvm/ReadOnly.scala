@@ -70,7 +70,7 @@ object ReadOnly {
     "Filter", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LimitAll", "LocalLimit", "LocalRelation",
     "Answer", "LogicalRelation", "Offset", "OneRowRelation", "Pivot", "Project", "Range", "RebalancePartitions", "Repartition",
     "RepartitionByExpression", "ResolvedHint", "ResolvedInlineTable", "Sample", "Sort", "SubqueryAlias", "Tail", "Transpose", "Union",
-    "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE", "WithWindowDefinition",
+    "UnionLoop", "UnionLoopRef", "Unpivot", "View", "Window", "WithCTE", "WithWindowDefinition",
     "RelationTimeTravel", "UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable", "UnresolvedQualify", "UnresolvedRelation",
     "UnresolvedSubqueryColumnAliases", "UnresolvedTVFAliases", "UnresolvedTableValuedFunction", "UnresolvedTranspose", "UnresolvedWith"
   )
