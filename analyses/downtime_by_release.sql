@@ -1,11 +1,8 @@
 with ranked as (
     select
-        cluster_id,
         kafka_version_after as kafka_version,
         downtime_ms,
-        cume_dist() over (
-            partition by cluster_id, kafka_version_after order by downtime_ms
-        ) as share
+        cume_dist() over (partition by kafka_version_after order by downtime_ms) as share
     from {{ ref('fct_node_restarts') }}
     where
         downtime_ms is not null
@@ -13,12 +10,11 @@ with ranked as (
 )
 
 select
-    cluster_id,
     kafka_version,
     count(*) as restarts,
     cast(avg(downtime_ms) as bigint) as mean_ms,
     min(downtime_ms) filter (where share >= 0.95) as p95_ms,
     max(downtime_ms) as longest_ms
 from ranked
-group by cluster_id, kafka_version
-order by cluster_id, kafka_version
+group by kafka_version
+order by kafka_version

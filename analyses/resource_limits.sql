@@ -3,6 +3,7 @@ with sampled as (
         cluster_id,
         node_id,
         resource,
+        mounted_on,
         count(*) as samples,
         count(*) filter (where is_exhausted) as exhausted_samples,
         max(value) as most,
@@ -10,13 +11,14 @@ with sampled as (
         max(sampled_at) as last_at
     from {{ ref('fct_resource_samples') }}
     where {{ question_filter(node='node_id', start='sampled_at') }}
-    group by cluster_id, node_id, resource
+    group by cluster_id, node_id, resource, mounted_on
 )
 
 select
     cluster_id,
     node_id,
     resource,
+    mounted_on,
     samples,
     exhausted_samples,
     most,
@@ -29,4 +31,5 @@ order by
     used_ratio desc nulls last,
     cluster_id asc,
     node_id asc,
-    resource asc
+    resource asc,
+    mounted_on asc

@@ -304,12 +304,12 @@ where {here("found_at")}""",
         "Resources at their limits",
         f"""
 select
-    node_id as node, resource, max(value) as at_most, min(limit_value) as limit, count(*) as samples,
+    node_id as node, resource, mounted_on as disk, max(value) as at_most, min(limit_value) as limit, count(*) as samples,
     count(*) filter (where is_exhausted) as samples_at_the_limit, min(sampled_at) as first_at
 from marts.fct_resource_samples
 where {here("sampled_at")} and (is_exhausted or value >= 0.8 * limit_value)
-group by node_id, resource""",
-        "samples_at_the_limit desc, node, resource",
+group by node_id, resource, mounted_on""",
+        "samples_at_the_limit desc, node, resource, disk",
         20,
         "those at the limit",
         "Samples that reach 80 % of a limit.",

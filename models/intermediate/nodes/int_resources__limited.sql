@@ -22,18 +22,23 @@ limits as (
     select * from {{ ref('stg_captures__resource_limits') }}
 ),
 
+file_systems as (
+    select * from {{ ref('stg_captures__file_systems') }}
+),
+
 incarnations as (
     select * from {{ ref('int_clusters__incarnations') }}
 ),
 
 -- One row per sample of a resource or of its limit, per fatal error report with what its
--- process had, per count of segments, and per record that says that a resource ran out.
+-- process had, per count of segments, per file system, and per record that says that a resource ran out.
 observed as (
     select
         cluster_id,
         node_id,
         process_name,
         process_id,
+        cast(null as string) as mounted_on,
         sampled_at,
         resource,
         if(is_limit, null, value) as value,
@@ -50,6 +55,7 @@ observed as (
         node_id,
         process_name,
         cast(null as string) as process_id,
+        cast(null as string) as mounted_on,
         captured_at as sampled_at,
         'memory_maps' as resource,
         cast(memory_maps as double) as value,
@@ -70,6 +76,7 @@ observed as (
         node_id,
         process_name,
         cast(null as string) as process_id,
+        cast(null as string) as mounted_on,
         captured_at as sampled_at,
         'threads' as resource,
         cast(java_threads as double) as value,
@@ -87,6 +94,7 @@ observed as (
         node_id,
         process_name,
         cast(null as string) as process_id,
+        cast(null as string) as mounted_on,
         logged_at as sampled_at,
         resource,
         cast(null as double) as value,
@@ -103,6 +111,7 @@ observed as (
         node_id,
         cast(null as string) as process_name,
         cast(null as string) as process_id,
+        cast(null as string) as mounted_on,
         sampled_at,
         'segment_maps' as resource,
         segment_maps as value,
@@ -113,6 +122,24 @@ observed as (
         source_path,
         byte_offset
     from segments
+    union all
+    select
+        cluster_id,
+        node_id,
+        cast(null as string) as process_name,
+        cast(null as string) as process_id,
+        mounted_on,
+        captured_at as sampled_at,
+        'disk_bytes' as resource,
+        -- What is reserved for the system is not to be had.
+        cast(size_bytes - available_bytes as double) as value,
+        cast(size_bytes as double) as limit_value,
+        false as is_refused,
+        false as is_doubtful,
+        captured_known_by = 'modified' as is_dated_by_file,
+        source_path,
+        byte_offset
+    from file_systems
 ),
 
 -- A metric and its limit are two lines of one scrape; a record that reports exhaustion may be in
@@ -123,6 +150,7 @@ sampled as (
         node_id,
         if(node_id is null, process_name, null) as process_name,
         process_id,
+        mounted_on,
         sampled_at,
         resource,
         -- A socket takes one of the open files, an index of a segment one of the maps.
@@ -144,6 +172,7 @@ sampled as (
         node_id,
         if(node_id is null, process_name, null),
         process_id,
+        mounted_on,
         sampled_at,
         resource
     having count(value) > 0 or max(is_refused)

@@ -5,7 +5,9 @@ with samples as (
 final as (
     select
         {{
-            row_key(['cluster_id', 'node_id', 'process_name', 'process_id', 'sampled_at', 'resource'])
+            row_key([
+                'cluster_id', 'node_id', 'process_name', 'process_id', 'mounted_on', 'sampled_at', 'resource'
+            ])
         }} as resource_sample_key,
         {{ cluster_key() }} as cluster_key,
         {{ node_key() }} as node_key,
@@ -14,6 +16,7 @@ final as (
         node_id,
         process_name,
         process_id,
+        mounted_on,
         sampled_at,
         cast(sampled_at as date) as sampled_date,
         resource,

@@ -1,10 +1,14 @@
--- Every record that says that a resource ran out, and every sample of open files, is evidence of a row.
+-- Every record that says that a resource ran out, every sample of open files and every file system, is evidence of a row.
 with exhaustions as (
     select * from {{ ref('stg_logs__exhaustions') }} where resource <> 'jvm'
 ),
 
 samples as (
     select * from {{ ref('stg_metrics__resource_samples') }}
+),
+
+file_systems as (
+    select * from {{ ref('stg_captures__file_systems') }}
 ),
 
 mart_rows as (
@@ -22,6 +26,11 @@ reported as (
         resource
     from samples
     where not is_limit and resource is not null
+    union all
+    select
+        cluster_id,
+        'disk_bytes' as resource
+    from file_systems
 ),
 
 expected as (
