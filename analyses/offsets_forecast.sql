@@ -3,10 +3,12 @@ with daily as (
         cluster_id,
         node_id,
         day_date,
-        cast(365.2425 * year(day_date) + dayofyear(day_date) as double) as day_number,
-        sum(bytes_at_end) as bytes_at_end
+        sum(bytes_at_end) as bytes_at_end,
+        row_number() over (partition by cluster_id, node_id order by day_date desc) as days_ago
     from {{ ref('rpt_offsets_topic_daily') }}
-    where {{ question_filter(node='node_id', start='cast(day_date as timestamp)') }}
+    where
+        bytes_at_end is not null
+        and {{ question_filter(node='node_id', start='cast(day_date as timestamp)') }}
     group by cluster_id, node_id, day_date
 ),
 
@@ -16,29 +18,36 @@ grown as (
         node_id,
         count(*) as days_known,
         max(day_date) as last_date,
-        max_by(bytes_at_end, day_date) as bytes_at_end,
-        cast(regr_slope(cast(bytes_at_end as double), day_number) as bigint) as bytes_per_day
+        max(bytes_at_end) filter (where days_ago = 1) as bytes_at_end,
+        cast(
+            regr_slope(
+                cast(bytes_at_end as double),
+                cast(extract(year from day_date) * 365.2425 + extract(doy from day_date) as double)
+            ) as bigint
+        ) as bytes_per_day
     from daily
-    where bytes_at_end is not null
     group by cluster_id, node_id
+),
+
+sampled as (
+    select
+        cluster_id,
+        node_id,
+        limit_value - value as available_bytes,
+        row_number() over (
+            partition by cluster_id, node_id, mounted_on order by sampled_at desc
+        ) as samples_ago
+    from {{ ref('fct_resource_samples') }}
+    where resource = 'disk_bytes'
 ),
 
 disks as (
     select
         cluster_id,
         node_id,
-        max_by(limit_value - value, sampled_at) as available_bytes
-    from {{ ref('fct_resource_samples') }}
-    where resource = 'disk_bytes'
-    group by cluster_id, node_id, mounted_on
-),
-
-largest as (
-    select
-        cluster_id,
-        node_id,
         max(available_bytes) as disk_available_bytes
-    from disks
+    from sampled
+    where samples_ago = 1
     group by cluster_id, node_id
 )
 
@@ -50,11 +59,12 @@ select
     grown.bytes_at_end,
     grown.bytes_per_day,
     grown.bytes_at_end + 30 * grown.bytes_per_day as bytes_in_30_days,
-    largest.disk_available_bytes,
+    disks.disk_available_bytes,
     case
-        when grown.bytes_per_day > 0 then largest.disk_available_bytes / grown.bytes_per_day
+        when grown.bytes_per_day > 0
+            then cast(disks.disk_available_bytes as double) / grown.bytes_per_day
     end as days_until_disk_is_full
 from grown
-left join largest
-    on grown.cluster_id = largest.cluster_id and grown.node_id = largest.node_id
+left join disks
+    on grown.cluster_id = disks.cluster_id and grown.node_id = disks.node_id
 order by grown.bytes_at_end desc, grown.cluster_id asc, grown.node_id asc

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -194,7 +194,8 @@ class Client:
         except Exception as error:
             # The connection does not work any more.
             self.lost.append(f"{type(error).__name__}: {error}: {statement[:500]}")
-            self.connection = connect("127.0.0.1", self.server.port)
+            with suppress(Exception):
+                self.connection = connect("127.0.0.1", self.server.port)
         took = time.monotonic() - began
         if took > LIMIT_SECONDS + GRACE_SECONDS:
             self.slow.append((round(took, 1), statement[:500]))
@@ -265,6 +266,8 @@ def fuzz(minutes: float, seed: int) -> dict[str, Any]:
                 "lost": [one for client in clients for one in client.lost],
                 "tasks_that_went_on": tasks.found,
                 "is_up": is_up and answers(server),
+                "exit_code": server.process.poll(),
+                "said": server.said[-8000:].splitlines() if not is_up else [],
                 "processor_seconds_when_idle": round(after, 1),
             }
         finally:

@@ -85,3 +85,13 @@ def test_tests_run_on_what_was_built(checkout: Checkout) -> None:
     # Those that need no other tables than these.
     checkout.dbt("test", "--target", "ci", "--select", *MADE, "--indirect-selection", "cautious")
     assert any("fct_coordinator_loads" in name for name in checkout.made())
+
+
+def test_docs_and_freshness_are_made(checkout: Checkout) -> None:
+    checkout.dbt("docs", "generate", "--target", "ci")
+    described = json.loads((checkout.folder / "target/catalog.json").read_text())
+    assert described["errors"] is None
+    assert {f"model.chronicle.{name}" for name in MADE} <= set(described["nodes"])
+    checkout.dbt("source", "freshness", "--target", "ci")
+    fresh = json.loads((checkout.folder / "target/sources.json").read_text())["results"]
+    assert fresh and {one["status"] for one in fresh} == {"pass"}
