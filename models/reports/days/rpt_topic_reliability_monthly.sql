@@ -76,7 +76,7 @@ observed as (
         cluster_id,
         topic_name,
         month_start_date,
-        max_by(topic_key, observed_from) as topic_key,
+        max_by(topic_key, struct(observed_from, topic_key)) as topic_key,
         sum(
             partitions
             * (
