@@ -50,7 +50,7 @@ lacking as (
 leaderless as (
     select
         bridge.incident_key,
-        sum(leaderless_windows.duration_ms) as leaderless_ms
+        sum(leaderless_windows.duration_so_far_ms) as leaderless_ms
     from bridge
     inner join leaderless_windows
         on
