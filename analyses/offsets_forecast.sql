@@ -20,9 +20,15 @@ grown as (
         max(day_date) as last_date,
         max(bytes_at_end) filter (where days_ago = 1) as bytes_at_end,
         cast(
-            regr_slope(
-                cast(bytes_at_end as double),
-                cast(extract(year from day_date) * 365.2425 + extract(doy from day_date) as double)
+            round(
+                regr_slope(
+                    cast(bytes_at_end as double),
+                    cast(
+                        extract(
+                            day from cast(day_date as timestamp) - timestamp '2000-01-01 00:00:00'
+                        ) as double
+                    )
+                )
             ) as bigint
         ) as bytes_per_day
     from daily

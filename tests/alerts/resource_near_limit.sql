@@ -10,7 +10,8 @@ select
     cluster_id,
     sampled_at as at,
     resource_sample_key as key,
-    replace(resource, '_', ' ') || ' of node ' || coalesce(cast(node_id as string), '?') || coalesce(' (' || mounted_on || ')', '')
+    replace(resource, '_', ' ') || ' of node ' || coalesce(cast(node_id as string), '?')
+    || coalesce(' (' || mounted_on || ')', '')
     || case when is_exhausted then ' ran out' else ': ' || cast(value as string) end
     || coalesce(', limit ' || cast(limit_value as string), '') as sentence
 from {{ ref('fct_resource_samples') }}

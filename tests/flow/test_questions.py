@@ -28,8 +28,21 @@ from tests.lab import CLUSTERS, Lab, set_to_build
 ANSWERS = yaml.safe_load(Path(__file__).with_name("answers.yml").read_text())
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 LONG_AGO = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
-# Answered below from the lab's truth.
+# Answered below and in test_history.py from the lab's truth.
 BY_TRUTH = {
+    "leaderless_by_release",
+    "worst_topics",
+    "unclean_by_release",
+    "noisiest_nodes",
+    "slo_by_month",
+    "topic_slo_by_month",
+    "slow_shutdowns",
+    "offsets_forecast",
+    "releases_over_time",
+    "mttr_by_cause",
+    "after_maintenance",
+    "topics_of_incident",
+    "downtime_by_release",
     "under_replicated_now",
     "unclean_elections",
     "longest_leaderless",

@@ -89,7 +89,7 @@ class Partitions:
     def set_replicas(self, topic: str, partition: int, replicas: list[int], at: int) -> None:
         self.replicas[topic, partition] = set(replicas)
         if (topic, partition) not in self.known:
-            self.known[topic, partition] = self.life(topic) | {"partition": partition, "at": at}
+            self.known[topic, partition] = self.life(topic) | {"partition": partition, "at": at, "until": None}
             self.facts["partitions"].append(self.known[topic, partition])
         self.known[topic, partition]["replicas"] = replicas
         self.compare(topic, partition, at)
@@ -112,7 +112,8 @@ class Partitions:
         self.gaps.pop((topic, partition), None)
         self.isr.pop((topic, partition), None)
         self.replicas.pop((topic, partition), None)
-        self.known.pop((topic, partition), None)
+        if one := self.known.pop((topic, partition), None):
+            one["until"] = at
         for key in [key for key in self.lagging if key[:2] == (topic, partition)]:
             self.end(key, at, deleted=True)
 

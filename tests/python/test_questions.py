@@ -134,9 +134,9 @@ def test_an_alert_says_what_it_is(alert: alerts.Alert) -> None:
 
 
 def made(folder: Path, tables: dict[str, dict[str, Any]]) -> Warehouse:
-    """A warehouse with these marts."""
+    """A warehouse with these marts and reports."""
     for name, columns in tables.items():
-        write_deltalake(str(folder / "marts" / name), pa.table(columns))
+        write_deltalake(str(folder / ("reports" if name.startswith("rpt_") else "marts") / name), pa.table(columns))
     return Warehouse.at(str(folder))
 
 
@@ -193,3 +193,55 @@ def test_shapes_without_a_form_are_told_the_commonest_first(tmp_path: Path) -> N
     assert questions.answer(place, one, {"cluster": "prod"})["shape"].to_pylist() == ["b #", "a #"]
     with pytest.raises(ValueError, match=r"unknown cluster 'live'; .* has other, prod"):
         questions.answer(place, one, {"cluster": "live"})
+
+
+def test_shutdowns_of_more_than_five_minutes_the_slowest_first(tmp_path: Path) -> None:
+    place = made(
+        tmp_path,
+        {
+            "fct_node_restarts": {
+                "cluster_id": ["prod"] * 4,
+                "node_id": pa.array([1, 2, 3, 4], pa.int32()),
+                "stopping_at": at(1, 2, 3, None),
+                "stopped_at": at(2, 3, 4, 5),
+                "shutdown_ms": [300_000, 300_001, 900_000, None],
+                "kafka_version_before": ["3.9.1"] * 4,
+                "node_restart_key": ["a", "b", "c", "d"],
+            }
+        },
+    )
+    one = questions.question("slow-shutdowns")
+    assert questions.answer(place, one, {})["node_restart_key"].to_pylist() == ["c", "b"]
+
+
+def test_the_offsets_topic_grows_by_a_line_and_is_held_against_the_disk(tmp_path: Path) -> None:
+    """Over the turn of a year, with a day of which nothing is known. The disk with the most space counts, as it was last."""
+    days = [dt.date(2026, 12, 30), dt.date(2026, 12, 31), dt.date(2027, 1, 1), dt.date(2027, 1, 2)]
+    place = made(
+        tmp_path,
+        {
+            "rpt_offsets_topic_daily": {
+                "cluster_id": ["prod"] * 6,
+                "node_id": pa.array([1, 1, 1, 1, 1, 2], pa.int32()),
+                "partition_id": pa.array([0, 0, 0, 0, 1, 0], pa.int32()),
+                "day_date": [*days, days[3], days[3]],
+                "bytes_at_end": [100, 110, None, 90, 40, 70],
+            },
+            "fct_resource_samples": {
+                "cluster_id": ["prod"] * 5,
+                "node_id": pa.array([1, 1, 1, 1, 2], pa.int32()),
+                "resource": ["disk_bytes", "disk_bytes", "disk_bytes", "open_files", "heap_bytes"],
+                "mounted_on": ["/data", "/data", "/", None, None],
+                "sampled_at": at(1, 2, 2, 2, 2),
+                "value": [100, 400, 90, 1, 1],
+                "limit_value": [1000, 1000, 100, 5000, 5000],
+            },
+        },
+    )
+    one = questions.question("offsets-forecast")
+    told = questions.answer(place, one, {}).to_pylist()
+    columns = ("node_id", "days_known", "bytes_at_end", "bytes_per_day", "bytes_in_30_days", "disk_available_bytes", "days_until_disk_is_full")
+    assert [tuple(row[column] for column in columns) for row in told] == [
+        (1, 3, 130, 10, 430, 600, 60.0),
+        (2, 1, 70, None, None, None, None),
+    ]

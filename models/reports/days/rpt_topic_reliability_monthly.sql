@@ -85,10 +85,10 @@ observed as (
                 - aggregate(
                     unknown_days,
                     cast(0 as bigint),
-                    (ms, day) -> ms + greatest(
+                    (total, unknown_day) -> total + greatest(
                         0,
-                        least(until_ms, unix_millis(cast(date_add(day, 1) as timestamp)))
-                        - greatest(from_ms, unix_millis(cast(day as timestamp)))
+                        least(until_ms, unix_millis(cast(date_add(unknown_day, 1) as timestamp)))
+                        - greatest(from_ms, unix_millis(cast(unknown_day as timestamp)))
                     )
                 )
             )
