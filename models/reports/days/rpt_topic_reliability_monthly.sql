@@ -19,7 +19,7 @@ clusters as (
     group by cluster_id
 ),
 
-unknown as (
+gaps as (
     select
         cluster_id,
         cast(date_trunc('month', event_date) as date) as month_start_date,
@@ -58,7 +58,7 @@ by_month as (
 within_month as (
     select
         by_month.*,
-        coalesce(unknown.unknown_days, array()) as unknown_days,
+        coalesce(gaps.unknown_days, array()) as unknown_days,
         unix_millis(greatest(by_month.observed_from, cast(by_month.month_start_date as timestamp)))
             as from_ms,
         unix_millis(
@@ -68,7 +68,7 @@ within_month as (
             )
         ) as until_ms
     from by_month
-    left join unknown using (cluster_id, month_start_date)
+    left join gaps using (cluster_id, month_start_date)
 ),
 
 observed as (
