@@ -240,7 +240,15 @@ def test_the_offsets_topic_grows_by_a_line_and_is_held_against_the_disk(tmp_path
     )
     one = questions.question("offsets-forecast")
     told = questions.answer(place, one, {}).to_pylist()
-    columns = ("node_id", "days_known", "bytes_at_end", "bytes_per_day", "bytes_in_30_days", "disk_available_bytes", "days_until_disk_is_full")
+    columns = (
+        "node_id",
+        "days_known",
+        "bytes_at_end",
+        "bytes_per_day",
+        "bytes_in_30_days",
+        "disk_available_bytes",
+        "days_until_disk_is_full",
+    )
     assert [tuple(row[column] for column in columns) for row in told] == [
         (1, 3, 130, 10, 430, 600, 60.0),
         (2, 1, 70, None, None, None, None),
