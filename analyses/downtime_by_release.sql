@@ -17,4 +17,4 @@ select
     max(downtime_ms) as longest_ms
 from ranked
 group by kafka_version
-order by kafka_version
+order by kafka_version nulls first

@@ -141,7 +141,7 @@ def build(
         plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
         make_ready(spark, place, plan)
         outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
-        save_views(place, plan.project.views(), plan.project.columns_of_views())
+        save_views(place, plan.project.views(), plan.project.documented_views())
         if tests and not failed:
             failed += test(spark, place, plan, outcome, progress)
         failed += publish_made(spark, place, plan, outcome, is_whole=not failed)

@@ -30,6 +30,7 @@ from chronicle.build import columns, needs
 from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
 from chronicle.build.internals import EPHEMERAL, fields_of
 from chronicle.build.parsed import parse, project_hash
+from chronicle.build.versions import PUBLISHED
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
 from ingestion import cache
@@ -253,9 +254,16 @@ class Project:
         """(schema, name, SQL) of each view, after those it reads: for all clusters, with the full names of other views."""
         return [(model.schema, model.alias, self.whole(model.sql)) for model in self.models.values() if model.is_view]
 
-    def columns_of_views(self) -> dict[str, str]:
-        """By full name, the columns of each view that has a contract, as in `create table`."""
-        return {model.full_name: model.columns_in_sql for model in self.models.values() if model.is_view and model.has_contract}
+    def documented_views(self) -> dict[str, tuple[str, str]]:
+        """By full name, columns with their comments, as in `create table`, and description of each view that people read."""
+        return {
+            f"{model.schema}.{model.alias}": (
+                ", ".join(f"`{name}` {kind} comment {spark_literal(said)}" for name, (kind, said) in model.columns.items()),
+                model.description,
+            )
+            for model in self.models.values()
+            if model.is_view and model.has_contract and model.schema in PUBLISHED
+        }
 
     def whole(self, sql: str) -> str:
         """A query of all clusters and days, which reads views by their full names."""

@@ -357,8 +357,8 @@ class Shown:
     work: str
     # By (schema, name): when its log was last written to, and the columns and comment that are known.
     known: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
-    # By (schema, name), the query and the columns of each view.
-    views: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    # By (schema, name), the query, columns and comment of each view.
+    views: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
@@ -378,10 +378,10 @@ class Shown:
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
                 self._tell(schema, name, written)
-        self._renew_views({(schema, name): (query, columns) for schema, name, query, columns in shown_views(self.place, SHOWN)})
+        self._renew_views(shown_views(self.place))
         return len(self.known)
 
-    def _renew_views(self, found: dict[tuple[str, str], tuple[str, str]]) -> None:
+    def _renew_views(self, found: dict[tuple[str, str], tuple[str, str, str]]) -> None:
         for schema, name in self.views.keys() - found.keys():
             self.catalog.forget(session_of(self.spark), schema, name)
         entries = CatalogEntries(self.spark)

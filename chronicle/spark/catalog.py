@@ -145,9 +145,14 @@ def named_in(text: str, tables: Iterable[tuple[str, str]]) -> list[tuple[str, st
     return [(schema, name) for schema, name in tables if name.lower() in text.lower()]
 
 
-def save_views(warehouse: Warehouse, views: Iterable[tuple[str, str, str]], columns: Mapping[str, str] | None = None) -> None:
-    """Keep (schema, name, SQL) of views, each after those it reads, for sessions that run no dbt.  `columns`: by full name, as in `create table`."""
-    kept = [{"schema": schema, "name": name, "sql": sql, "columns": (columns or {}).get(f"{schema}.{name}")} for schema, name, sql in views]
+def save_views(
+    warehouse: Warehouse, views: Iterable[tuple[str, str, str]], documented: Mapping[str, tuple[str, str]] | None = None
+) -> None:
+    """Keep (schema, name, SQL) of views, each after those it reads, for sessions that run no dbt.  `documented`: by full name, columns and comment."""
+    kept = [
+        {"schema": schema, "name": name, "sql": sql, "documented": (documented or {}).get(f"{schema}.{name}")}
+        for schema, name, sql in views
+    ]
     text = json.dumps(kept, indent=1, ensure_ascii=False)
     warehouse.views.parent.mkdir(parents=True, exist_ok=True)
     put(warehouse.views, text + "\n")
@@ -160,14 +165,12 @@ def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
     return [(view["schema"], view["name"], view["sql"]) for view in json.loads(warehouse.views.read_text(encoding="utf-8"))]
 
 
-def shown_views(warehouse: Warehouse, schemas: Iterable[str]) -> list[tuple[str, str, str, str]]:
-    """(schema, name, SQL, columns) of the views that people read in some schemas: those whose columns a contract states."""
+def shown_views(warehouse: Warehouse) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """By (schema, name), the SQL, columns as in `create table`, and comment of the views that people read."""
     if not warehouse.views.exists():
-        return []
+        return {}
     views = json.loads(warehouse.views.read_text(encoding="utf-8"))
-    return [
-        (view["schema"], view["name"], view["sql"], view["columns"]) for view in views if view["schema"] in schemas and view.get("columns")
-    ]
+    return {(view["schema"], view["name"]): (view["sql"], *view["documented"]) for view in views if view.get("documented")}
 
 
 def register_views(

@@ -30,16 +30,21 @@ IDENTITY = {
     "fct_leader_elections": ["topic_name", "partition_id", "leader_epoch", "elected_at"],
     "fct_leaderless_windows": ["topic_name", "partition_id", "started_at"],
     "fct_under_replicated_windows": ["topic_name", "partition_id", "replica_id", "started_at"],
-    "fct_isr_changes": ["topic_name", "partition_id", "changed_at", "isr_after"],
+    # What was in sync before may be known from the older half alone; then it is another change.
+    "fct_isr_changes": ["topic_name", "partition_id", "changed_at", "isr_before", "isr_after"],
     "fct_controller_tenures": ["epoch_kind", "controller_epoch", "elected_at"],
     "fct_truncations": ["node_id", "topic_name", "partition_id", "truncated_at", "to_offset"],
     "fct_process_stalls": ["process_name", "started_at"],
-    "fct_gc_pauses": ["process_name", "started_at", "uptime_ms"],
     "fct_coordinator_loads": ["node_id", "topic_name", "partition_id", "started_at"],
     "fct_issue_exposures": ["node_id", "exposed_at", "issue_id"],
-    "fct_epoch_gaps": ["epoch_kind", "gap_kind", "topic_name", "partition_id", "node_id", "found_epoch", "opened_at"],
     "fct_incidents": ["started_at", "root_cause_kind", "summary"],
 }
+
+
+def is_renamed(table: str, fact: tuple[str, ...]) -> bool:
+    """Whether a late log may rename a fact, as `docs/alerts.md` says: that of a topic of which an earlier incarnation comes to light, and what names as its
+    cause a run whose start does."""
+    return "drafts" in fact or (table == "fct_incidents" and "process_death" in fact)
 
 
 @dataclass
@@ -106,7 +111,7 @@ def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Late:
 
 @pytest.mark.parametrize("table", IDENTITY)
 def test_a_late_older_log_leaves_keys_as_they_are(late: Late, table: str) -> None:
-    both = late.newer[table].keys() & late.whole[table].keys()
+    both = {fact for fact in late.newer[table].keys() & late.whole[table].keys() if not is_renamed(table, fact)}
     assert both and len(late.whole[table]) > len(both), table
     assert {
         fact: (late.newer[table][fact], late.whole[table][fact]) for fact in both if late.newer[table][fact] != late.whole[table][fact]

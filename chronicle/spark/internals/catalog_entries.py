@@ -39,10 +39,10 @@ class CatalogEntries:
         else:
             self._spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location {spark_literal(place)}")
 
-    def view(self, schema: str, name: str, query: str, columns: str | None) -> None:
-        """Add a view, or replace the one of its name."""
+    def view(self, schema: str, name: str, query: str, columns: str | None, comment: str = "") -> None:
+        """Add a view, or replace the one of its name.  `comment`: what known columns come with."""
         if self._java and columns:
-            self._java.view(session_of(self._spark), schema, name, query, columns)
+            self._java.view(session_of(self._spark), schema, name, query, columns, comment)
         else:
             self._spark.sql(f"create or replace view {schema}.`{name}` as {query}")
 

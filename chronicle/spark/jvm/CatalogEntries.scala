@@ -24,7 +24,7 @@ object CatalogEntries {
       validateLocation = false)
 
   /** Replaces a view of its name. */
-  def view(session: SparkSession, schema: String, name: String, query: String, columns: String): Unit = {
+  def view(session: SparkSession, schema: String, name: String, query: String, columns: String, comment: String): Unit = {
     val found = read(columns)
     val names = found.fieldNames
     val made = CatalogTable(
@@ -32,6 +32,7 @@ object CatalogEntries {
       tableType = CatalogTableType.VIEW,
       storage = CatalogStorageFormat.empty,
       schema = found,
+      comment = Option(comment).filter(_.nonEmpty),
       properties = ViewHelper.generateViewProperties(Map.empty, session, names, names, SchemaCompensation),
       viewOriginalText = Some(query),
       viewText = Some(query))
