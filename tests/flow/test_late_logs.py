@@ -44,7 +44,8 @@ IDENTITY = {
 def is_renamed(table: str, fact: tuple[str, ...]) -> bool:
     """Whether a late log may rename a fact, as `docs/alerts.md` says: that of a topic of which an earlier incarnation comes to light, and what names as its
     cause a run whose start does."""
-    return "drafts" in fact or (table == "fct_incidents" and "process_death" in fact)
+    ends_of_runs = {"process_death", "planned_restart", "rolling_restart"}
+    return "drafts" in fact or (table == "fct_incidents" and bool(ends_of_runs & set(fact)))
 
 
 @dataclass
