@@ -357,8 +357,9 @@ class Shown:
     work: str
     # By (schema, name): when its log was last written to, and the columns and comment that are known.
     known: dict[tuple[str, str], tuple[int, str, str]] = field(default_factory=dict)
-    # By (schema, name), the query, columns and comment of each view.
+    # By (schema, name), the query, columns and comment of each view; and when the file that has them was last written.
     views: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
+    views_written: int = 0
 
     def __post_init__(self) -> None:
         self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
@@ -378,7 +379,10 @@ class Shown:
         for (schema, name), written in found.items():
             if self.known.get((schema, name), (0, "", ""))[0] != written:
                 self._tell(schema, name, written)
-        self._renew_views(shown_views(self.place))
+        file = self.place.views
+        if (written := file.stat().st_mtime_ns if file.exists() else 0) != self.views_written:
+            self._renew_views(shown_views(self.place))
+            self.views_written = written
         return len(self.known)
 
     def _renew_views(self, found: dict[tuple[str, str], tuple[str, str, str]]) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import known_columns
@@ -159,18 +159,18 @@ def save_views(
 
 
 def kept_views(warehouse: Warehouse) -> list[tuple[str, str, str]]:
-    """What `save_views` kept; nothing before the first build."""
-    if not warehouse.views.exists():
-        return []
-    return [(view["schema"], view["name"], view["sql"]) for view in json.loads(warehouse.views.read_text(encoding="utf-8"))]
+    """(schema, name, SQL) that `save_views` kept; nothing before the first build."""
+    return [(view["schema"], view["name"], view["sql"]) for view in _kept(warehouse)]
 
 
 def shown_views(warehouse: Warehouse) -> dict[tuple[str, str], tuple[str, str, str]]:
     """By (schema, name), the SQL, columns as in `create table`, and comment of the views that people read."""
-    if not warehouse.views.exists():
-        return {}
-    views = json.loads(warehouse.views.read_text(encoding="utf-8"))
-    return {(view["schema"], view["name"]): (view["sql"], *view["documented"]) for view in views if view.get("documented")}
+    return {(view["schema"], view["name"]): (view["sql"], *view["documented"]) for view in _kept(warehouse) if view.get("documented")}
+
+
+def _kept(warehouse: Warehouse) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = json.loads(warehouse.views.read_text(encoding="utf-8")) if warehouse.views.exists() else []
+    return kept
 
 
 def register_views(
