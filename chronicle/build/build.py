@@ -162,7 +162,8 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     """Decide what to build."""
     for seed in project.of_kind("seed"):
         # A file that cannot be used is said before any table is touched.
-        company.rows(place, seed, seed_rows(seed, project.folder))
+        if seed.name in company.SEEDS:
+            company.rows(place, seed, seed_rows(seed, project.folder))
     state = built_from(place, project.folder)
     manifest = parse(place, project.folder) if wanted.tests or wanted.selection else None
     arrived = arrivals(place, state) if wanted.is_all else None

@@ -30,14 +30,14 @@ TIMES = ("event_date", "logged_at")
 @dataclass(frozen=True)
 class Arrivals:
     """New rows in bronze since the last build of all models: their clusters, and those in each table that has any.  `begins`: the time of a table's
-    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters; `told`: seeds of which the company
-    gives other rows than then, for any cluster."""
+    earliest new row, without tables of which any new row has no day; `is_same`: the previous build was of the same clusters; `seeds`: those whose
+    file in `company/` has changed since, which may be about any cluster."""
 
     clusters: list[str]
     tables: dict[str, set[str]]
     begins: dict[str, dt.datetime] = field(default_factory=dict)
     is_same: bool = False
-    told: frozenset[str] = frozenset()
+    seeds: frozenset[str] = frozenset()
 
 
 def arrivals(place: Warehouse, state: str) -> Arrivals | None:
@@ -73,31 +73,30 @@ def arrivals(place: Warehouse, state: str) -> Arrivals | None:
                 begins[name] = min(begin, begins.get(name, begin))
             if "event_date" in columns and rows["event_date"].null_count:
                 undated.add(name)
-    said, says = before.get("company", {}), now["company"]
-    told = frozenset(name for name in {**said, **says} if said.get(name) != says.get(name))
-    if told:
-        clusters |= known_clusters(place)
+    hashes, hashes_now = before.get("company", {}), now["company"]
+    seeds = frozenset(name for name in {**hashes, **hashes_now} if hashes.get(name) != hashes_now.get(name))
+    if seeds:
+        clusters |= known_clusters(place) or set()
     # No cluster has an empty name: if new files have no rows, nothing is rebuilt.
     if None in clusters:
         return None
     built = sorted(clusters) or [""]
     is_same = place.clusters_built.exists() and json.loads(place.clusters_built.read_text()) == built
     # A row without a day may matter at any time.
-    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same, told)
+    return Arrivals(built, tables, {name: begin for name, begin in begins.items() if name not in undated}, is_same, seeds)
 
 
 def has_others(place: Warehouse, clusters: Collection[str]) -> bool:
     """Whether files of other clusters were read, too; true where that is not known."""
-    if not DeltaTable.is_deltatable(place.table("bronze", "sources")):
-        return True
-    return not known_clusters(place) <= set(clusters)
+    known = known_clusters(place)
+    return known is None or not known <= set(clusters)
 
 
-def known_clusters(place: Warehouse) -> set[str]:
-    """The clusters of which files were read."""
+def known_clusters(place: Warehouse) -> set[str] | None:
+    """The clusters of which files were read; None before the first ingestion."""
     sources = place.table("bronze", "sources")
     if not DeltaTable.is_deltatable(sources):
-        return set()
+        return None
     known = DeltaTable(sources).to_pyarrow_dataset().to_table(["cluster_id"])
     return set(known["cluster_id"].unique().to_pylist())
 

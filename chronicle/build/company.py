@@ -50,7 +50,7 @@ def rows(place: Warehouse, seed: Model, empty: pa.Table) -> pa.Table:
         raise BuildFailed(f"{file}: unknown column {unknown[0]!r}; use {', '.join(names)}")
     once, filled = SEEDS[seed.name]
     if missing := [name for name in filled if name not in found]:
-        raise BuildFailed(f"{file}: there is no column {missing[0]}; its first line names the columns, of {', '.join(names)}")
+        raise BuildFailed(f"{file}: there is no column {missing[0]}; the first line has to name the columns: {', '.join(names)}")
     known: dict[tuple[str | None, ...], int] = {}
     cells: dict[str, list[str | None]] = {name: [] for name in names}
     for number, line in lines:

@@ -71,7 +71,7 @@ class Unchanged:
         self._fed = self.project.fed()
         self._read = self.project.columns_asked()
         self.begins |= {f"bronze.{name}": begin for name, begin in self.arrived.begins.items()}
-        self.differs |= dict.fromkeys(self.arrived.told, True)
+        self.differs |= dict.fromkeys(self.arrived.seeds, True)
         self.where |= {f"bronze.{name}": {"": {*clusters}} for name, clusters in self.arrived.tables.items()}
 
     @property

@@ -100,7 +100,7 @@ def test_what_the_company_says_anew_makes_its_tables_and_no_others(tmp_path: Pat
     assert arrivals(place, built_from(place)) == Arrivals([""], {})
     told(tmp_path, "cluster_attributes", HEAD + "orders,production,,,,\n")
     found = arrivals(place, built_from(place))
-    assert found == Arrivals(["billing", "orders"], {}, told=frozenset({"cluster_attributes"}))
+    assert found == Arrivals(["billing", "orders"], {}, seeds=frozenset({"cluster_attributes"}))
     project = compiled()
     unchanged = Unchanged(cast(Any, None), place, project, found)
     # Without a table of the build before, everything would be built.
