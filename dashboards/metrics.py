@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+# The safe loader of libyaml where it is there: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PROJECT = Path(__file__).parent.parent
 DIMENSION = re.compile(r"\{\{ *Dimension\('\w+?__(\w+)'\) *\}\}")

@@ -31,7 +31,7 @@ FACTS = (
     ("fct_process_stalls", "stalls of processes", "0", ""),
     ("fct_thread_deadlocks", "deadlocks of threads", "0", ""),
     ("fct_log_dir_failures", "failures of log directories", "count(*) filter (where is_disk_full)", "of a full disk"),
-    ("fct_log_cleaner_outages", "outages of log cleaners", "count(*) filter (where is_open)", "still open"),
+    ("fct_log_cleaner_outages", "outages of log cleaners", OPEN, "still open"),
     ("fct_remote_copy_stalls", "stalls of copies to remote storage", OPEN, "still open"),
     ("fct_hanging_transactions", "hanging transactions", "0", ""),
     ("fct_group_rebalances", "rebalances of groups", "count(*) filter (where is_failed)", "failed"),

@@ -33,7 +33,8 @@ def ask(spark: SparkSession, warehouse: str, question: str) -> pa.Table:
         # A `show` or `describe` may be about any table; a query names what it reads.
         names = None if looks else question
         register(spark, place, only=None if looks else named_in(question, tables(place)))
-        if re.search(r"\b(staging|intermediate)\b|\bbridge_", question, re.IGNORECASE):
+        views = [(schema, name) for schema, name, _ in kept_views(place)]
+        if re.search(r"\b(staging|intermediate)\b", question, re.IGNORECASE) or named_in(question, views):
             register_views(spark, place, only=names)
         spark.sql("use marts")
         return spark.sql(question).toArrow()
