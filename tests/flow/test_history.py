@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -12,27 +11,18 @@ from typing import Any
 
 import pytest
 
-from chronicle.ask.questions import answer, question
-from ingestion.warehouse import Warehouse
 from tests.flow.test_offsets_truth import SEGMENT, new_sizes, old_sizes
-from tests.flow.test_questions import unclean
-from tests.flow.truth import rows, truth
+from tests.flow.test_questions import asked, unclean
+from tests.flow.truth import STAMP, millis_of, rows, truth
 from tests.lab import CLUSTERS, Lab
 
 UPGRADED = "upgraded-391-411"
 # All of the others ran one release, for some minutes of one month.
 ONE_RELEASE = [cluster for cluster in CLUSTERS if cluster != UPGRADED]
 NOVEMBER = dt.date(2026, 11, 1)
-NOW = dt.datetime(2027, 1, 1, tzinfo=dt.UTC)
 STOPS = ("SIGTERM", "graceful stop broker")
 ENDS = (*STOPS, "kill -9")
 STARTS = ("start", "broker_start")
-STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]", re.MULTILINE)
-
-
-def asked(lab: Lab, name: str, **given: str) -> list[dict[str, Any]]:
-    one = question(name)
-    return answer(Warehouse.at(lab.warehouse), one, one.values([], given, NOW)).to_pylist()
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -61,16 +51,9 @@ def actions(folder: Path, *words: str) -> list[dict[str, Any]]:
     ]
 
 
-def leaderless(folder: Path) -> list[dict[str, Any]]:
-    """Windows without a leader of the metadata, with whether a line names the epoch that began each."""
-    facts = truth(folder)
-    named = {(one["topic"], one["partition"], one["at"]) for one in facts["leader_epochs"] if one["visible"]}
-    return [one | {"visible": (one["topic"], one["partition"], one["start"]) in named} for one in facts["leaderless"]]
-
-
 @pytest.mark.parametrize("cluster", ONE_RELEASE)
 def test_windows_without_a_leader_by_month_and_release(lab: Lab, cluster: str) -> None:
-    windows = leaderless(lab.folder / cluster)
+    windows = truth(lab.folder / cluster)["leaderless"]
     found = asked(lab, "leaderless-by-release", cluster=cluster)
     assert {(row["month_start_date"], row["kafka_version"]) for row in found} <= {(NOVEMBER, release(lab.folder / cluster))}
     assert sum(window["visible"] for window in windows) <= sum(row["windows"] for row in found) <= len(windows)
@@ -85,7 +68,7 @@ def test_windows_without_a_leader_by_month_and_release(lab: Lab, cluster: str) -
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_topics_suffer_as_long_as_their_partitions_had_no_leader(lab: Lab, cluster: str) -> None:
     by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for window in leaderless(lab.folder / cluster):
+    for window in truth(lab.folder / cluster)["leaderless"]:
         by_topic[window["topic"]].append(window)
     found = {row["topic_name"]: row["leaderless_ms"] for row in asked(lab, "worst-topics", cluster=cluster)}
     assert {topic for topic, ms in found.items() if ms > 0} <= set(by_topic)
@@ -121,13 +104,10 @@ def of_kill(incidents: list[dict[str, Any]], kill: dict[str, Any]) -> dict[str, 
     [found] = [
         row
         for row in incidents
-        if row["summary"].startswith(f"The process of node {kill['node']} ended") and -3000 <= begun(row) - kill["from"] <= 2000
+        if row["summary"].startswith(f"The process of node {kill['node']} ended")
+        and -3000 <= millis_of(row["started_at"]) - kill["from"] <= 2000
     ]
     return found
-
-
-def begun(row: dict[str, Any]) -> int:
-    return round(row["started_at"].timestamp() * 1000)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -179,12 +159,8 @@ def test_a_noisy_node_falls_out_of_in_sync_sets(lab: Lab, cluster: str) -> None:
 def last_record(folder: Path) -> int:
     """When the last line of any node's log was written, in epoch milliseconds: nothing is known of later times."""
     texts = (path.read_bytes() for path in (folder / "input").rglob("*.log"))
-    lines = (STAMP.findall(text) for text in texts)
-    return max(
-        round(dt.datetime.fromisoformat(f"{one.decode().replace(',', '.')}+00:00").timestamp() * 1000)
-        for found in lines
-        for one in found[-1:]
-    )
+    last = (found[-1].decode() for text in texts if (found := STAMP.findall(text)))
+    return max(millis_of(dt.datetime.fromisoformat(said.replace(",", "."))) for said in last)
 
 
 def shares(folder: Path, *, by_topic: bool) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.truth import millis, rows, truth
+from tests.flow.truth import millis, millis_of, rows, truth
 
 CLUSTER = "upgraded-391-411"
 
@@ -86,12 +85,6 @@ def test_a_node_has_one_release_at_each_time(lab, folder: Path) -> None:
             if told != [wanted]:
                 wrong.append((node, at, told, wanted))
     assert wrong == []
-
-
-def millis_of(at: dt.datetime) -> int:
-    found = millis(at)
-    assert found is not None
-    return found
 
 
 def test_incarnations_are_the_clusters_that_were_formatted(lab, folder: Path) -> None:

@@ -18,6 +18,8 @@ from typing import Any
 STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state$")
 TOPIC = re.compile(r"/brokers/topics/([^/]+)$")
 BROKER = re.compile(r"/brokers/ids/(\d+)$")
+# The time of a record by the lab's layout, in UTC.
+STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]", re.MULTILINE)
 STOP = re.compile("SIGTERM|graceful|shutdown|stop all|stop everything", re.I)
 
 Facts = dict[str, list[dict[str, Any]]]
@@ -28,6 +30,13 @@ def millis(at: dt.datetime | None) -> int | None:
     return None if at is None else round(at.replace(tzinfo=dt.UTC).timestamp() * 1000)
 
 
+def millis_of(at: dt.datetime) -> int:
+    """The same, of a time that is known."""
+    found = millis(at)
+    assert found is not None
+    return found
+
+
 def rows(path: Path) -> list[dict[str, Any]]:
     """The lines of a JSON-lines file; none if it does not exist."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
@@ -35,9 +44,12 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 @cache
 def truth(folder: Path) -> Facts:
-    """The truth of a cluster, with every leader epoch marked `visible` if a log line names it."""
+    """The truth of a cluster, with every leader epoch, and every window without a leader that one begins, marked `visible` if a log line names it."""
     facts = kraft(folder) if (folder / "truth/metadata.jsonl").exists() else zookeeper(folder)
     mark_visible(folder, facts)
+    named = {(epoch["topic"], epoch["partition"], epoch["at"]) for epoch in facts["leader_epochs"] if epoch["visible"]}
+    for window in facts["leaderless"]:
+        window["visible"] = (window["topic"], window["partition"], window["start"]) in named
     return facts
 
 
