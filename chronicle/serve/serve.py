@@ -39,7 +39,8 @@ RULE = "org.apache.spark.sql.hive.thriftserver.chronicle.ReadOnly"
 USERS = "org.apache.spark.sql.hive.thriftserver.chronicle.PasswordFile"
 # Connections that are accepted beyond those served, to be told that there are too many.
 TURNED_AWAY = 100
-# Elements of an array, or characters of a text, that a function may make from a number: sequence, repeat, lpad and the like.
+# Elements of an array, or characters of a text, that a function may make from a number: sequence, repeat, lpad and the like. Fewer with a small heap
+# (`jvm/Answer.scala`).
 MOST_ELEMENTS = 10_000_000
 # An answer that nobody fetches is dropped after this time.
 IDLE_ANSWER_SECONDS = 600

@@ -14,10 +14,13 @@ import org.apache.spark.sql.execution._
 case class Limits(rows: Int, bytes: Long, elements: Long)
 
 object Limits {
+  /** Bytes of the heap for each element of the longest value: an element has up to 24 bytes as Java's object, and several statements run at once. */
+  private val HeapForElement = 256
+
   def of(conf: SparkConf): Limits = Limits(
     conf.getInt("spark.chronicle.maxRows", 0),
     conf.getLong("spark.chronicle.maxBytes", 0),
-    conf.getLong("spark.chronicle.maxElements", 0)
+    conf.getLong("spark.chronicle.maxElements", 0).min(Runtime.getRuntime.maxMemory / HeapForElement)
   )
 }
 

@@ -51,26 +51,25 @@ lasting as (
             and followed.cluster_incarnation = observed.cluster_incarnation
 ),
 
+-- As one array, since Spark plans whatever a union reads once for each of its parts.
 changes as (
     select
         cluster_id,
         cluster_incarnation,
         kafka_version,
         release_numbers,
-        began_at as changed_at,
-        1 as nodes
+        explode(
+            if(
+                ended_at > began_at,
+                array(
+                    struct(began_at as changed_at, 1 as nodes),
+                    struct(ended_at as changed_at, -1 as nodes)
+                ),
+                array(struct(began_at as changed_at, 1 as nodes))
+            )
+        ) as change
     from lasting
     where coalesce(ended_at > began_at, true)
-    union all
-    select
-        cluster_id,
-        cluster_incarnation,
-        kafka_version,
-        release_numbers,
-        ended_at as changed_at,
-        -1 as nodes
-    from lasting
-    where ended_at > began_at
 ),
 
 at_once as (
@@ -79,10 +78,10 @@ at_once as (
         cluster_incarnation,
         kafka_version,
         release_numbers,
-        changed_at,
-        sum(nodes) as nodes
+        change.changed_at,
+        sum(change.nodes) as nodes
     from changes
-    group by cluster_id, cluster_incarnation, kafka_version, release_numbers, changed_at
+    group by cluster_id, cluster_incarnation, kafka_version, release_numbers, change.changed_at
 ),
 
 counted as (
@@ -118,62 +117,49 @@ turns as (
     where is_running <> coalesce(was_running, false)
 ),
 
-times as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        changed_at
-    from turns
-    group by cluster_id, cluster_incarnation, changed_at
-),
-
-versions as (
-    select
-        cluster_id,
-        cluster_incarnation,
-        kafka_version,
-        release_numbers
-    from turns
-    group by cluster_id, cluster_incarnation, kafka_version, release_numbers
-),
-
--- Whether each release of the cluster runs, at each of these times.
-held as (
-    select
-        times.cluster_id,
-        times.cluster_incarnation,
-        times.changed_at,
-        versions.kafka_version,
-        versions.release_numbers,
-        last_value(turns.is_running, true) over (
-            partition by
-                times.cluster_id, times.cluster_incarnation, versions.kafka_version
-            order by times.changed_at
-            rows between unbounded preceding and current row
-        ) as is_running
-    from times
-    inner join versions
-        on
-            times.cluster_id = versions.cluster_id
-            and times.cluster_incarnation = versions.cluster_incarnation
-    left join turns
-        on
-            times.cluster_id = turns.cluster_id
-            and times.cluster_incarnation = turns.cluster_incarnation
-            and times.changed_at = turns.changed_at
-            and versions.kafka_version = turns.kafka_version
-),
-
--- While no node runs, the cluster stays what it was.
-states as (
+-- All turns up to each of these times, in order.
+turned as (
     select
         cluster_id,
         cluster_incarnation,
         changed_at,
-        sort_array(collect_set(struct(release_numbers, kafka_version))) as running
-    from held
-    where is_running
+        flatten(
+            collect_list(array_agg(struct(release_numbers, kafka_version, is_running))) over (
+                partition by cluster_id, cluster_incarnation
+                order by changed_at
+                rows between unbounded preceding and current row
+            )
+        ) as turns
+    from turns
     group by cluster_id, cluster_incarnation, changed_at
+),
+
+-- A release runs if its last turn is its begin.
+running as (
+    select
+        cluster_id,
+        cluster_incarnation,
+        changed_at,
+        sort_array(
+            transform(
+                filter(
+                    turns,
+                    (turn, place) -> turn.is_running
+                    and not exists(
+                        slice(turns, place + 2, size(turns)),
+                        later -> later.kafka_version = turn.kafka_version
+                    )
+                ),
+                turn -> struct(turn.release_numbers, turn.kafka_version)
+            )
+        ) as running
+    from turned
+),
+
+-- While no node runs, the cluster stays what it was.
+states as (
+    select * from running
+    where size(running) > 0
 ),
 
 states_compared as (

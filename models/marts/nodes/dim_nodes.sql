@@ -43,7 +43,19 @@ with runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
--- Every node that a fact names, also those of which there is no log.
+nodes_listed as (
+    select * from {{ ref('stg_captures__nodes_listed') }}
+),
+
+incarnations as (
+    select * from {{ ref('int_clusters__incarnations') }}
+),
+
+listed as (
+    {{ placed('nodes_listed', at='captured_at') }}
+),
+
+-- Every node that a fact or a list of nodes names, also those of which there is no log.
 named as (
     {%- for fact, node in facts.items() %}
         select
@@ -52,8 +64,13 @@ named as (
             {{ node }} as node_id
         from {{ ref(fact) }}
         where {{ node }} <> -1
-        {{ 'union' if not loop.last }}
+        union
     {%- endfor %}
+    select
+        cluster_id,
+        cluster_incarnation,
+        node_id
+    from listed
 ),
 
 files as (
