@@ -183,24 +183,26 @@ def show_bytes(files: int, size: int, part: float, seconds: float) -> None:
 
 @app.command()
 def evidence(
-    key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
+    key: Annotated[str, typer.Argument(help="Key of a row of any fact, or its first digits.")],
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
     """Print the raw log lines behind a row of any fact."""
-    import re
-
     from chronicle.ask import evidence as finding
+    from chronicle.ask.known import KEY
     from ingestion.warehouse import Warehouse
 
-    if not re.fullmatch(r"[0-9a-f]{32}", key):
-        raise typer.BadParameter(f"invalid key '{key}'; use the first column of a row of a fact (32 hex digits)", param_hint="KEY")
+    if not KEY.fullmatch(key):
+        raise typer.BadParameter(
+            f"invalid key '{key}'; use the first column of a row of a fact (32 hex digits, or the first of them)", param_hint="KEY"
+        )
     place = Warehouse.at(warehouse)
     place.must_exist()
+    key = finding.whole_key(place, key)
     told = finding.evidence(place, key)
     if told is None:
         raise ValueError(f"no fact in {warehouse} has the key {key}; use the first column of a row of a fact")
     fact, lines = told
-    tell(f"{fact}: {len(lines)} records")
+    tell(f"{fact}: {len(lines)} record{'' if len(lines) == 1 else 's'}")
     for line in lines:
         print(
             f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {visible(line.source_path)}:{line.byte_offset}"
