@@ -46,9 +46,19 @@ def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> 
         tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {seconds:.1f} s; times are UTC{more}")
 
 
+def question_names(incomplete: str) -> list[tuple[str, str]]:
+    """The questions whose names begin so, each with what it asks, for the completion of a shell."""
+    from chronicle.ask.questions import questions
+
+    return [(one.title, one.asks) for one in questions().values() if one.title.startswith(incomplete)]
+
+
 @questions_app.command()
 def ask(
-    question: Annotated[str | None, typer.Argument(help="Name of a question; without it, list all.", metavar="QUESTION")] = None,
+    question: Annotated[
+        str | None,
+        typer.Argument(help="Name of a question; without it, list all.", metavar="QUESTION", autocompletion=question_names),
+    ] = None,
     values: Annotated[
         list[str] | None, typer.Argument(help="Required values, in the order of the question's usage.", metavar="VALUE…")
     ] = None,

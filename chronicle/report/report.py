@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -155,8 +155,15 @@ class Page:
         return f"{counted(len(self.sections), 'cluster')}, {counted(incidents, 'incident')}"
 
 
-def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
-    """The page about a cluster, or about the whole fleet.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
+def collect(
+    place: Warehouse,
+    cluster: str | None,
+    since: dt.datetime | None,
+    until: dt.datetime | None,
+    now: dt.datetime,
+    progress: Callable[[int, int], None] = lambda number, total: None,
+) -> Page:
+    """The page about a cluster, or about the whole fleet.  `progress(number, of all)` is called when a cluster begins.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
     tables = Tables(place)
     tables.must_be_built()
     lives: dict[str, list[Row]] = defaultdict(list)
@@ -169,9 +176,10 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
     counts = {name: overview(tables, period) for name, period in periods.items()}
     order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
-    sections = [
-        section(tables, periods[name], lives[name], counts[name], spare, f"c{n}") for n, name in enumerate(order[:MOST_CLUSTERS], 1)
-    ]
+    sections = []
+    for n, name in enumerate(order[:MOST_CLUSTERS], 1):
+        progress(n, min(len(order), MOST_CLUSTERS))
+        sections.append(section(tables, periods[name], lives[name], counts[name], spare, f"c{n}"))
     rest = order[MOST_CLUSTERS:]
     return Page(
         title=f"{cluster or (order[0] if len(order) == 1 else 'Kafka fleet')}: report",
