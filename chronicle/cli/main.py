@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from click import UsageError
     from pyspark.sql import SparkSession
 
+    from ingestion.outcome import Outcome
     from ingestion.warehouse import Warehouse
 
 
@@ -130,9 +131,7 @@ def run(
             session, ahead = start_ahead(here.root, memory=memory, work=work).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
-        if not outcome.files and not is_built(here.root):
-            # Tables of nothing would say that nothing happened.
-            raise typer.Exit(1)
+        must_have_something(outcome, here.root)
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         with at_hand(place, tell) as here:
             build_new(session, here.root, tell, Progress("building", "models"), ahead)
@@ -141,6 +140,14 @@ def run(
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     tell_cost(began)
     must_be_whole(failed)
+
+
+def must_have_something(outcome: Outcome, warehouse: str) -> None:
+    """Exit with 1 if there was no file, neither now nor before: tables of nothing would say that nothing happened."""
+    from chronicle.build.changes import is_built
+
+    if not outcome.files and not is_built(warehouse):
+        raise typer.Exit(1)
 
 
 def tell_cost(began: float) -> None:
