@@ -485,7 +485,7 @@ def report(
         raise typer.BadParameter(f"{since} is not before {until}", param_hint="--since/--until")
     place = Warehouse.at(warehouse)
     place.must_exist()
-    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC), Progress("reporting", "clusters"))
+    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC), Progress("reporting", "parts"))
     text = reporting.render(page)
     if out == "-":
         sys.stdout.write(text)

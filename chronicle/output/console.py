@@ -64,7 +64,7 @@ class Progress:
     def __call__(self, number: int, total: int, what: str = "") -> None:
         with self.lock:
             now = time.monotonic()
-            text = f"{self.doing}: {(number - 1) / total:.0%} of {total:,} {self.things}, {now - self.began:.0f} s"
+            text = f"{self.doing}: {(number - 1) / total:.0%} of {total:,} {self.things if total > 1 else self.things.removesuffix('s')}, {now - self.began:.0f} s"
             if sys.stderr.isatty():
                 print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
             elif now - self.told >= SILENT_SECONDS:

@@ -105,11 +105,12 @@ def test_long_work_is_told_as_a_share_and_a_time(monkeypatch: pytest.MonkeyPatch
     assert capsys.readouterr().err == f"{NEW_LINE}building: 99% of 103 models, 103 s"
 
 
-def test_a_report_tells_where_it_is_cluster_by_cluster(tmp_path: Path) -> None:
+def test_a_report_tells_where_it_is_part_by_part(tmp_path: Path) -> None:
     place = make(tmp_path, {"marts/dim_clusters": [cluster("a"), cluster("b")], "marts/fct_incidents": []})
     seen: list[tuple[int, int]] = []
     report.collect(place, None, None, None, dt.datetime(2026, 6, 13, tzinfo=dt.UTC), lambda number, total: seen.append((number, total)))
-    assert seen == [(1, 2), (2, 2)]
+    each = 2 * (1 + len({question.part for question in report.QUESTIONS}))
+    assert seen == [(number, each) for number in range(1, each + 1)]
 
 
 def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
