@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from chronicle.ask import alerts, known, questions
+from chronicle.ask import alerts, evidence, known, questions
 from chronicle.ask.render import render
 from chronicle.cli import main
 from chronicle.output.times import parse_moment
@@ -335,6 +335,31 @@ def test_a_question_is_asked_by_the_first_digits_of_a_key(tmp_path: Path) -> Non
     )
     one = questions.question("incident")
     assert questions.answer(place, one, one.values(["abce"], {}, NOW))["sentence"].to_pylist() == ["Node 3 was killed."]
+
+
+def test_evidence_is_found_by_the_first_digits_of_a_key_of_any_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An election and the window that it began share their key: that is one key."""
+    one, two, three = ("abcd" + digit * 28 for digit in "012")
+    for name, keys in {"fct_elections": [one, two], "fct_windows": [one], "fct_gaps": [three]}.items():
+        facts = pa.table(
+            {
+                f"{name}_key": keys,
+                "cluster_id": ["prod"] * len(keys),
+                "evidence": [[{"node_id": 1, "source_path": "/a", "byte_offset": 0}]] * len(keys),
+            }
+        )
+        write_deltalake(str(tmp_path / "marts" / name), facts)
+    write_deltalake(str(tmp_path / "marts/dim_other"), pa.table({"other_key": ["abcd9" + "9" * 27]}))
+    place = Warehouse.at(str(tmp_path))
+    assert [evidence.whole_key(place, start) for start in ("abcd0", "abcd1…", "abcd2", "f" * 32)] == [one, two, three, "f" * 32]
+    for start, said in (
+        ("abcd", f"ambiguous key 'abcd'; it may be {one}, {two}, {three}"),
+        ("abcd9", f"unknown key 'abcd9'; no key in {place.root} begins so"),
+    ):
+        assert main.execute(["evidence", start, "--warehouse", place.root]) == 1
+        assert capsys.readouterr().err == f"chronicle: {said}\n"
+    assert main.execute(["evidence", "abc", "--warehouse", place.root]) == 2
+    assert "invalid key 'abc'" in capsys.readouterr().err
 
 
 def test_what_happened_tells_like_facts_of_a_node_together(tmp_path: Path) -> None:
