@@ -41,26 +41,20 @@ BEGINNINGS = words(
 QUOTED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`(?:[^`]|``)*+`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 # Words within a query that are mistyped most.
 WITHIN = ("select", "from", "where", "group", "order", "having", "limit", "join", "distinct", "between")
-# What looks like a column and is none: units of time in functions, values without brackets, what Spark adds to every table and to `cube`.
+# What looks like a column and is none: units of time in functions, values without brackets, what Spark adds to tables and to what functions make.
 NO_COLUMNS = words(
     """year years quarter quarters month months week weeks day days dayofyear hour hours minute minutes second seconds millisecond milliseconds
     microsecond microseconds nanosecond dayofweek dow doy isoyear yearofweek epoch both leading trailing
     current_date current_time current_timestamp localtime localtimestamp current_user session_user user current_catalog current_database
-    current_schema current_timezone now default null true false all any some grouping__id _metadata"""
+    current_schema current_timezone now default null true false all any some grouping__id _metadata
+    window session_window start end pos key value"""
 )
+# Names that Spark gives to columns without one.
+MADE = re.compile(r"(?:c|col|_c|_)\d*|.*\W.*|\d.*", re.DOTALL)
 # Parts of a query that bring names of their own, or of which sqlglot may mistake a word for a column.
 DOUBTFUL = (
-    exp.Pivot,
-    exp.Lateral,
-    exp.Unnest,
-    exp.Values,
-    exp.Kwarg,
-    exp.PropertyEQ,
-    exp.Lambda,
-    exp.Command,
-    exp.JSONExtract,
-    exp.MatchRecognize,
-)
+    exp.Pivot, exp.Lateral, exp.Unnest, exp.Values, exp.Kwarg, exp.PropertyEQ, exp.Lambda, exp.Command, exp.JSONExtract, exp.MatchRecognize, exp.Hint,
+)  # fmt: skip
 
 
 def must_be_sound(place: Warehouse, question: str) -> None:
@@ -183,15 +177,17 @@ def must_have_columns(place: Warehouse, query: exp.Query, text: str, read: dict[
         return
     fields = {called: {field.name.lower() for field in schema} for called, schema in columns.items() if schema is not None}
     nested = {name.lower() for schema in columns.values() if schema is not None for field in schema for name in names_within(field.type)}
-    given = {alias.alias.lower() for alias in query.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Subquery) if alias.alias}
+    made = {alias.alias.lower() for alias in query.find_all(exp.Alias)}
+    given = made | {alias.alias.lower() for alias in query.find_all(exp.TableAlias, exp.CTE, exp.Subquery) if alias.alias}
     given |= {column.name.lower() for alias in query.find_all(exp.TableAlias) for column in alias.args.get("columns") or ()}
     anywhere = given | nested | NO_COLUMNS | set(fields) | {name for names in fields.values() for name in names}
     aliases = {alias.alias.lower() for alias in query.find_all(exp.CTE, exp.Subquery) if alias.alias}
     for column in query.find_all(exp.Column):
         name, of = column.name.lower(), column.table.lower()
-        if isinstance(column.this, exp.Star) or not isinstance(column.this, exp.Identifier):
+        if not isinstance(column.this, exp.Identifier) or MADE.fullmatch(name) or (of and of not in fields and of not in aliases):
+            # A field of a record is found in the record, which may have been made in the query.
             continue
-        is_of_table = of in fields and of not in aliases and not any(of in names for names in fields.values())
+        is_of_table = of in fields and of not in aliases | made and not any(of in names for names in fields.values())
         if (is_of_table and name not in fields[of] and name not in NO_COLUMNS) or name not in anywhere:
             where = [read[of]] if is_of_table else sorted(set(read.values()))
             offered = fields[of] if is_of_table else {name for names in fields.values() for name in names} | given
