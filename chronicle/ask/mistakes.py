@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
-from sqlglot import exp, parse, tokenize
+from sqlglot import Token, TokenType, exp, parse, tokenize
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokens import Token, TokenType
 
 from chronicle.ask.sql import WrongQuestion, unknown_table
 from chronicle.spark.catalog import kept_views, tables
@@ -147,7 +146,8 @@ def must_be_there(query: exp.Query, text: str, there: Collection[tuple[str, str]
     """The tables that a query reads, by the names they have in it; None if any of them may be something else.  Raises WrongQuestion."""
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     lower = {(schema, name.lower()): (schema, name) for schema, name in there}
-    read, is_sure = {}, True
+    read: dict[str, tuple[str, str]] = {}
+    is_sure = True
     for table in query.find_all(exp.Table):
         schema, name = (table.db or "marts").lower(), table.name.lower()
         if not table.db and name in defined:

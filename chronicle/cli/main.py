@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -49,7 +49,7 @@ ORDER = ("run", "report", "ask", "sql", "evidence", "check", "serve", "follow", 
 class InOrder(typer.core.TyperGroup):
     """Lists commands in the order of their use."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         names = super().list_commands(ctx)
         return [*(name for name in ORDER if name in names), *(name for name in names if name not in ORDER)]
 

@@ -75,7 +75,7 @@ def of_records(kind: pa.DataType) -> bool:
     """Whether values are lists of records, of which a terminal shows the number."""
     import pyarrow.types as types
 
-    return (types.is_list(kind) or types.is_large_list(kind)) and types.is_struct(kind.value_type)
+    return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_struct(kind.value_type))
 
 
 def in_number(records: list[object] | None) -> str:
