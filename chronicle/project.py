@@ -7,3 +7,13 @@ from pathlib import Path
 from ingestion.cache import IS_CHECKOUT, ROOT
 
 PROJECT = ROOT if IS_CHECKOUT else Path(__file__).resolve().parent / "dbt"
+
+
+def version() -> str:
+    """The version of this code: of the checkout it is in, else of the installed package."""
+    import tomllib
+    from importlib import metadata
+
+    if IS_CHECKOUT:
+        return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    return metadata.version("kafka-chronicle")

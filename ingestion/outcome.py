@@ -163,9 +163,17 @@ def faults(reported: Reported) -> list[str]:
     out = list(reported.faults)
     if unknown := reported.outcomes[UNKNOWN]:
         out.append(f"{unknown} files of no known layout are left out; marts.fct_sources lists them with the reason")
-    if not reported.outcomes[TO_READ] and not reported.outcomes[COPY]:
+    if reported.outcomes.total() and not reported.outcomes[TO_READ] and not reported.outcomes[COPY]:
         out.append("no logs of Kafka or ZooKeeper among the files")
     return out
+
+
+def no_files_said(paths: Sequence[str]) -> str:
+    """A message: there is no file, and what was looked for."""
+    return (
+        f"no files in {', '.join(paths)}; looked in all folders and archives there for logs of Kafka, ZooKeeper and their JVMs,"
+        " output of Kafka's tools and of the system's, configurations, and metrics (docs/inputs.md)"
+    )
 
 
 def nodeless_said(paths: list[str]) -> str:

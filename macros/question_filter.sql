@@ -38,6 +38,23 @@ outside the quotes.
 {% macro time_literal(text) -%}cast({{ text_literal(text) }} as timestamp){%- endmacro %}
 
 
+{#
+Whether a fact is in no incident that is an alert itself, of this severity of alerts or a higher one: one alert per incident, with its
+parts, and others for what lies outside. A minor incident must not swallow an error, nor a maintenance, which is no alert, anything.
+#}
+{% macro outside_incidents(fact_name, key, severity) -%}
+not exists (
+        select 1
+        from {{ ref('bridge_incident_facts') }} as part
+        inner join {{ ref('fct_incidents') }} as incident on part.incident_key = incident.incident_key
+        where
+            part.fact_name = '{{ fact_name }}'
+            and part.fact_key = {{ key }}
+            and (incident.severity in ('critical', 'major'){% if severity == 'warn' %} or not incident.is_maintenance{% endif %})
+    )
+{%- endmacro %}
+
+
 {#-
 A value as sentences write it: the phrase in dbt_project.yml for that value of the column, else with
 blanks for underscores.

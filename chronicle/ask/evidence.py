@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from chronicle.ask.known import KEY_LENGTH, the_one
 from chronicle.build.versions import Record
 from ingestion.warehouse import Warehouse, opened
 
@@ -45,6 +46,20 @@ def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
                 for line in lines(place, found[0]["cluster_id"], set(nodes))
             )
     return None
+
+
+def whole_key(place: Warehouse, key: str) -> str:
+    """The key of a row of any fact from its first digits.  Raises ValueError if there is none or more than one."""
+    start = key.removesuffix("…")
+    if len(start) == KEY_LENGTH:
+        return start
+    found: set[str] = set()
+    for _, table in facts(place):
+        dataset = table.to_pyarrow_dataset()
+        column = dataset.schema.names[0]
+        those = dataset.to_table(columns=[column], filter=pc.starts_with(pc.field(column), start))
+        found.update(those[column].to_pylist())
+    return the_one(start, sorted(found), place.root)
 
 
 def facts(place: Warehouse) -> Iterator[tuple[str, DeltaTable]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from chronicle.ask.known import KEY, must_know, must_know_all, whole_key
 from chronicle.ask.render import render
 from chronicle.ask.tables import NotBuilt, Tables
 from chronicle.output.times import parse_moment
@@ -37,7 +38,7 @@ PARAMETERS = {
     "until": "T",
 }
 TIMES = {"at", "since", "until"}
-SHAPES = {"node": r"-?\d+", "partition": r"(?s).+-\d+", "key": r"[0-9a-f]{32}"}
+SHAPES = {"node": r"-?\d+", "partition": r"(?s).+-\d+", "key": KEY.pattern}
 
 
 class WrongParameter(ValueError):
@@ -144,21 +145,17 @@ def shown(one: Question, given: Mapping[str, Any]) -> str:
 
 
 def answer(place: Warehouse, one: Question, given: Mapping[str, Any]) -> pa.Table:
-    """The answer.  Raises ValueError for a cluster that is not there, NotBuilt for a table that is not."""
+    """The answer.  Raises ValueError for a cluster that is not there, or for another name if there is no answer; NotBuilt for a table."""
     tables = Tables(place)
     if "cluster" in given:
         must_know(tables, given["cluster"])
     try:
-        return tables.table(render(one.path, given).sql)
+        if "key" in given:
+            given = {**given, "key": whole_key(tables, given["key"])}
+        found = tables.table(render(one.path, given).sql)
     except NotBuilt as error:
         tables.must_be_built()
         raise NotBuilt(f"{one.title} reads {error}, which is not in {place.root}; run `chronicle build`") from error
-
-
-def must_know(tables: Tables, cluster: str) -> None:
-    """Raises ValueError with the known names if there is no such cluster."""
-    tables.must_be_built()
-    there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
-    if cluster not in there:
-        known = ", ".join(there) or "no clusters yet; run `chronicle build` after ingesting"
-        raise ValueError(f"unknown cluster '{cluster}'; {tables.place.root} has {known}")
+    if not found.num_rows:
+        must_know_all(tables, given)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,14 @@ def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
     if unknown:
         name = unknown[1].replace("`", "").removeprefix("spark_catalog.")
         there = [f"{schema}.{table}" for schema, table in tables(place)] + [f"{schema}.{view}" for schema, view, _ in kept_views(place)]
-        wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
-        near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
-        offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"
-        said = f"there is no table {name}; {offered}"
+        said = unknown_table(name, there)
     # Spark counts columns from 0, people and editors from 1.
     return said.rstrip(".;") + (f" (line {position[1]}, column {int(position[2]) + 1})" if position else "")
+
+
+def unknown_table(name: str, there: Sequence[str]) -> str:
+    """That there is no such table, and which of those that there are is like it."""
+    wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
+    near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
+    offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"
+    return f"there is no table {name}; {offered}"

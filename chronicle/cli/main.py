@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -31,24 +31,62 @@ from chronicle.cli.options import (
 from chronicle.cli.questions import FormatOption, PagerOption, WideOption, must_be_form, questions_app, show
 from chronicle.cli.standard_input import with_input
 from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
-from chronicle.output.console import NEW_LINE, in_one_line, show_step, tell, visible
+from chronicle.output.console import Progress, in_one_line, show_bytes, tell, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from click import UsageError
     from pyspark.sql import SparkSession
 
+    from ingestion.outcome import Outcome
     from ingestion.warehouse import Warehouse
+
+
+# As people come to need them; what is not named here follows.
+ORDER = ("run", "report", "ask", "sql", "evidence", "check", "serve", "follow", "ingest", "build", "dbt", "register", "health", "password")
+
+
+class InOrder(typer.core.TyperGroup):
+    """Lists commands in the order of their use."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return [*(name for name in ORDER if name in names), *(name for name in names if name not in ORDER)]
 
 
 app = typer.Typer(
     name="chronicle",
-    help="The history of a Kafka fleet, in SQL.",
-    add_completion=False,
+    cls=InOrder,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
+
+
+def show_version(is_asked: bool) -> None:
+    """Print the version and end."""
+    if is_asked:
+        from chronicle.project import version
+
+        print(f"chronicle {version()}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    is_version_asked: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The history of a Kafka fleet, in SQL."""
+    help_alone(context)
+
+
+def help_alone(context: typer.Context) -> None:
+    """Print the help of a group of commands of which none is given."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()
@@ -93,14 +131,23 @@ def run(
             session, ahead = start_ahead(here.root, memory=memory, work=work).result, compiled_ahead()
         interrupts.keeps("committed data is kept; the next run continues from there")
         outcome = read_in(options, warehouse, session, tell, show_bytes)
+        must_have_something(outcome, here.root)
         interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
         with at_hand(place, tell) as here:
-            build_new(session, here.root, tell, show_step, ahead)
+            build_new(session, here.root, tell, Progress("building", "models"), ahead)
         clusters, failed = outcome.clusters, outcome.failed
     print("", *map(visible, report(place, clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     tell_cost(began)
     must_be_whole(failed)
+
+
+def must_have_something(outcome: Outcome, warehouse: str) -> None:
+    """Exit with 1 if there was no file, neither now nor before: tables of nothing would say that nothing happened."""
+    from chronicle.build.changes import is_built
+
+    if not outcome.files and not is_built(warehouse):
+        raise typer.Exit(1)
 
 
 def tell_cost(began: float) -> None:
@@ -174,33 +221,28 @@ def must_be_whole(failed: list[str]) -> None:
         raise typer.Exit(1)
 
 
-def show_bytes(files: int, size: int, part: float, seconds: float) -> None:
-    """Progress of reading, on a terminal one line that renews itself."""
-    if sys.stderr.isatty():
-        text = f"{part:.0%} of {files:,} files, {size / 1e6:,.0f} MB, read in {seconds:.0f} s"
-        print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
-
-
 @app.command()
 def evidence(
-    key: Annotated[str, typer.Argument(help="Key of a row of any fact.")],
+    key: Annotated[str, typer.Argument(help="Key of a row of any fact, or its first digits.")],
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
 ) -> None:
     """Print the raw log lines behind a row of any fact."""
-    import re
-
     from chronicle.ask import evidence as finding
+    from chronicle.ask.known import KEY
     from ingestion.warehouse import Warehouse
 
-    if not re.fullmatch(r"[0-9a-f]{32}", key):
-        raise typer.BadParameter(f"invalid key '{key}'; use the first column of a row of a fact (32 hex digits)", param_hint="KEY")
+    if not KEY.fullmatch(key):
+        raise typer.BadParameter(
+            f"invalid key '{key}'; use the first column of a row of a fact (32 hex digits, or the first of them)", param_hint="KEY"
+        )
     place = Warehouse.at(warehouse)
     place.must_exist()
+    key = finding.whole_key(place, key)
     told = finding.evidence(place, key)
     if told is None:
         raise ValueError(f"no fact in {warehouse} has the key {key}; use the first column of a row of a fact")
     fact, lines = told
-    tell(f"{fact}: {len(lines)} records")
+    tell(f"{fact}: {len(lines)} record{'' if len(lines) == 1 else 's'}")
     for line in lines:
         print(
             f"{line.at or 'no time'}  node {'?' if line.node_id is None else line.node_id}  {visible(line.source_path)}:{line.byte_offset}"
@@ -208,7 +250,7 @@ def evidence(
         print(visible(line.raw_text, keep="\n\t"))
 
 
-catalogue_app = typer.Typer(help="Work on the message catalogue.", no_args_is_help=True, rich_markup_mode=None)
+catalogue_app = typer.Typer(help="Work on the message catalogue.", callback=help_alone, invoke_without_command=True, rich_markup_mode=None)
 app.add_typer(catalogue_app, name="catalogue")
 
 
@@ -334,7 +376,9 @@ def build(
             return
         ahead = compiled_ahead()
         work = Work(is_built=is_built(here.root) and not full_refresh)
-        build_wanted(start_to_build(here.root, memory=memory, work=work), here.root, wanted, tell, sys.stdout, show_step, ahead)
+        build_wanted(
+            start_to_build(here.root, memory=memory, work=work), here.root, wanted, tell, sys.stdout, Progress("building", "models"), ahead
+        )
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
@@ -374,7 +418,7 @@ def sql(
     master: MasterOption = None,
 ) -> None:
     """Run an SQL query. Only the result goes to standard output; names without a schema are looked up in marts."""
-    from chronicle.ask import without_java
+    from chronicle.ask import mistakes, without_java
     from ingestion.warehouse import Warehouse
 
     must_be_form(form)
@@ -386,6 +430,7 @@ def sql(
     place = Warehouse.at(warehouse)
     place.must_exist()
     began = time.monotonic()
+    mistakes.must_be_sound(place, text)
     answer = None
     if engine != "spark":
         try:
@@ -440,7 +485,7 @@ def report(
         raise typer.BadParameter(f"{since} is not before {until}", param_hint="--since/--until")
     place = Warehouse.at(warehouse)
     place.must_exist()
-    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC))
+    page = reporting.collect(place, cluster, start, end, dt.datetime.now(dt.UTC), Progress("reporting", "parts"))
     text = reporting.render(page)
     if out == "-":
         sys.stdout.write(text)

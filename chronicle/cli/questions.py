@@ -22,7 +22,9 @@ FormatOption = Annotated[str, typer.Option("--format", "-f", help="table, csv, j
 PagerOption = Annotated[
     bool, typer.Option("--no-pager", help="Do not page a table; by default $PAGER or less is used if it is longer than the screen.")
 ]
-WideOption = Annotated[bool, typer.Option("--wide", help="Do not truncate values to the width of the terminal.")]
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="Do not shorten values to the width of the terminal, nor lists of records to their number.")
+]
 
 
 def must_be_form(form: str) -> None:
@@ -40,13 +42,23 @@ def show(answer: pa.Table, form: str, began: float, pager: bool, wide: bool) -> 
     seconds = time.monotonic() - began
     cut = write(answer, form, pager=pager, wide=wide)
     if form == "table":
-        more = f"; {cut} values truncated (…), use --wide to see them whole" if cut else ""
+        more = f"; {cut} values shortened, use --wide to see them whole" if cut else ""
         tell(f"{answer.num_rows} row{'' if answer.num_rows == 1 else 's'} in {seconds:.1f} s; times are UTC{more}")
+
+
+def question_names(incomplete: str) -> list[tuple[str, str]]:
+    """The questions whose names begin so, each with what it asks, for the completion of a shell."""
+    from chronicle.ask.questions import questions
+
+    return [(one.title, one.asks) for one in questions().values() if one.title.startswith(incomplete)]
 
 
 @questions_app.command()
 def ask(
-    question: Annotated[str | None, typer.Argument(help="Name of a question; without it, list all.", metavar="QUESTION")] = None,
+    question: Annotated[
+        str | None,
+        typer.Argument(help="Name of a question; without it, list all.", metavar="QUESTION", autocompletion=question_names),
+    ] = None,
     values: Annotated[
         list[str] | None, typer.Argument(help="Required values, in the order of the question's usage.", metavar="VALUE…")
     ] = None,
@@ -56,7 +68,7 @@ def ask(
     partition: Annotated[str | None, typer.Option(help="Only of this partition: orders-3.", metavar="TOPIC-NUMBER")] = None,
     group: Annotated[str | None, typer.Option(help="Only of this group.", metavar="GROUP")] = None,
     release: Annotated[str | None, typer.Option(help="Only of this release of Kafka: 2.8.2.", metavar="VERSION")] = None,
-    key: Annotated[str | None, typer.Option(help="Only of the row with this key.", metavar="KEY")] = None,
+    key: Annotated[str | None, typer.Option(help="Only of the row with this key, or the one that begins so.", metavar="KEY")] = None,
     at: Annotated[str | None, typer.Option(help="State at this time, in UTC unless it has a zone.", metavar="T")] = None,
     since: Annotated[
         str | None, typer.Option(help="What lasted or happened after this time: 2026-06-10, or 12h or 1d (ago).", metavar="T")

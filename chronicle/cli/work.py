@@ -23,9 +23,12 @@ def read_in(
 ) -> Outcome:
     """Ingest, and tell what became of the files."""
     from ingestion import ingest as ingesting
-    from ingestion.outcome import little_known_said, nodeless_said
+    from ingestion.outcome import little_known_said, no_files_said, nodeless_said
 
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
+    if not outcome.files:
+        tell(no_files_said(options.paths))
+        return outcome
     known = sum(outcome.files.values())
     kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(outcome.files.items(), key=lambda pair: -pair[1]))
     tell(f"{known:,} files: {kinds}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from chronicle.build import build as building
 from chronicle.build.changes import is_current
 from chronicle.build.maintenance import maintain_one
-from chronicle.output.console import in_one_line
+from chronicle.output.console import Progress, in_one_line, show_bytes
 from chronicle.serve import serve as serving
 from chronicle.spark import session
 from chronicle.staying.answers import DOES as ANSWERS
@@ -105,7 +105,7 @@ class Follower:
         ingested = time.monotonic() - began
         place = Warehouse.at(self.warehouse)
         if not is_current(self.warehouse) and any(Path(place.root, "bronze").glob("log_records/*.parquet")):
-            built = building.build(self.spark, self.warehouse)
+            built = building.build(self.spark, self.warehouse, progress=Progress("building", "models"))
             self.tell(
                 f"{clock()} {records:,} records, {len(built.models)} models in {time.monotonic() - began:.1f} s (ingest {ingested:.1f} s)"
             )
@@ -124,7 +124,7 @@ class Follower:
                 self.tell(text)
 
         try:
-            return ingesting.ingest(lambda: self.spark, self.warehouse, self.options, tell=once)
+            return ingesting.ingest(lambda: self.spark, self.warehouse, self.options, tell=once, progress=show_bytes)
         except FileNotFoundError as error:
             # Folders come and go.
             once(str(error))

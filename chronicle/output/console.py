@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
+import time
 from typing import Any
 
+# How often long work says where it is, if nobody looks on.
+SILENT_SECONDS = 15
 # Clears the current line of a terminal.
 NEW_LINE = "\r\x1b[K"
 # Characters that reverse or break a line, and invisible ones, with which two names would look the same; a joiner makes one sign of several
@@ -45,13 +49,34 @@ def tell(text: str) -> None:
     print(line(text), end="", file=sys.stderr, flush=True)
 
 
-def show_step(number: int, total: int, what: str) -> None:
-    """Progress of long work: one line that renews itself on a terminal, plain lines elsewhere."""
+class Progress:
+    """Long work as a share and a time: one line that renews itself on a terminal; elsewhere a line now and then.
+
+    It is called when step `number` of `total` begins; which one that is, only profiles tell.
+    """
+
+    def __init__(self, doing: str, things: str) -> None:
+        self.doing, self.things = doing, things
+        self.began = self.told = time.monotonic()
+        # Several threads report their steps.
+        self.lock = threading.Lock()
+
+    def __call__(self, number: int, total: int, what: str = "") -> None:
+        with self.lock:
+            now = time.monotonic()
+            text = f"{self.doing}: {(number - 1) / total:.0%} of {total:,} {self.things if total > 1 else self.things.removesuffix('s')}, {now - self.began:.0f} s"
+            if sys.stderr.isatty():
+                print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
+            elif now - self.told >= SILENT_SECONDS:
+                self.told = now
+                tell(text)
+
+
+def show_bytes(files: int, size: int, part: float, seconds: float) -> None:
+    """Progress of reading, on a terminal one line that renews itself."""
     if sys.stderr.isatty():
-        print(f"{NEW_LINE}{number}/{total} {visible(what)}", end="", file=sys.stderr, flush=True)
-    else:
-        # In one write: two threads report their steps.
-        print(f"{number}/{total} {what}\n", end="", file=sys.stderr, flush=True)
+        text = f"reading: {part:.0%} of {files:,} files, {size / 1e6:,.0f} MB, {seconds:.0f} s"
+        print(f"{NEW_LINE}{text}", end="", file=sys.stderr, flush=True)
 
 
 def in_one_line(error: BaseException) -> str:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CUT, BETWEEN = "…", "  "
-# A text column is not made narrower than that; numbers, times and keys are never cut, because half of one is a different one.
+# A text column is not made narrower than that; numbers and times are never cut, because half of one is a different one.
 NARROWEST = 12
+# A key of which so many digits are shown is still found by them (chronicle/ask/known.py), and among a million keys hardly ever another.
+KEY_SHOWN = 12
 # If even that does not fit, the pager scrolls sideways; only texts that fill a screen by themselves are cut.
 SCROLLED = 60
 
@@ -46,20 +48,39 @@ def laid_out(answer: pa.Table, columns: int | None) -> tuple[list[str], int]:
     if not names:
         return ["(no columns)"], 0
     values = [column.to_pylist(maps_as_pydicts="lossy") for column in answer.columns]
-    rows = [[shown(name) for name in names], *([shown(value) for value in row] for row in zip(*values, strict=True))]
+    counted = [columns is not None and of_records(kind) for kind in answer.schema.types]
+    texts = [[in_number(value) if count else shown(value) for value in column] for column, count in zip(values, counted, strict=True)]
+    rows = [[shown(name) for name in names], *map(list, zip(*texts, strict=True))]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     numeric = [types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in answer.schema.types]
-    fixed = [
-        types.is_temporal(field.type) or number or field.name.endswith("_key") for field, number in zip(answer.schema, numeric, strict=True)
-    ]
+    keys = [field.name.endswith("_key") for field in answer.schema]
+    fixed = [types.is_temporal(kind) or number or key for kind, number, key in zip(answer.schema.types, numeric, keys, strict=True)]
     if columns is not None:
+        if sum(widths) + len(BETWEEN) * (len(widths) - 1) > columns:
+            widths = [
+                min(width, max(KEY_SHOWN + 1, cell_len(name))) if key else width
+                for width, key, name in zip(widths, keys, rows[0], strict=True)
+            ]
         widths = fitted(widths, fixed, columns)
     rows.insert(1, ["-" * width for width in widths])
-    cut = sum(cell_len(text) > width for row in rows for text, width in zip(row, widths, strict=True))
+    cut = sum(value is not None for column, count in zip(values, counted, strict=True) if count for value in column)
+    cut += sum(cell_len(text) > width for row in rows for text, width in zip(row, widths, strict=True))
     lines = [
         BETWEEN.join(placed(text, width, right) for text, width, right in zip(row, widths, numeric, strict=True)).rstrip() for row in rows
     ]
     return lines, cut
+
+
+def of_records(kind: pa.DataType) -> bool:
+    """Whether values are lists of records, of which a terminal shows the number."""
+    import pyarrow.types as types
+
+    return bool((types.is_list(kind) or types.is_large_list(kind)) and types.is_struct(kind.value_type))
+
+
+def in_number(records: list[object] | None) -> str:
+    """How many records a list has."""
+    return shown(None) if records is None else f"{len(records)} record{'' if len(records) == 1 else 's'}"
 
 
 def fitted(widths: list[int], fixed: list[bool], columns: int) -> list[int]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -155,8 +156,15 @@ class Page:
         return f"{counted(len(self.sections), 'cluster')}, {counted(incidents, 'incident')}"
 
 
-def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, until: dt.datetime | None, now: dt.datetime) -> Page:
-    """The page about a cluster, or about the whole fleet.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
+def collect(
+    place: Warehouse,
+    cluster: str | None,
+    since: dt.datetime | None,
+    until: dt.datetime | None,
+    now: dt.datetime,
+    progress: Callable[[int, int], None] = lambda number, total: None,
+) -> Page:
+    """The page about a cluster, or about the whole fleet.  `progress(number, of all)` is called when a part begins.  Raises ValueError if there is no such cluster, NotBuilt before the first build."""
     tables = Tables(place)
     tables.must_be_built()
     lives: dict[str, list[Row]] = defaultdict(list)
@@ -169,8 +177,10 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
     counts = {name: overview(tables, period) for name, period in periods.items()}
     order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
+    numbers, steps = count(1), min(len(order), MOST_CLUSTERS) * (1 + len({question.part for question in QUESTIONS}))
     sections = [
-        section(tables, periods[name], lives[name], counts[name], spare, f"c{n}") for n, name in enumerate(order[:MOST_CLUSTERS], 1)
+        section(tables, periods[name], lives[name], counts[name], spare, f"c{n}", lambda: progress(next(numbers), steps))
+        for n, name in enumerate(order[:MOST_CLUSTERS], 1)
     ]
     rest = order[MOST_CLUSTERS:]
     return Page(
@@ -236,10 +246,19 @@ def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], counts: dict[
     return Table("Clusters", names, cells, len(order), "those with most incidents")
 
 
-def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[str, int | None], spare: list[int], prefix: str) -> Section:
-    """Everything about one cluster; `spare`: how much raw text the page can still hold."""
+def section(
+    tables: Tables,
+    period: Period,
+    lives: Sequence[Row],
+    counts: dict[str, int | None],
+    spare: list[int],
+    prefix: str,
+    begins: Callable[[], None],
+) -> Section:
+    """Everything about one cluster; `spare`: how much raw text the page can still hold; `begins` is called when a part does."""
     from chronicle.report.plots import known_days, plots_of
 
+    begins()
     known, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
     incidents, maintenance, total, said = incidents_of(tables, period, spare, looked.names)
     if not total and not said:
@@ -248,7 +267,7 @@ def section(tables: Tables, period: Period, lives: Sequence[Row], counts: dict[s
     made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
     made.unused = list(looked.unused)
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
-    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix, looked.names))
+    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix, looked.names, begins))
     for part in made.parts:
         if part.title == EVIDENCE:
             part.intro = f"{known.coverage} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
@@ -279,14 +298,17 @@ def tiles(counts: dict[str, int | None], days: str) -> list[tuple[str, str]]:
     ]
 
 
-def parts_of(tables: Tables, period: Period, plots: dict[str, Any], prefix: str, names: dict[int, str]) -> Iterator[Part]:
-    """The parts below the incidents, in the order of the questions; figures are in the part of their name."""
+def parts_of(
+    tables: Tables, period: Period, plots: dict[str, Any], prefix: str, names: dict[int, str], begins: Callable[[], None]
+) -> Iterator[Part]:
+    """The parts below the incidents, in the order of the questions; figures are in the part of their name.  `begins` is called for each."""
     from chronicle.report.figures import numbered
 
     parts: dict[str, list[Question]] = defaultdict(list)
     for question in QUESTIONS:
         parts[question.part].append(question)
     for number, (title, questions) in enumerate(parts.items(), 1):
+        begins()
         part = Part(f"{prefix}-{number}", title, plots=numbered(plots.get(title, []), prefix))
         lacking, empty = [], []
         for question in questions:

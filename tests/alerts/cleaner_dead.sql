@@ -18,4 +18,6 @@ select
     )
     || ' (' || replace(found_by, '_', ' ') || ')' || coalesce(': ' || cause, '') as sentence
 from {{ ref('fct_log_cleaner_outages') }}
-where {{ question_filter(start='stopped_at') }}
+where
+    {{ question_filter(start='stopped_at') }}
+    and {{ outside_incidents('fct_log_cleaner_outages', 'log_cleaner_outage_key', 'error') }}

@@ -31,3 +31,4 @@ where
     )
     and lasting_at <= now()
     and {{ question_filter(start='lasting_at') }}
+    and {{ outside_incidents('fct_controllerless_windows', 'controllerless_window_key', 'error') }}

@@ -37,4 +37,7 @@ select
     'no records from node ' || cast(node_id as string)
     || ' for {{ var("alert_silent_ms") }} ms, and it was not shut down' as sentence
 from silent
-where silent_at <= now() and {{ question_filter(start='silent_at') }}
+where
+    silent_at <= now()
+    and {{ question_filter(start='silent_at') }}
+    and {{ outside_incidents('dim_node_runs', 'node_run_key', 'error') }}

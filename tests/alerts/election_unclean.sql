@@ -18,3 +18,4 @@ from {{ ref('fct_leader_elections') }}
 where
     is_unclean
     and {{ question_filter(start='elected_at') }}
+    and {{ outside_incidents('fct_leader_elections', 'leader_election_key', 'error') }}

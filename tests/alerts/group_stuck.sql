@@ -15,3 +15,4 @@ from {{ ref('fct_group_rebalances') }}
 where
     is_stuck
     and {{ question_filter(start='started_at') }}
+    and {{ outside_incidents('fct_group_rebalances', 'group_rebalance_key', 'warn') }}

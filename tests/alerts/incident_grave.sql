@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "description": "An incident or a maintenance began that took leaders away, put records at risk or stopped a node (severity critical or major).",
+        "description": "An incident or a maintenance began, or went on, that took leaders away, put records at risk or stopped a node (severity critical or major).",
         "ask": "chronicle ask incident {key}"
     }
 ) }}
@@ -11,7 +11,17 @@ select
     started_at as at,
     incident_key as key,
     severity || ' incident: ' || summary as sentence
-from {{ ref('fct_incidents') }}
+from {{ ref('fct_incidents') }} as incidents
 where
     severity in ('critical', 'major')
-    and {{ question_filter(start='started_at') }}
+    and (
+        ({{ question_filter(start='started_at') }})
+        or exists (
+            select 1
+            from {{ ref('fct_incident_events') }} as parts
+            where
+                parts.incident_key = incidents.incident_key
+                and parts.role <> 'recovery'
+                and {{ question_filter(cluster='parts.cluster_id', start='parts.happened_at') }}
+        )
+    )

@@ -13,4 +13,6 @@ select
     'log directory ' || coalesce(log_dir, '?') || ' of node '
     || coalesce(cast(node_id as string), '?') || ' failed' as sentence
 from {{ ref('fct_log_dir_failures') }}
-where {{ question_filter(start='failed_at') }}
+where
+    {{ question_filter(start='failed_at') }}
+    and {{ outside_incidents('fct_log_dir_failures', 'log_dir_failure_key', 'error') }}

@@ -28,3 +28,4 @@ from stretches
 where
     (opened_before_at is null or opened_at >= opened_before_at + interval '60 seconds')
     and {{ question_filter(start='opened_at') }}
+    and {{ outside_incidents('fct_epoch_gaps', 'epoch_gap_key', 'error') }}

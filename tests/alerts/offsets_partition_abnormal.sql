@@ -32,3 +32,8 @@ where
     is_abnormal
     and not coalesce(was_abnormal, false)
     and {{ question_filter(start='hour_at') }}
+    and {{
+        outside_incidents(
+            'fct_offsets_topic_growth_hourly', 'offsets_topic_growth_hourly_key', 'warn'
+        )
+    }}

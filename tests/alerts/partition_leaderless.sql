@@ -25,4 +25,7 @@ select
     topic_name || '-' || cast(partition_id as string) || ' had no leader for '
     || coalesce(cast(duration_ms as string) || ' ms', 'the rest of the logs') as sentence
 from lasting
-where lasting_at <= now() and {{ question_filter(start='lasting_at') }}
+where
+    lasting_at <= now()
+    and {{ question_filter(start='lasting_at') }}
+    and {{ outside_incidents('fct_leaderless_windows', 'leaderless_window_key', 'error') }}

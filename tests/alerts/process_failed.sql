@@ -13,4 +13,7 @@ select
     process_name || ': ' || {{ in_words('failure_kind') }}
     || coalesce(' (' || detail || ')', '') as sentence
 from {{ ref('fct_process_failures') }}
-where has_ended_process and {{ question_filter(start='failed_at') }}
+where
+    has_ended_process
+    and {{ question_filter(start='failed_at') }}
+    and {{ outside_incidents('fct_process_failures', 'process_failure_key', 'error') }}

@@ -13,4 +13,7 @@ select
     topic_name || '-' || cast(partition_id as string) || ': ' || cast(failures as string)
     || ' copies to remote storage failed' as sentence
 from {{ ref('fct_remote_copy_stalls') }}
-where failures > 1 and {{ question_filter(start='started_at') }}
+where
+    failures > 1
+    and {{ question_filter(start='started_at') }}
+    and {{ outside_incidents('fct_remote_copy_stalls', 'remote_copy_stall_key', 'warn') }}

@@ -21,3 +21,4 @@ where
         or cast(value as double) / nullif(limit_value, 0) >= {{ var("alert_resource_ratio") }}
     )
     and {{ question_filter(start='sampled_at') }}
+    and {{ outside_incidents('fct_resource_samples', 'resource_sample_key', 'warn') }}

@@ -18,3 +18,4 @@ from {{ ref('fct_controller_tenures') }}
 where
     is_split_brain
     and {{ question_filter(start='elected_at') }}
+    and {{ outside_incidents('fct_controller_tenures', 'controller_tenure_key', 'error') }}

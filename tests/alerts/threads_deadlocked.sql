@@ -12,4 +12,6 @@ select
     thread_deadlock_key as key,
     'node ' || cast(node_id as string) || ': deadlock of ' || array_join(threads, ', ') as sentence
 from {{ ref('fct_thread_deadlocks') }}
-where {{ question_filter(start='found_at') }}
+where
+    {{ question_filter(start='found_at') }}
+    and {{ outside_incidents('fct_thread_deadlocks', 'thread_deadlock_key', 'error') }}

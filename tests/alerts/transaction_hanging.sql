@@ -14,4 +14,6 @@ select
     || coalesce(transactional_id, 'producer ' || cast(producer_id as string), '?') || ' in '
     || topic_name || '-' || cast(partition_id as string) || ' could not be ended' as sentence
 from {{ ref('fct_hanging_transactions') }}
-where {{ question_filter(start='started_at') }}
+where
+    {{ question_filter(start='started_at') }}
+    and {{ outside_incidents('fct_hanging_transactions', 'hanging_transaction_key', 'error') }}

@@ -15,4 +15,7 @@ select
     || ' in sync of ' || coalesce(cast(min_insync_replicas as string), '?')
     || ' required' as sentence
 from {{ ref('fct_write_refusals_hourly') }}
-where node_id is not null and {{ question_filter(start='first_at') }}
+where
+    node_id is not null
+    and {{ question_filter(start='first_at') }}
+    and {{ outside_incidents('fct_write_refusals_hourly', 'write_refusals_hourly_key', 'error') }}

@@ -101,7 +101,7 @@ def test_columns_are_documented(lab: Lab) -> None:
         given = one.values([], {need: FULL[need] for need in one.needs}, NOW)
         tables = render(one.path, given).tables
         known = {field.name for table in tables for field in DeltaTable(place.table(*table.split("."))).schema().fields}
-        columns = answer(place, one, given).column_names
+        columns = Tables(place).table(render(one.path, given).sql).column_names
         unknown[name] = (set(columns) - known - set(one.columns), set(one.columns) - set(columns))
     assert {name: both for name, both in unknown.items() if any(both)} == {}
 
@@ -112,8 +112,8 @@ def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixt
 
     assert code("--cluster", "incident-4", "--since", "8h", "--now", "2020-04-22 12:00") == 3
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["alert"] for line in lines] == ["exposure_seen", "threads_deadlocked"]
-    assert set(lines[0]) == {"alert", "severity", "cluster_id", "at", "key", "sentence", "ask"}
+    assert [line["alert"] for line in lines] == ["incident_grave", "exposure_seen"]
+    assert set(lines[0]) == {"alert", "severity", "cluster_id", "at", "key", "sentence", "ask", "parts"}
     # Warnings alone do not fail the command, unless asked for.
     warnings = ("--cluster", "incident-1", "--since", "2019-03-20 06:31", "--now", "2019-03-20 06:32")
     assert (code(*warnings), code(*warnings, "--strict"), code(*warnings, "--severity", "error")) == (0, 3, 0)
@@ -127,7 +127,7 @@ def test_exit_codes_tell_alerts_from_faults(lab: Lab, capsys: pytest.CaptureFixt
 
 def test_what_an_alert_asks_next_is_a_command(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     found = {one["alert"]: one["ask"] for one in alerts.check(Warehouse.at(lab.warehouse), LONG_AGO, NOW)}
-    assert len(found) >= 10
+    assert len(found) >= 5
     for name, ask in found.items():
         assert main.execute([*ask.split()[1:], "--warehouse", lab.warehouse]) == 0, name
         assert len(capsys.readouterr().out.splitlines()) > 1, name
@@ -263,18 +263,28 @@ def sql_of(one: Question, names: tuple[str, ...]) -> str:
 
 
 ALERTS = {
-    # The contents of the incidents' bundles, one by one; times in UTC.
+    # The contents of the incidents' bundles, one by one; times in UTC, and a part of an incident.
     ("incident-2", "2018-06-10 07:00", "2018-06-10 08:00"): [
-        ("split_brain", "error", "2018-06-10T07:48:30.006Z"),
-        # Brokers 2 and 3 have epoch 13 when broker 1 stores 14.
-        ("node_stale", "error", "2018-06-10T07:48:31.837Z"),
-        ("node_stale", "error", "2018-06-10T07:48:31.837Z"),
+        # Broker 3 has epoch 13 when broker 1 stores 14.
+        ("incident_grave", "error", "2018-06-10T07:48:30.607Z", "Node 3 was up to 1 epochs behind for __consumer_offsets-3."),
+        # So has broker 2, which was elected while broker 1 still acted as controller.
+        ("incident_grave", "error", "2018-06-10T07:48:30.936Z", "Node 1 still acted as controller for 1.9 s after node 2 was elected."),
     ],
-    # A minute after the leader was lost.
-    ("incident-2", "2018-06-12 13:44", "2018-06-12 13:45"): [("partition_leaderless", "error", "2018-06-12T13:44:19.197Z")],
+    # The second goes on: its last part is the leader that was lost two days later.
+    ("incident-2", "2018-06-12 13:43", "2018-06-12 13:44"): [
+        (
+            "incident_grave",
+            "error",
+            "2018-06-10T07:48:30.936Z",
+            "Without a leader, for up to the rest of the logs: __consumer_offsets-3.",
+        ),
+        ("incident_grave", "error", "2018-06-12T13:43:19.020Z", "The session of node 1 expired (the network)."),
+    ],
+    ("incident-2", "2018-06-12 13:44", "2018-06-12 13:45"): [],
+    # A dump shows the deadlock that the incident began with.
     ("incident-4", "2020-04-22 04:00", "2020-04-22 12:00"): [
+        ("incident_grave", "error", "2020-04-22T02:10:30.401Z"),
         ("exposure_seen", "warn", "2020-04-22T09:31:06.000Z"),
-        ("threads_deadlocked", "error", "2020-04-22T09:31:06.000Z"),
     ],
     # An hour after the last words of each node: 02:14:01, 02:50:14, 02:59:42.
     ("incident-4", "2020-04-22 03:00", "2020-04-22 04:00"): [("coverage_gone", "error")] * 3,
@@ -289,10 +299,11 @@ def test_alerts_are_what_came_up_in_the_period(lab: Lab, asked_for: tuple[str, s
     cluster, since, now = asked_for
     start, end = (dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC) for text in (since, now))
     found = alerts.check(Warehouse.at(lab.warehouse), start, end, cluster)
-    others = [one for one in found if not one["alert"].startswith("incident_")]
-    assert [(one["alert"], one["severity"], one["at"])[: len(wanted)] for one, wanted in zip(others, ALERTS[asked_for], strict=True)] == (
-        ALERTS[asked_for]
-    )
+    assert len(found) == len(ALERTS[asked_for])
+    for one, (name, severity, *more) in zip(found, ALERTS[asked_for], strict=True):
+        assert (one["alert"], one["severity"]) == (name, severity)
+        assert [one["at"]] == more[:1] or not more
+        assert {*more[1:]} <= {part["sentence"] for part in one["parts"]}
 
 
 def test_incidents_are_alerts_by_their_severity(lab: Lab) -> None:
@@ -322,4 +333,4 @@ def test_dbt_runs_the_same_alerts_and_builds_do_not(lab: Lab) -> None:
     for name, (state, failures) in states.items():
         assert failures == counts[name], name
         assert state == ("pass" if not failures else "warn" if severities[name] == "warn" else "fail"), name
-    assert sum(counts.values()) > 100
+    assert sum(counts.values()) > 50

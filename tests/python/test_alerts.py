@@ -1,8 +1,9 @@
-"""Alerts that nothing in the lab raises, on tables of a few rows: rows that raise them, and rows beside them that do not."""
+"""Alerts on tables of a few rows: those that nothing in the lab raises, with rows beside them that do not, and how incidents keep theirs together."""
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from chronicle.ask.alerts import alerts
+from chronicle.ask.alerts import Alert, alerts, check
 from chronicle.ask.render import render
 from chronicle.ask.tables import Tables
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
 AT = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)
@@ -136,11 +138,130 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
 }
 
 
+PERIOD = {"since": (AT - dt.timedelta(days=1)).isoformat(), "until": (AT + dt.timedelta(days=1)).isoformat()}
+PARTS = pa.schema([("incident_key", pa.string()), ("fact_name", pa.string()), ("fact_key", pa.string())])
+INCIDENTS = pa.schema(
+    [
+        ("incident_key", pa.string()),
+        ("cluster_id", pa.string()),
+        ("started_at", pa.timestamp("us", "UTC")),
+        ("severity", pa.string()),
+        ("is_maintenance", pa.bool_()),
+        ("summary", pa.string()),
+    ]
+)
+EVENTS = pa.schema(
+    [
+        ("incident_key", pa.string()),
+        ("cluster_id", pa.string()),
+        ("sequence", pa.int32()),
+        ("happened_at", pa.timestamp("us", "UTC")),
+        ("role", pa.string()),
+        ("fact_key", pa.string()),
+        ("sentence", pa.string()),
+    ]
+)
+
+
+def named(name: str) -> Alert:
+    return next(one for one in alerts() if one.name == name)
+
+
+def raised(folder: Path, name: str, severity: str | None = None, is_maintenance: bool = False) -> list[tuple[dt.datetime, str, str]]:
+    """What an alert says of its rows in CASES, if all of them are in an incident of that severity, or in none."""
+    table, rows, _ = CASES[name]
+    [key] = [column for column in rows[0] if column.endswith("_key") and column != "incident_key"] or [None]
+    parts = [{"incident_key": "i", "fact_name": table, "fact_key": row[key]} for row in rows] if severity and key else []
+    incident = {"incident_key": "i", "cluster_id": "lab", "started_at": AT, "severity": severity, "is_maintenance": is_maintenance}
+    write_deltalake(folder / "marts" / table, pa.Table.from_pylist(rows))
+    write_deltalake(folder / "marts/bridge_incident_facts", pa.Table.from_pylist(parts, PARTS))
+    write_deltalake(folder / "marts/fct_incidents", pa.Table.from_pylist([incident], INCIDENTS))
+    found = Tables(Warehouse.at(str(folder))).rows(render(named(name).path, PERIOD).sql)
+    return sorted((row["at"], row["key"], row["sentence"]) for row in found)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_an_alert_tells_its_rows_and_no_other(name: str, tmp_path: Path) -> None:
-    table, rows, wanted = CASES[name]
-    write_deltalake(tmp_path / "marts" / table, pa.Table.from_pylist(rows))
-    alert = next(one for one in alerts() if one.name == name)
-    period = {"since": (AT - dt.timedelta(days=1)).isoformat(), "until": (AT + dt.timedelta(days=1)).isoformat()}
-    found = Tables(Warehouse.at(str(tmp_path))).rows(render(alert.path, period).sql)
-    assert sorted((row["at"], row["key"], row["sentence"]) for row in found) == wanted
+    assert raised(tmp_path, name) == CASES[name][2]
+
+
+# What may be part of an incident.
+WITHIN = [one.name for one in alerts() if "outside_incidents(" in one.path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("name", sorted({*WITHIN} & {*CASES}))
+def test_a_fact_of_an_incident_is_no_alert_of_its_own(name: str, tmp_path: Path) -> None:
+    assert raised(tmp_path / "critical", name, "critical") == []
+    assert raised(tmp_path / "maintenance", name, "major", is_maintenance=True) == []
+    # Who asks for errors alone would not see a minor incident, and nobody sees a maintenance that did no harm.
+    kept = CASES[name][2] if named(name).severity == "error" else []
+    assert raised(tmp_path / "minor", name, "minor") == kept
+    assert raised(tmp_path / "info", name, "info", is_maintenance=True) == CASES[name][2]
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_an_alert_names_its_table_and_severity_to_incidents(name: str) -> None:
+    alert = named(name)
+    [(table, key, severity)] = re.findall(r"outside_incidents\(\s*'(\w+)',\s*'(\w+)',\s*'(\w+)'", alert.path.read_text(encoding="utf-8"))
+    assert severity == alert.severity
+    assert f"ref('{table}')" in alert.path.read_text(encoding="utf-8")
+    assert re.search(rf"\b{key} as key\b", alert.path.read_text(encoding="utf-8"))
+
+
+def test_facts_of_incidents_are_left_out_by_every_alert_on_them() -> None:
+    """`macros/incident_facts.sql` and the facts of processes say what may be part of an incident."""
+    macro = (PROJECT / "macros/incident_facts.sql").read_text(encoding="utf-8")
+    processes = (PROJECT / "models/incidents/intermediate/int_incidents__process_facts.sql").read_text(encoding="utf-8")
+    facts = {*re.findall(r"'fact': '(\w+)'", macro), *re.findall(r"'((?:fct|dim)_\w+)', '\w+_key'", processes)}
+    assert "dim_node_runs" in facts
+    on_facts = {one.name for one in alerts() if any(f"ref('{fact}')" in one.path.read_text(encoding="utf-8") for fact in facts)}
+    assert on_facts == {*WITHIN}
+
+
+def test_an_incident_is_one_alert_with_its_parts_while_it_goes_on(tmp_path: Path) -> None:
+    """It began the day before; in the hour of the check another partition lost its leader.  The one beside it only recovered."""
+    before = AT - dt.timedelta(days=1)
+    incident = {"cluster_id": "lab", "started_at": before, "severity": "major", "is_maintenance": False}
+    event = {"cluster_id": "lab", "role": "effect"}
+    tables = {
+        "fct_incidents": pa.Table.from_pylist(
+            [
+                incident | {"incident_key": "on", "summary": "Node 3 was killed."},
+                incident | {"incident_key": "over", "summary": "Node 4 was killed."},
+            ],
+            INCIDENTS,
+        ),
+        "fct_incident_events": pa.Table.from_pylist(
+            [
+                event | {"incident_key": "on", "sequence": 2, "happened_at": AT, "fact_key": "w", "sentence": "Without a leader: a-1."},
+                event | {"incident_key": "on", "sequence": 1, "happened_at": before, "fact_key": "r", "sentence": "Node 3 was killed."},
+                event | {"incident_key": "on", "sequence": 3, "happened_at": AT, "fact_key": "r", "role": "recovery", "sentence": "Back."},
+                event
+                | {"incident_key": "over", "sequence": 2, "happened_at": AT, "fact_key": "q", "role": "recovery", "sentence": "Back."},
+            ],
+            EVENTS,
+        ),
+        "bridge_incident_facts": pa.Table.from_pylist(
+            [{"incident_key": "on", "fact_name": "fct_log_dir_failures", "fact_key": "d"}], PARTS
+        ),
+        "fct_log_dir_failures": pa.Table.from_pylist(
+            [{"cluster_id": "lab", "failed_at": AT, "log_dir_failure_key": key, "log_dir": f"/{key}", "node_id": 3} for key in "de"]
+        ),
+    }
+    for name, table in tables.items():
+        write_deltalake(tmp_path / "marts" / name, table)
+    place = Warehouse.at(str(tmp_path))
+    only = [named("incident_grave"), named("incident_minor"), named("log_dir_failed")]
+    found = check(place, AT - dt.timedelta(minutes=30), AT + dt.timedelta(minutes=30), asked_of=only)
+    assert [(one["alert"], one["key"], one["at"], one["parts"]) for one in found] == [
+        (
+            "incident_grave",
+            "on",
+            "2026-02-28T10:00:00.000Z",
+            [
+                {"at": "2026-02-28T10:00:00.000Z", "key": "r", "sentence": "Node 3 was killed."},
+                {"at": "2026-03-01T10:00:00.000Z", "key": "w", "sentence": "Without a leader: a-1."},
+            ],
+        ),
+        ("log_dir_failed", "e", "2026-03-01T10:00:00.000Z", []),
+    ]

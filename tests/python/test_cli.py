@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
+import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from chronicle.build import changes
 from chronicle.cli import main
 from chronicle.cli.work import Wanted, has_nothing_new
+from chronicle.output.console import NEW_LINE, Progress
+from chronicle.project import PROJECT
+from chronicle.report import report
 from chronicle.spark import jars
 from ingestion import cache
 from ingestion.captures.system import open_files
 from ingestion.warehouse import Warehouse, only_writer
+from tests.python.test_report import cluster, make
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Missing command"),
         (["nonsense"], "No such command 'nonsense'"),
         (["sql"], "Missing argument"),
         (["sql", "select 1", "--format", "xml"], "unknown format 'xml'; use table, csv, json, parquet"),
@@ -36,6 +44,73 @@ def test_wrong_usage_is_2_with_one_line(arguments: list[str], said: str, capsys:
     assert error.startswith("chronicle: ")
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_without_a_command_help_comes_in_the_order_of_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.execute([]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    listed = re.findall(r"^  ([a-z]+) ", told.out[told.out.index("Commands:") :], re.MULTILINE)
+    assert listed[:8] == ["run", "report", "ask", "sql", "evidence", "check", "serve", "follow"]
+    assert {*main.ORDER} <= {*listed}
+    assert main.execute(["--help"]) == 0
+    assert capsys.readouterr().out == told.out
+    assert main.execute(["catalogue"]) == 0
+    assert "coverage" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.execute(["--version"]) == 0
+    version = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert capsys.readouterr() == (f"chronicle {version}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("chronicle fo", ["follow"]), ("chronicle ask who-", ["who-led", "who-was-controller"]), ("chronicle sql --eng", ["--engine"])],
+)
+def test_a_shell_completes_commands_options_and_questions(words: str, offered: list[str]) -> None:
+    given = {"_CHRONICLE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run([sys.executable, "-m", "chronicle"], capture_output=True, text=True, env={**os.environ, **given})
+    assert done.stdout.split() == offered, done.stderr
+
+
+def test_an_empty_folder_says_what_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is built of nothing."""
+    monkeypatch.setattr("chronicle.spark.session.start_ahead", lambda *given, **named: SimpleNamespace(result=lambda: pytest.fail("Spark")))
+    monkeypatch.setattr("chronicle.build.compiled.compiled_ahead", lambda: None)
+    (tmp_path / "logs/deep").mkdir(parents=True)
+    assert main.execute(["run", str(tmp_path / "logs"), "--warehouse", str(tmp_path / "warehouse")]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"no files in {tmp_path}/logs; looked in all folders and archives there for logs of Kafka, ")
+    assert told.err.count("\n") == 1
+
+
+def test_long_work_is_told_as_a_share_and_a_time(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    monkeypatch.setattr("chronicle.output.console.time.monotonic", lambda: now)
+    progress = Progress("building", "models")
+    for number in range(1, 104):
+        now += 1
+        progress(number, 103, f"marts.fct_{number}")
+    # Nobody looks on: a line now and then, and no names.
+    assert capsys.readouterr().err.splitlines() == [
+        f"building: {share}% of 103 models, {seconds} s" for share, seconds in ((14, 15), (28, 30), (43, 45), (57, 60), (72, 75), (86, 90))
+    ]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    progress(103, 103, "marts.fct_103")
+    assert capsys.readouterr().err == f"{NEW_LINE}building: 99% of 103 models, 103 s"
+
+
+def test_a_report_tells_where_it_is_part_by_part(tmp_path: Path) -> None:
+    place = make(tmp_path, {"marts/dim_clusters": [cluster("a"), cluster("b")], "marts/fct_incidents": []})
+    seen: list[tuple[int, int]] = []
+    report.collect(place, None, None, None, dt.datetime(2026, 6, 13, tzinfo=dt.UTC), lambda number, total: seen.append((number, total)))
+    each = 2 * (1 + len({question.part for question in report.QUESTIONS}))
+    assert seen == [(number, each) for number in range(1, each + 1)]
 
 
 def test_a_warehouse_that_is_not_there_is_1_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from chronicle.project import PROJECT
-from docs.outputs import PIECE, pages, queries
+from docs.outputs import EXAMPLE, PIECE, is_of_reader, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
 
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
@@ -71,6 +71,19 @@ def test_each_subject_says_what_can_make_it_wrong_and_gives_an_example(page: Pat
     assert list(queries(text))
     # Every query has its answer below it.
     assert text.count("```sql") == len(list(PIECE.finditer(text)))
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_a_page_asks_for_the_example_or_says_how_to_get_another_cluster(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert (PROJECT / "examples" / EXAMPLE).is_dir()
+    for query, _ in queries(text):
+        if not is_of_reader(query):
+            [cluster] = re.findall(r"cluster_id = '([^']*)'", query)
+            [given] = re.findall(rf"^    chronicle run (\S+) --cluster {re.escape(cluster)}\b", text[: text.index(query)], re.MULTILINE)
+            unpacked = re.findall(r"^    tar xf (\S+) -C /tmp$", text, re.MULTILINE)
+            assert all((PROJECT / path).is_file() for path in unpacked)
+            assert unpacked or (PROJECT / given).is_dir()
 
 
 def test_the_readme_is_short_before_its_first_picture() -> None:

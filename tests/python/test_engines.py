@@ -41,7 +41,8 @@ def test_what_is_left_to_spark_is_said(warehouse: str, capsys: pytest.CaptureFix
     ("arguments", "code", "said"),
     [
         (["select node_id / 2 as half from fct_pauses", "--engine", "datafusion"], 1, "DataFusion is not asked this: `node_id / 2`; use --engine spark"),
-        (["copy fct_pauses to '/tmp/out.csv'", "--engine", "datafusion"], 1, "DataFusion is not asked this: it is not one select"),
+        (["show tables in marts", "--engine", "datafusion"], 1, "DataFusion is not asked this: it is not one select"),
+        (["copy fct_pauses to '/tmp/out.csv'", "--engine", "datafusion"], 1, "Syntax error at or near 'copy'"),
         (["select 1", "--engine", "duckdb"], 2, "unknown engine 'duckdb'; use auto, datafusion or spark"),
     ],
 )  # fmt: skip

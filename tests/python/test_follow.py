@@ -149,7 +149,7 @@ class Fixture:
         options = Options([str(self.log.parent)], settled_after=5)
         self.follower = follow.Follower(str(folder / "warehouse"), options, 10.0, cast("Any", None), self.said.append)
 
-    def ingest(self, *given: Any, tell: Any) -> Outcome:
+    def ingest(self, *given: Any, tell: Any, progress: Any) -> Outcome:
         tell("1 file is odd")
         found = self.ingested.pop(0)
         if isinstance(found, BaseException):
@@ -157,7 +157,7 @@ class Fixture:
         self.is_current = self.is_current and not found.records
         return found
 
-    def build(self, *given: Any) -> Any:
+    def build(self, *given: Any, progress: Any) -> Any:
         found = self.built.pop(0)
         if isinstance(found, BaseException):
             raise found

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from chronicle.ask import alerts, questions
+from chronicle.ask import alerts, evidence, known, questions
 from chronicle.ask.render import render
 from chronicle.cli import main
 from chronicle.output.times import parse_moment
 from ingestion.warehouse import Warehouse
+from tests.python.test_names import typed
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 TIME = pa.timestamp("us", tz="UTC")
@@ -60,6 +61,7 @@ def test_a_day_as_end_counts_whole() -> None:
         (["stale-nodes", "--group", "billing"], "stale-nodes has no option --group"),
         (["stale-nodes", "--node", "one"], "--node: invalid ID 'one'"),
         (["incident", "abc"], "--key: invalid KEY 'abc'"),
+        (["incident", "ABCD"], "--key: invalid KEY 'ABCD'"),
         (["stale-nodes", "--format", "xml"], "unknown format 'xml'; use table, csv, json, parquet"),
     ],
 )
@@ -253,3 +255,148 @@ def test_the_offsets_topic_grows_by_a_line_and_is_held_against_the_disk(tmp_path
         (1, 3, 130, 10, 430, 600, 60.0),
         (2, 1, 70, None, None, None, None),
     ]
+
+
+ROW = {"cluster_id": "prod", "node_id": 1, "topic_name": "orders", "partition_id": 0, "group_id": "billing", "kafka_version": "3.9.1"}
+
+
+def of_names(folder: Path, *keys: str) -> Warehouse:
+    """Two clusters with a node, a topic, a group and a release each, and incidents with those keys; nothing happened to them."""
+    rows = [
+        ROW,
+        {name: value if name == "node_id" else f"{value}-2" for name, value in ROW.items() if name != "partition_id"} | {"partition_id": 0},
+    ]
+    tables = {"marts.dim_clusters", *(one.table for one in known.NAMES.values())}
+    tables |= {
+        table
+        for name in ("stale-nodes", "stuck-groups", "exposures", "incident")
+        for table in render(questions.question(name).path, {}).tables
+    }
+    for table in tables:
+        name = table.split(".")[1]
+        found = (
+            [{"incident_key": key, "cluster_id": "prod"} for key in keys]
+            if name == "fct_incidents"
+            else rows
+            if name.startswith("dim_")
+            else []
+        )
+        schema = typed(name)
+        write_deltalake(
+            str(folder / "marts" / name), pa.Table.from_pylist([{at: row.get(at) for at in schema.names} for row in found], schema)
+        )
+    return Warehouse.at(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["stale-nodes", "--topic", "order"], "unknown topic 'order'; did you mean orders, orders-2?"),
+        (["stale-nodes", "--topic", "order", "--cluster", "prod"], "unknown topic 'order' of cluster prod; did you mean orders?"),
+        (["stale-nodes", "--topic", "orders-2", "--cluster", "prod"], "unknown topic 'orders-2' of cluster prod; did you mean orders?"),
+        (["stale-nodes", "--topic", "xyzzy"], "unknown topic 'xyzzy'; WAREHOUSE has orders, orders-2"),
+        (
+            ["stale-nodes", "--partition", "orders-9", "--cluster", "prod"],
+            "unknown partition 'orders-9' of cluster prod; did you mean orders-0?",
+        ),
+        (["stale-nodes", "--node", "11"], "unknown node '11'; WAREHOUSE has 1"),
+        (["stuck-groups", "--group", "biling"], "unknown group 'biling'; did you mean billing, billing-2?"),
+        (["exposures", "--release", "3.9"], "unknown release '3.9'; did you mean 3.9.1, 3.9.1-2?"),
+        (["stale-nodes", "--cluster", "prd"], "unknown cluster 'prd'; did you mean prod, prod-2?"),
+        (["incident", "abcd"], f"ambiguous key 'abcd'; it may be {'abcd' + '0' * 28}, {'abcd' + '1' * 28}"),
+        (["incident", "dddd"], "unknown key 'dddd'; no key in WAREHOUSE begins so"),
+        (["incident", "d" * 32], f"unknown key '{'d' * 32}'; WAREHOUSE has {'abcd' + '0' * 28}, {'abcd' + '1' * 28}"),
+    ],
+)
+def test_a_name_that_nothing_has_is_said_with_names_like_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str], said: str
+) -> None:
+    place = of_names(tmp_path, "abcd" + "0" * 28, "abcd" + "1" * 28)
+    assert main.execute(["ask", *asked, "--warehouse", place.root]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"chronicle: {said.replace('WAREHOUSE', place.root)}\n")
+
+
+def test_nothing_of_what_is_known_is_an_empty_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = of_names(tmp_path, "abcd" + "0" * 28)
+    for asked in (["stale-nodes", "--topic", "orders", "--node", "1", "--cluster", "prod"], ["incident", "abcd0"], ["incident", "abcd0…"]):
+        assert main.execute(["ask", *asked, "--warehouse", place.root]) == 0, asked
+        assert "0 rows" in capsys.readouterr().err
+
+
+def test_a_question_is_asked_by_the_first_digits_of_a_key(tmp_path: Path) -> None:
+    place = of_names(tmp_path, "abcd" + "0" * 28, "abce" + "0" * 28)
+    event = {"incident_key": "abce" + "0" * 28, "cluster_id": "prod", "sentence": "Node 3 was killed.", "sequence": 1}
+    schema = typed("fct_incident_events")
+    write_deltalake(
+        str(tmp_path / "marts/fct_incident_events"),
+        pa.Table.from_pylist([{at: event.get(at) for at in schema.names}], schema),
+        mode="overwrite",
+    )
+    one = questions.question("incident")
+    assert questions.answer(place, one, one.values(["abce"], {}, NOW))["sentence"].to_pylist() == ["Node 3 was killed."]
+
+
+def test_evidence_is_found_by_the_first_digits_of_a_key_of_any_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An election and the window that it began share their key: that is one key."""
+    one, two, three = ("abcd" + digit * 28 for digit in "012")
+    for name, keys in {"fct_elections": [one, two], "fct_windows": [one], "fct_gaps": [three]}.items():
+        facts = pa.table(
+            {
+                f"{name}_key": keys,
+                "cluster_id": ["prod"] * len(keys),
+                "evidence": [[{"node_id": 1, "source_path": "/a", "byte_offset": 0}]] * len(keys),
+            }
+        )
+        write_deltalake(str(tmp_path / "marts" / name), facts)
+    write_deltalake(str(tmp_path / "marts/dim_other"), pa.table({"other_key": ["abcd9" + "9" * 27]}))
+    place = Warehouse.at(str(tmp_path))
+    assert [evidence.whole_key(place, start) for start in ("abcd0", "abcd1…", "abcd2", "f" * 32)] == [one, two, three, "f" * 32]
+    for start, said in (
+        ("abcd", f"ambiguous key 'abcd'; it may be {one}, {two}, {three}"),
+        ("abcd9", f"unknown key 'abcd9'; no key in {place.root} begins so"),
+    ):
+        assert main.execute(["evidence", start, "--warehouse", place.root]) == 1
+        assert capsys.readouterr().err == f"chronicle: {said}\n"
+    assert main.execute(["evidence", "abc", "--warehouse", place.root]) == 2
+    assert "invalid key 'abc'" in capsys.readouterr().err
+
+
+def test_what_happened_tells_like_facts_of_a_node_together(tmp_path: Path) -> None:
+    """Three rebalances that failed within seconds, and one much later; leaders of four partitions lost at once; another node's."""
+
+    def rebalance(second: int, outcome: str, key: str, node: int = 1) -> dict[str, Any]:
+        row = {"cluster_id": "prod", "group_id": "billing", "coordinator_id": node, "outcome": outcome, "group_rebalance_key": key}
+        return row | {"started_at": NOW + dt.timedelta(seconds=second)}
+
+    def window(partition: int, ms: int | None) -> dict[str, Any]:
+        row = {"cluster_id": "prod", "topic_name": "orders", "partition_id": partition, "last_leader_id": 3, "duration_ms": ms}
+        return row | {"leaderless_window_key": f"w{partition}", "started_at": NOW + dt.timedelta(seconds=partition)}
+
+    one = questions.question("what-happened")
+    rows = {
+        "fct_group_rebalances": [
+            rebalance(0, "failed", "a"),
+            rebalance(9, "failed", "b"),
+            rebalance(10, "completed", "c"),
+            rebalance(19, "failed", "d"),
+            rebalance(30, "failed", "e"),
+            rebalance(1, "failed", "f", node=2),
+        ],
+        "fct_leaderless_windows": [window(4, None), window(1, 200), window(2, 900), window(3, 100)],
+    }
+    for table in {*render(one.path, {}).tables, "marts.dim_clusters"}:
+        name = table.split(".")[1]
+        write_deltalake(str(tmp_path / "marts" / name), pa.Table.from_pylist(rows.get(name, []), typed(name)))
+    given = one.values([], {"since": NOW.isoformat(), "until": (NOW + dt.timedelta(minutes=1)).isoformat()}, NOW)
+    told = questions.answer(Warehouse.at(str(tmp_path)), one, given).to_pylist()
+    seconds = [tuple(int((row[column] - NOW).total_seconds()) for column in ("happened_at", "last_happened_at")) for row in told]
+    assert list(zip(seconds, [(row["node_id"], row["sentence"], row["fact_rows"], row["fact_key"]) for row in told], strict=True)) == [
+        ((0, 19), (1, "group billing rebalanced: failed, 3 times", 3, "a")),
+        ((1, 1), (2, "group billing rebalanced: failed", 1, "f")),
+        ((1, 4), (3, "no leader, 4 times, for up to 900 ms: orders-1, orders-2, orders-3 and 1 more", 4, "w1")),
+        ((10, 10), (1, "group billing rebalanced: completed", 1, "c")),
+        ((30, 30), (1, "group billing rebalanced: failed", 1, "e")),
+    ]
+    # What one topic asks for is told alone.
+    assert [row["fact_rows"] for row in questions.answer(Warehouse.at(str(tmp_path)), one, {**given, "topic": "orders"}).to_pylist()] == [4]

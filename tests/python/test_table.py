@@ -62,14 +62,33 @@ def test_the_widest_texts_give_way_and_numbers_never() -> None:
     fitted, cut = table.laid_out(answer, 80)
     # The head of the last column is one shorter than its value, and lines have no blanks at their end.
     assert [cell_len(line) for line in fitted] == [79, 80, 80]
-    assert cut == 1
+    assert cut == 2
     assert "123456789012" in fitted[2]
-    assert "k" * 32 in fitted[2]
+    # Of a key so much is kept that it can be asked for.
+    assert fitted[2].startswith(f"{'k' * 12}…  ")
     narrow, cut = table.laid_out(answer, 20)
-    # A table that cannot fit is not squeezed until it is unreadable, and keys are never cut: the pager scrolls.
-    assert narrow[2] == f"{'k' * 32}  123456789012  {'s' * 59}…  orders"
-    assert cut == 1
+    # A table that cannot fit is not squeezed until it is unreadable: the pager scrolls.
+    assert narrow[2] == f"{'k' * 12}…  123456789012  {'s' * 59}…  orders"
+    assert cut == 2
+    assert "k" * 32 in table.laid_out(answer, 140)[0][2]
     assert table.laid_out(answer, None)[1] == 0
+
+
+def test_a_terminal_tells_the_number_of_records_and_a_file_has_them_all() -> None:
+    kind = pa.list_(pa.struct([("source_path", pa.string()), ("byte_offset", pa.int64())]))
+    there = [{"source_path": "/a", "byte_offset": 0}, {"source_path": "/b", "byte_offset": 1}]
+    answer = pa.table({"evidence": pa.array([there, there[:1], [], None], kind), "isr": [[1, 2], [3], [], None]})
+    assert table.laid_out(answer, 80) == (
+        ["evidence   isr", "---------  ------", "2 records  [1, 2]", "1 record   [3]", "0 records  []", "null       null"],
+        3,
+    )
+    whole, cut = table.laid_out(answer, None)
+    assert cut == 0
+    assert json.loads(whole[2][: whole[2].index("]") + 1]) == there
+    for form in ("csv", "json"):
+        out = Terminal()
+        assert formats.write(answer, form, out) == 0
+        assert "record" not in out.getvalue() and out.getvalue().count("source_path") == 3
 
 
 def test_wide_characters_keep_their_columns() -> None:
