@@ -23,9 +23,9 @@ are those of fct_incidents' last step.
         'leaderless_partitions': named_or_counted('leaderless_partitions'),
         'refused_partitions': named_or_counted('refused_partitions'),
         'short_partitions': named_or_counted('short_partitions'),
-        'records': 'cast(max_records_lost as string)',
-        'late_writes': 'cast(late_writes as string)',
-        'writes_refused': 'cast(writes_refused as string)',
+        'records': counted('max_records_lost', 'record', 'records'),
+        'late_writes': counted('late_writes', 'leader change', 'leader changes'),
+        'writes_refused': counted('writes_refused', 'time', 'times'),
         'unclean_nodes': "concat(if(size(unclean_nodes) = 1, 'node ', 'nodes '), array_join(unclean_nodes, ', '))",
         'leaderless_time': lasting('leaderless_max_ms', 'leaderless_open > 0'),
         'quorum_time': lasting('quorum_lost_ms', 'is_quorum_open'),
@@ -45,6 +45,12 @@ are those of fct_incidents' last step.
         concat('for at least ', {{ readable_duration(milliseconds) }}, ', until the logs end'),
         concat('for up to ', {{ readable_duration(milliseconds) }})
     )
+{%- endmacro %}
+
+
+{#- A number with its noun. -#}
+{% macro counted(number, one, many) -%}
+    concat({{ number }}, if({{ number }} = 1, ' {{ one }}', ' {{ many }}'))
 {%- endmacro %}
 
 

@@ -156,9 +156,13 @@ summed as (
         max(is_planned) filter (where is_root) as is_maintenance,
         -- A row of hourly growth begins at the full hour, before the growth itself.
         min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
+        -- Symptoms count until their harm is over: rows of an hour go on to its end.
         case
             when count_if(ended_at is null and (is_harm or is_planned)) = 0
-                then max(coalesce(ended_at, started_at))
+                then
+                    max(
+                        if(is_harm or is_planned, coalesce(ended_at, started_at), started_at)
+                    )
         end as ended_at,
         max_by(root_cause_kind, is_root) as root_cause_kind,
         max_by(event_kind, is_root) as root_event_kind,

@@ -1,6 +1,7 @@
 {#-
 Every event of an incident is shown by a line of its own: a record, or a part of a capture, that has the time of the event and says what happened.
-`at` is when: `begin` (its own time), `end` (a stretch that is noticed when it is over: the record that the process wrote then), `hour` (any time of the hour
+`at` is when: `begin` (its own time), `end` (a stretch that is noticed when it is over: the record in which the
+process says, within a second, that it waited), `hour` (any time of the hour
 that it counts). `by` are the roles of the messages that say it, `recovered_by` those that say that it is over; without `by` any record counts, because
 nothing but the record itself tells it: the last one of a process that was killed. A kind of event that is not here fails.
 -#}
@@ -182,7 +183,8 @@ own as (
                                     told_at >= happened_at
                                     and told_at <= happened_at + interval 1 hour
                                 {%- elif shown.at == 'end' %}
-                                    told_at = ended_at
+                                    told_at >= ended_at
+                                    and told_at <= ended_at + interval 1 second
                                 {%- else %}
                                     told_at = happened_at
                                 {%- endif %}
