@@ -221,7 +221,13 @@ afterwards as (
         min(if(later.resigned_epoch = grouped.controller_epoch, later.logged_at, null))
             as given_up_at,
         slice(
-            {{ evidence('later.resigned_epoch = grouped.controller_epoch', at='later.logged_at', line='later') }},
+            {{
+                evidence(
+                    'later.resigned_epoch = grouped.controller_epoch',
+                    at='later.logged_at',
+                    line='later'
+                )
+            }},
             1,
             1
         ) as given_up_evidence
