@@ -2,7 +2,7 @@
 Stretches of time, each of which ends at the latest when the incarnation of its cluster does: formatting the storage
 removes the partitions. `stretches`, `incarnations` and `observed` are names of CTEs. `is_end_placed` is true where no record
 ended the stretch before that; `doubtful_from` is that of `int_clusters__incarnations`; `last_seen_of_cluster_at` is until when
-the logs of the incarnation reach.
+the logs of the incarnation reach, `all_stopped_at` when the last of its brokers was stopped, if all were.
 -#}
 {% macro ended_with_incarnation(stretches, incarnations='incarnations', observed='observed') -%}
     select
@@ -14,7 +14,8 @@ the logs of the incarnation reach.
         coalesce({{ stretches }}.ended_at > {{ incarnations }}.valid_to, {{ stretches }}.ended_at is null)
             as is_end_placed,
         {{ incarnations }}.doubtful_from,
-        {{ observed }}.last_seen_at as last_seen_of_cluster_at
+        {{ observed }}.last_seen_at as last_seen_of_cluster_at,
+        {{ observed }}.all_stopped_at
     from {{ stretches }}
     left join {{ incarnations }} using (cluster_id, cluster_incarnation)
     left join {{ observed }} using (cluster_id, cluster_incarnation)

@@ -1,12 +1,13 @@
 {#-
 The first ten records behind a row, in order of time (`at`), in a grouped select; only records for
-which `condition` is true.
+which `condition` is true. `line`: the relation that has the records, if the select joins several.
 -#}
-{% macro evidence(condition=none, at='logged_at') -%}
+{% macro evidence(condition=none, at='logged_at', line=none) -%}
+    {%- set of = line ~ '.' if line else '' -%}
     transform(
         slice(
             sort_array(
-                collect_list(struct({{ at }}, node_id, source_path, byte_offset))
+                collect_list(struct({{ at }}, {{ of }}node_id, {{ of }}source_path, {{ of }}byte_offset))
                 {%- if condition %} filter (where {{ condition }}){% endif %}
             ),
             1,

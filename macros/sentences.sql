@@ -10,11 +10,13 @@ is no sentence.
         'partitions': 'partitions_text',
         'groups': "array_join(group_ids, ', ')",
         'detail': "coalesce(detail, 'unknown')",
+        'fate': "if(startswith(detail, 'it '), concat('node ', nodes_text, substring(detail, 3)), concat('the process of node ', nodes_text, ' ended', coalesce(concat(' (', detail, ')'), '')))",
         'returned': "coalesce(returned_as, 'is back')",
         'amount': "coalesce(cast(amount_total as string), '?')",
         'most': "coalesce(cast(amount_max as string), '?')",
         'rows': 'cast(fact_rows as string)',
         'duration': readable_duration('duration_max_ms'),
+        'lasting': "if(ended_at is null, 'until the logs end', concat('for up to ', " ~ readable_duration('duration_max_ms') ~ "))",
     } -%}
     {%- set text = namespace(sql=sentence) -%}
     {%- for name, value in places.items() -%}

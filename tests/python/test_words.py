@@ -58,7 +58,7 @@ def test_words_are_words() -> None:
 @pytest.mark.parametrize(
     ("name", "columns"),
     [
-        ("incident_kinds", ["sentence", "recovery_sentence"]),
+        ("incident_kinds", ["sentence", "recovery_sentence", "as_cause"]),
         ("causes", ["why"]),
         ("config_rules", ["why", "consequence", "remedy", "not_evaluated_because"]),
     ],
@@ -67,6 +67,17 @@ def test_sentences_of_seeds_name_no_inner_terms(name: str, columns: list[str]) -
     texts = [row[column] for row in seed(name) for column in columns]
     # Text in brackets names the rule to look at.
     assert [text for text in texts if inner_words(re.sub(r"\([^()]*\)", "", text))] == []
+
+
+def test_every_harm_has_a_condition_and_known_places() -> None:
+    """A harm without a condition would be in no summary, and an unknown place would be shown as it is."""
+    macro = (PROJECT / "macros/incident_harms.sql").read_text(encoding="utf-8")
+    conditions, rest = macro.split("fill_harm(sentence)")
+    harms: dict[str, str] = project_vars()["harms"]
+    assert sorted(re.findall(r"^    '(\w+)': '", conditions, re.MULTILINE)) == sorted(harms)
+    places = set(re.findall(r"^        '(\w+)': ", rest, re.MULTILINE))
+    assert {place for sentence in harms.values() for place in re.findall(r"{(\w+)}", sentence)} == places
+    assert [sentence for sentence in harms.values() if inner_words(re.sub(r"{\w+}", "", sentence)) or "'" in sentence] == []
 
 
 def test_a_rule_has_terms_or_a_reason() -> None:

@@ -190,12 +190,20 @@ final as (
                     node_ids,
                     topic_key,
                     partition_key,
-                    group_key
+                    group_key,
+                    amount,
+                    concat(topic_name, '-', partition_id) as partition_name
                 )
             )
         ) as facts,
         min_by(evidence, struct(started_at, fact_key)) as evidence,
         min_by(evidence_count, struct(started_at, fact_key)) as evidence_count,
+        -- All of its facts are over, and of each a record says so.
+        if(
+            count(end_evidence) = count(*),
+            max_by(end_evidence, struct(ended_at, fact_key)),
+            null
+        ) as end_evidence,
         sort_array(array_distinct(flatten(collect_list(warnings)))) as warnings
     from numbered
     group by cluster_id, cluster_incarnation, event_kind, burst, burst_number

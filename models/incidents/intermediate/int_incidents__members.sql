@@ -110,6 +110,7 @@ members as (
         events.event_key = trees.incident_root_key as is_root,
         kinds.sentence as kind_sentence,
         kinds.recovery_sentence,
+        kinds.as_cause as kind_as_cause,
         array_join(
             transform(
                 events.node_ids,
@@ -132,9 +133,10 @@ members as (
 
 final as (
     select
-        * except (kind_sentence, recovery_sentence, nodes_text, partitions_text),
+        * except (kind_sentence, recovery_sentence, kind_as_cause, nodes_text, partitions_text),
         {{ fill_sentence('kind_sentence') }} as sentence,
-        {{ fill_sentence('recovery_sentence') }} as recovery_sentence
+        {{ fill_sentence('recovery_sentence') }} as recovery_sentence,
+        {{ fill_sentence('kind_as_cause') }} as as_cause
     from members
 )
 

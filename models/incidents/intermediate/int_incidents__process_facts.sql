@@ -26,12 +26,21 @@ begun as (
         *,
         case
             when ready_at is not null
-                then struct(run_number, ready_at as at, 'was restarted and is ready' as said)
+                then
+                    struct(
+                        run_number,
+                        ready_at as at,
+                        'was restarted and is ready' as said,
+                        start_evidence
+                    )
             -- It ran, whether or not its log says that it was ready.
             when
                 last_seen_at >= started_at + interval 5 minutes
                 and coalesce(failure_kind <> 'start_failed', true)
-                then struct(run_number, started_at as at, 'was restarted' as said)
+                then
+                    struct(
+                        run_number, started_at as at, 'was restarted' as said, start_evidence
+                    )
         end as back,
         case
             when started_at is not null and coalesce(failure_kind <> 'start_failed', true)
@@ -39,7 +48,8 @@ begun as (
                     struct(
                         run_number,
                         started_at as at,
-                        'began to start, and no record says that it became ready' as said
+                        'began to start, and no record says that it became ready' as said,
+                        start_evidence
                     )
         end as restarted
     from node_runs
@@ -76,7 +86,7 @@ final as (
                 "if(end_kind = 'clean', 'controlled_stop', 'process_death')",
                 'coalesce(stopping_at, stopped_at)', 'returned.at', nodes='array(node_id)',
                 caused_by='process_failure_key', detail="coalesce(" ~ in_words('failure_kind') ~ ", " ~ in_words('end_kind') ~ ")",
-                returned='returned.said'
+                returned='returned.said', end_shown_by='returned.start_evidence'
             )
         }}
     from ended
@@ -94,7 +104,7 @@ final as (
                 'failed_at', "if(failure_kind = 'start_failed', returned.at, last_sign_at)",
                 nodes='array_compact(array(node_id))', owner='process_name', processes=evidence_processes(),
                 detail="concat(if(failure_kind = 'start_failed', coalesce(" ~ in_words('failure_reason', 'reason_kind') ~ ", 'reason unknown'), " ~ in_words('failure_kind') ~ "), coalesce(concat(': ', left(detail, 300)), ''))",
-                returned='returned.said',
+                returned='returned.said', end_shown_by='returned.start_evidence',
                 burst="if(failure_kind = 'start_failed', concat_ws(':', process_name, reason_kind), process_failure_key)"
             )
         }}
@@ -131,7 +141,7 @@ final as (
                 "if(session_kind in ('zookeeper_client', 'zookeeper_controller'), 'client_session_expired', 'session_expired')",
                 'expired_at', 'if(reconnected_at < expired_at, expired_at, reconnected_at)',
                 nodes='array_compact(array(node_id))', owner='owner',
-                processes=evidence_processes(), caused_by='cause_key', detail=in_words('cause_kind'), duration='unavailable_ms'
+                processes=evidence_processes(), caused_by='cause_key', detail=in_words('cause_kind'), duration='unavailable_ms', end_shown_by='end_evidence'
             )
         }}
     from session_expiries

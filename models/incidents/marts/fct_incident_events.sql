@@ -34,11 +34,12 @@ beginnings_and_ends as (
         recovery_sentence as sentence,
         fact_rows,
         node_ids,
-        evidence,
-        evidence_count,
+        end_evidence as evidence,
+        cast(size(end_evidence) as bigint) as evidence_count,
         warnings
     from members
-    where recovery_sentence is not null and ended_at is not null
+    -- A stretch may end without a recovery: with the topic, or the process.
+    where recovery_sentence is not null and ended_at is not null and end_evidence is not null
 ),
 
 -- One row per beginning of an event of an incident, and per recorded end.

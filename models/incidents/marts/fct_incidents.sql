@@ -68,7 +68,9 @@ under_min_isr as (
         )
         filter (where is_under_min_isr and has_begun_since) as under_min_isr_ms,
         count(distinct if(is_under_min_isr is null, partition_name, null)) as partitions_unknown,
-        count(distinct if(is_known_later, partition_name, null)) as partitions_known_later
+        count(distinct if(is_known_later, partition_name, null)) as partitions_known_later,
+        sort_array(collect_set(if(is_under_min_isr and has_begun_since, partition_name, null)))
+            as short_partitions
     from touched
     left join clusters using (cluster_id, cluster_incarnation)
     group by incident_key
@@ -154,15 +156,19 @@ summed as (
         max(is_planned) filter (where is_root) as is_maintenance,
         -- A row of hourly growth begins at the full hour, before the growth itself.
         min(started_at) filter (where is_root or event_kind <> 'offsets_growth') as started_at,
+        -- Symptoms count until their harm is over: rows of an hour go on to its end.
         case
             when count_if(ended_at is null and (is_harm or is_planned)) = 0
                 then
-                    max(coalesce(ended_at, started_at)) filter (where is_harm or is_planned)
+                    max(
+                        if(is_harm or is_planned, coalesce(ended_at, started_at), started_at)
+                    )
         end as ended_at,
         max_by(root_cause_kind, is_root) as root_cause_kind,
         max_by(event_kind, is_root) as root_event_kind,
         max(fact_key) filter (where is_root) as root_cause_key,
         max(sentence) filter (where is_root) as root_sentence,
+        max(as_cause) filter (where is_root) as root_as_cause,
         max_by(severity, array_position(array('info', 'minor', 'major', 'critical'), severity))
         filter (where is_harm) as severity,
         sort_array(array_distinct(flatten(collect_list(node_ids)))) as nodes,
@@ -170,28 +176,121 @@ summed as (
         size(array_distinct(flatten(collect_list(partitions)))) as partitions_affected,
         sum(coalesce(leaderless_ms, 0)) as leaderless_ms,
         max(leaderless_max_ms) as leaderless_max_ms,
-        size(array_distinct(flatten(collect_list(partitions_leaderless)))) as partitions_leaderless,
+        sort_array(array_distinct(flatten(collect_list(partitions_leaderless))))
+            as leaderless_partitions,
         count_if(event_kind = 'leaderless' and ended_at is null) as leaderless_open,
+        coalesce(sum(amount_total) filter (where event_kind = 'writes_refused'), 0)
+            as writes_refused,
         count_if(event_kind = 'writes_refused') as refusals,
+        coalesce(sum(amount_total) filter (where event_kind = 'late_controller_writes'), 0)
+            as late_writes,
+        count_if(event_kind = 'quorum_lost') > 0 as has_lost_quorum,
+        count_if(event_kind = 'quorum_lost' and ended_at is null) > 0 as is_quorum_open,
+        max(duration_max_ms) filter (where event_kind = 'quorum_lost') as quorum_lost_ms,
+        sort_array(array_distinct(flatten(
+            collect_list(partitions) filter (where event_kind = 'writes_refused')
+        ))) as refused_partitions,
+        sort_array(array_distinct(flatten(
+            collect_list(partitions) filter (where event_kind = 'unclean_election')
+        ))) as unclean_partitions,
+        sort_array(array_distinct(flatten(
+            collect_list(node_ids) filter (where event_kind = 'unclean_election')
+        ))) as unclean_nodes,
+        flatten(collect_list(facts) filter (where event_kind = 'unclean_election'))
+            as unclean_elections,
+        flatten(collect_list(facts) filter (where event_kind = 'records_truncated'))
+            as truncations,
         max_by(evidence, is_root) as evidence,
         max_by(evidence_count, is_root) as evidence_count
     from counted
     group by incident_key
 ),
 
+-- What a replica truncates after an unclean election of its partition is lost to those who had written it, at most: of several replicas the
+-- one that truncated most.
+lost as (
+    select
+        *,
+        filter(
+            transform(
+                array_distinct(transform(unclean_elections, election -> election.partition_name)),
+                partition_name -> struct(
+                    partition_name,
+                    array_max(
+                        transform(
+                            filter(
+                                truncations,
+                                cut -> cut.partition_name = partition_name
+                                and exists(
+                                    unclean_elections,
+                                    election -> election.partition_name = partition_name
+                                    and election.happened_at <= cut.happened_at
+                                )
+                            ),
+                            cut -> cut.amount
+                        )
+                    ) as records
+                )
+            ),
+            loss -> loss.records > 0
+        ) as losses
+    from summed
+),
+
 joined as (
     select
-        summed.*,
+        lost.*,
+        -- No truncation tells how many records an unclean election cost: unknown.
+        case
+            when size(unclean_partitions) = 0 then 0
+            when size(losses) > 0
+                then aggregate(losses, 0L, (total, loss) -> total + loss.records)
+        end as max_records_lost,
+        transform(losses, loss -> loss.partition_name) as lost_partitions,
+        coalesce(under_min_isr.short_partitions, array()) as short_partitions,
         coalesce(incident_groups.groups, array()) as groups,
         coalesce(under_min_isr.partitions_unknown, 0) as partitions_without_minimum,
         coalesce(under_min_isr.partitions_known_later, 0) as partitions_known_later,
         case
             when under_min_isr.under_min_isr_ms is not null then under_min_isr.under_min_isr_ms
-            when coalesce(under_min_isr.partitions_unknown, 0) = 0 and summed.refusals = 0 then 0
+            when coalesce(under_min_isr.partitions_unknown, 0) = 0 and lost.refusals = 0 then 0
         end as under_min_isr_ms
-    from summed
-    left join incident_groups on summed.incident_key = incident_groups.incident_key
-    left join under_min_isr on summed.incident_key = under_min_isr.incident_key
+    from lost
+    left join incident_groups on lost.incident_key = incident_groups.incident_key
+    left join under_min_isr on lost.incident_key = under_min_isr.incident_key
+),
+
+-- The harms of an incident, worst first. To a linter every var is a text.
+judged as (
+    select
+        *,
+        array_compact(array(
+            {%- for harm, sentence in (var('harms') if var('harms') is mapping else {}).items() %}
+                case when {{ incident_harms()[harm] }} then {{ fill_harm(sentence) }} end
+                {{- ',' if not loop.last }}
+            {%- endfor %}
+        )) as harms
+    from joined
+),
+
+-- The worst harm with its cause, and the next harm; without any, what began it.
+told as (
+    select
+        *,
+        if(
+            size(harms) = 0,
+            root_sentence,
+            concat(
+                if(
+                    root_as_cause is null,
+                    trim(trailing ',' from get(harms, 0)),
+                    concat(get(harms, 0), ' after ', root_as_cause)
+                ),
+                '.',
+                coalesce(concat(' ', trim(trailing ',' from get(harms, 1)), '.'), '')
+            )
+        ) as summary
+    from judged
 ),
 
 final as (
@@ -210,19 +309,7 @@ final as (
             else root_cause_kind
         end as root_cause_kind,
         root_cause_key,
-        concat(
-            root_sentence,
-            case
-                when partitions_leaderless > 0
-                    then concat(
-                        ' ', partitions_leaderless,
-                        if(partitions_leaderless = 1, ' partition', ' partitions'),
-                        ' had no leader, for up to ',
-                        {{ readable_duration('leaderless_max_ms') }}, '.'
-                    )
-                else ''
-            end
-        ) as summary,
+        summary,
         -- Each stop takes replicas out of sync; what it costs beyond that counts.
         case
             when is_maintenance and coalesce(severity, 'minor') = 'minor' then 'info'
@@ -232,6 +319,7 @@ final as (
         cast(partitions_affected as bigint) as partitions_affected,
         leaderless_ms,
         cast(under_min_isr_ms as bigint) as under_min_isr_ms,
+        cast(max_records_lost as bigint) as max_records_lost,
         groups,
         cast(size(groups) as bigint) as groups_affected,
         evidence,
@@ -247,7 +335,7 @@ final as (
                 'some partitions still have no leader at the end of the logs, up to which their time counts': 'leaderless_open > 0'
             })
         }} as warnings
-    from joined
+    from told
 )
 
 select * from final

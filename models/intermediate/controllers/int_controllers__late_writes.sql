@@ -16,7 +16,8 @@ final as (
         terms.controller_epoch,
         -- The request that sends a state to each broker is not counted as a write.
         count(distinct claims.topic_name, claims.partition_id, claims.leader_epoch) as late_writes,
-        max(claims.logged_at) as last_write_at
+        max(claims.logged_at) as last_write_at,
+        {{ evidence(at='claims.logged_at', line='claims') }} as late_evidence
     from terms
     inner join claims
         on

@@ -12,7 +12,8 @@ final as (
     select
         terms.* except (is_written_over),
         coalesce(late.late_writes, 0) as late_writes,
-        late.last_write_at
+        late.last_write_at,
+        late.late_evidence
     from terms
     left join late using (cluster_id, cluster_incarnation, epoch_kind, controller_epoch)
 )

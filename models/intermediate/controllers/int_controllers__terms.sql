@@ -3,7 +3,7 @@ with terms as (
 ),
 
 final as (
-    select * except (is_written_over, given_up_at)
+    select * except (is_written_over, given_up_at, given_up_evidence)
     from terms
     where not is_written_over
 )

@@ -219,7 +219,18 @@ afterwards as (
         grouped.*,
         min(later.truncated_to) as truncated_to,
         min(if(later.resigned_epoch = grouped.controller_epoch, later.logged_at, null))
-            as given_up_at
+            as given_up_at,
+        slice(
+            {{
+                evidence(
+                    'later.resigned_epoch = grouped.controller_epoch',
+                    at='later.logged_at',
+                    line='later'
+                )
+            }},
+            1,
+            1
+        ) as given_up_evidence
     from grouped
     left join placed_quorum_events as later
         on
@@ -276,6 +287,7 @@ final as (
         ) as is_superseded_before,
         lead(known_since_at) over (own_terms) as reelected_at,
         given_up_at,
+        given_up_evidence,
         evidence_rank,
         controllers_named,
         is_written_over,

@@ -56,7 +56,9 @@ resigned as (
         terms.cluster_incarnation,
         terms.epoch_kind,
         terms.controller_epoch,
-        min(resignations.logged_at) as resigned_at
+        min(resignations.logged_at) as resigned_at,
+        slice({{ evidence(at='resignations.logged_at', line='resignations') }}, 1, 1)
+            as resigned_evidence
     from terms
     inner join resignations
         on
@@ -75,8 +77,10 @@ resigned as (
 
 described as (
     select
-        terms.* except (given_up_at),
+        terms.* except (given_up_at, given_up_evidence),
         coalesce(terms.given_up_at, resigned.resigned_at) as said_to_resign_at,
+        if(terms.given_up_at is null, resigned.resigned_evidence, terms.given_up_evidence)
+            as resigned_evidence,
         led.run.stopping_at,
         led.run.stopped_at,
         led.run.fell_silent_at,

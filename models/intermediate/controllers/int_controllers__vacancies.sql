@@ -458,7 +458,8 @@ final as (
         ) as evidence,
         evidence_count
         + if(is_start_known, coalesce(size(last_evidence), 0), 0)
-        + if(is_ended_by_next, size(next_evidence), 0) as evidence_count
+        + if(is_ended_by_next, size(next_evidence), 0) as evidence_count,
+        if(is_ended_by_next, next_evidence, null) as end_evidence
     from ended
     where ended_at is null or ended_at >= started_at + interval 1 second
 )

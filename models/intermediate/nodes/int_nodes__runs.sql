@@ -53,7 +53,9 @@ reported as (
         collect_set(case when lifecycle_step = 'stopping' then logged_at end) as stops,
         max(case when lifecycle_step = 'stopped' then logged_at end) as stopped_at,
         max(case when lifecycle_step = 'failed' then logged_at end) as failed_at,
-        {{ evidence('lifecycle_step is not null') }} as evidence,
+        {{ evidence("lifecycle_step = 'starting'") }} as starting,
+        {{ evidence("lifecycle_step = 'started'") }} as started,
+        {{ evidence("lifecycle_step not in ('starting', 'started')") }} as ending,
         count_if(lifecycle_step is not null) as evidence_count
     from lifecycle_events
     group by cluster_id, node_id, run_number
@@ -91,7 +93,19 @@ described as (
             'source_path', seen.last_record.source_path,
             'byte_offset', seen.last_record.byte_offset
         ) as last_line,
-        reported.evidence,
+        concat(slice(reported.starting, 1, 3), slice(reported.started, 1, 2)) as start_evidence,
+        -- Up to 0.8.2 a start prints many lines: those of the end come before the rest of them.
+        slice(
+            concat(
+                slice(reported.starting, 1, if(reported.evidence_count > 9, 3, 10)),
+                slice(reported.started, 1, if(reported.evidence_count > 9, 2, 10)),
+                reported.ending,
+                slice(reported.starting, if(reported.evidence_count > 9, 4, 11), 10),
+                slice(reported.started, if(reported.evidence_count > 9, 3, 11), 10)
+            ),
+            1,
+            9
+        ) as lifecycle_evidence,
         reported.evidence_count,
         lead(reported.started_at) over (on_node) as next_started_at,
         cast(row_number() over (
@@ -113,14 +127,14 @@ described as (
 final as (
     select
         {{ node_run_key() }} as node_run_key,
-        * except (is_over, last_line, evidence, evidence_count),
+        * except (is_over, last_line, lifecycle_evidence, evidence_count),
         -- Null while the process runs, so that readers of these columns alone see no change with
         -- every line that it writes.
         if(is_over, last_seen_at, null) as fell_silent_at,
         if(is_over, last_line, null) as final_line,
         -- The last sign of life is evidence too; for a process that was killed it is the only
         -- evidence.
-        concat(slice(coalesce(evidence, array()), 1, 9), array(last_line)) as evidence,
+        concat(coalesce(lifecycle_evidence, array()), array(last_line)) as evidence,
         coalesce(evidence_count, 0) + 1 as evidence_count
     from described
 )

@@ -27,6 +27,7 @@ failed as (
                 failures.process_failure_key,
                 failures.failure_kind,
                 failures.is_capture,
+                slice(failures.evidence, 1, 1) as evidence,
                 coalesce(failures.ended_at, failures.last_sign_at) as ended_at
             ),
             struct(failures.is_end, failures.failed_at, failures.process_failure_key)
@@ -166,16 +167,23 @@ final as (
         failure.process_failure_key,
         failure.failure_kind,
         sign.source_path is not null or coalesce(failure.is_capture, false) as is_end_noticed,
-        if(
-            sign.source_path is null,
-            evidence,
-            slice(
-                concat(array(struct(sign.node_id, sign.source_path, sign.byte_offset)), evidence),
-                1,
-                10
-            )
+        -- What tells its end comes first: the report of the JVM or the kernel, or what others noticed.
+        slice(
+            concat(
+                if(coalesce(failure.is_capture, false), failure.evidence, array()),
+                if(
+                    sign.source_path is null,
+                    array(),
+                    array(struct(sign.node_id, sign.source_path, sign.byte_offset))
+                ),
+                evidence
+            ),
+            1,
+            10
         ) as evidence,
-        evidence_count + if(sign.source_path is null, 0, 1) as evidence_count
+        evidence_count
+        + if(coalesce(failure.is_capture, false), 1, 0)
+        + if(sign.source_path is null, 0, 1) as evidence_count
     from noticed
 )
 

@@ -23,7 +23,13 @@ numbered as (
         lead(case when is_cleaner_enabled then logged_at end) ignore nulls over (
             partition by cluster_id, cluster_incarnation, node_id
             order by logged_at, source_path, byte_offset
-        ) as enabled_at
+        ) as enabled_at,
+        lead(
+            case when is_cleaner_enabled then array(struct(node_id, source_path, byte_offset)) end
+        ) ignore nulls over (
+            partition by cluster_id, cluster_incarnation, node_id
+            order by logged_at, source_path, byte_offset
+        ) as enabled_evidence
     from placed_settings
 ),
 
@@ -44,7 +50,8 @@ final as (
         'configuration' as found_by,
         'log.cleaner.enable=false' as cause,
         {{ evidence() }} as evidence,
-        count(*) as evidence_count
+        count(*) as evidence_count,
+        min_by(enabled_evidence, struct(logged_at, source_path, byte_offset)) as end_evidence
     from numbered
     where not is_cleaner_enabled
     group by cluster_id, cluster_incarnation, node_id, times_enabled

@@ -9,6 +9,7 @@ compared as (
         *,
         lead(alive_at) over (in_order) as next_alive_at,
         lead(is_cleaning) over (in_order) as next_is_cleaning,
+        lead(slice(evidence, 1, 1)) over (in_order) as next_alive_evidence,
         unix_millis(last_rolled_at) - unix_millis(alive_at) as silent_ms
     from stretches
     window in_order as (

@@ -85,7 +85,8 @@ final as (
             evidence
         ) as evidence,
         evidence_count
-        + if(coalesce(dumped_at, measured_at) is null, segments_rolled, 0) as evidence_count
+        + if(coalesce(dumped_at, measured_at) is null, segments_rolled, 0) as evidence_count,
+        if(next_alive_at is null, null, next_alive_evidence) as end_evidence
     from judged
     where not is_death_logged and (coalesce(dumped_at, measured_at) is not null or is_silent)
 )

@@ -17,6 +17,10 @@ outages as (
         min_by(last_words, struct(signed_at, source_path, byte_offset)) as last_words,
         min(signed_at) as stopped_at,
         min(least(restarted_at, alive_at)) as resumed_at,
+        min_by(
+            if(coalesce(restarted_at <= alive_at, alive_at is null), restarted_line, alive_line),
+            struct(least(restarted_at, alive_at), signed_at, source_path, byte_offset)
+        ) filter (where restarted_at is not null or alive_at is not null) as resumed_line,
         min_by(cause, struct(signed_at, source_path, byte_offset)) filter (where cause is not null)
             as cause,
         {{ evidence(at='signed_at') }} as evidence,
@@ -74,7 +78,8 @@ final as (
             ),
             evidence
         ) as evidence,
-        evidence_count + if(is_partition_concluded, 1, 0) as evidence_count
+        evidence_count + if(is_partition_concluded, 1, 0) as evidence_count,
+        if(resumed_line is null, null, array(resumed_line)) as end_evidence
     from judged
 )
 

@@ -11,9 +11,15 @@ turned as (
             over (before) as cleaner_state,
         count_if(sign in ('restarted', 'stopping')) over (before) as cleaner_state_number,
         lead(if(sign = 'restarted', signed_at, null)) ignore nulls over (turns) as restarted_at,
+        lead(
+            if(sign = 'restarted', struct(node_id, source_path, byte_offset), null)
+        ) ignore nulls over (turns) as restarted_line,
         lead(if(sign = 'stopping', signed_at, null)) ignore nulls over (turns) as stopping_at,
         count_if(sign = 'alive') over (thread_before) as life_number,
-        lead(if(sign = 'alive', signed_at, null)) ignore nulls over (lives) as alive_at
+        lead(if(sign = 'alive', signed_at, null)) ignore nulls over (lives) as alive_at,
+        lead(
+            if(sign = 'alive', struct(node_id, source_path, byte_offset), null)
+        ) ignore nulls over (lives) as alive_line
     from signs
     window
         before as (

@@ -45,6 +45,9 @@ windows as (
         bool_or(is_unheard) as is_unheard,
         min_by(is_dated_late, leader_epoch) as is_dated_late,
         if(count(behind_until) < count(*), null, max(behind_until)) as closed_at,
+        max_by(caught_up_line, struct(behind_until, caught_up_line)) filter (
+            where caught_up_line.logged_at = behind_until
+        ) as closing_line,
         sort_array(array_distinct(array_compact(flatten(
             collect_list(array(known_line, stored_line, caught_up_line))
         )))) as lines
@@ -77,7 +80,13 @@ final as (
                 'byte_offset', line.byte_offset
             )
         ) as evidence,
-        cast(size(lines) as bigint) as evidence_count
+        cast(size(lines) as bigint) as evidence_count,
+        -- One that ended with its process had not caught up.
+        if(
+            closing_line.logged_at = closed_at,
+            array(struct(closing_line.node_id, closing_line.source_path, closing_line.byte_offset)),
+            null
+        ) as end_evidence
     from windows
     -- A controller is a broker too, and may be behind as both.
     qualify row_number() over (

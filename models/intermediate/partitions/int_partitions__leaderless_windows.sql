@@ -29,13 +29,21 @@ marked as (
         *,
         sum(case when leader_id = -1 and coalesce(previous_leader_id, 0) <> -1 then 1 else 0 end)
             over (so_far) as window_number,
-        last_value(topic_id, true) over (so_far) as known_topic_id
+        last_value(topic_id, true) over (so_far) as known_topic_id,
+        lead(evidence) over (in_order) as next_evidence
     from epochs
-    window so_far as (
-        partition by cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
-        order by leader_epoch
-        rows between unbounded preceding and current row
-    )
+    window
+        so_far as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by leader_epoch
+            rows between unbounded preceding and current row
+        ),
+        in_order as (
+            partition by
+                cluster_id, cluster_incarnation, topic_name, partition_id, topic_incarnation
+            order by leader_epoch
+        )
 ),
 
 windows as (
@@ -50,6 +58,7 @@ windows as (
         min(elected_at) as started_at,
         max(elected_at) as last_elected_at,
         max_by(held_until, leader_epoch) as ended_at,
+        max_by(next_evidence, leader_epoch) as end_evidence,
         min_by(isr, leader_epoch) as isr,
         min_by(
             if(previous_leader_epoch = leader_epoch - 1, previous_leader_id, null), leader_epoch
@@ -350,6 +359,11 @@ final as (
             10
         ) as evidence,
         evidence_count + if(line is null, 0, 1) as evidence_count,
+        if(
+            line is null,
+            end_evidence,
+            array(struct(line.node_id, line.source_path, line.byte_offset))
+        ) as end_evidence,
         is_start_known,
         is_derived,
         is_start_late,
@@ -390,6 +404,11 @@ final as (
             10
         ) as evidence,
         evidence_count + if(closing is null, 0, 1) as evidence_count,
+        if(
+            closing is null,
+            null,
+            array(struct(closing.node_id, closing.source_path, closing.byte_offset))
+        ) as end_evidence,
         true as is_start_known,
         false as is_derived,
         false as is_start_late,

@@ -80,7 +80,7 @@ fencings as (
     from claimed
 ),
 
-final as (
+unfenced as (
     select
         fencings.cluster_id,
         fencings.cluster_incarnation,
@@ -91,12 +91,18 @@ final as (
         fencings.byte_offset,
         fencings.is_left_behind,
         fencings.is_unconfirmed,
-        min(case
-            when
-                registration_records.is_unfencing
-                or {{ has_role('unfencing_grant', 'registration_records.event_type') }}
-                then registration_records.logged_at
-        end) as unfenced_at
+        min(
+            struct(
+                registration_records.logged_at,
+                registration_records.node_id,
+                registration_records.source_path,
+                registration_records.byte_offset
+            )
+        ) filter (
+            where
+            registration_records.is_unfencing
+            or {{ has_role('unfencing_grant', 'registration_records.event_type') }}
+        ) as unfencing
     from fencings
     left join registration_records
         on
@@ -114,6 +120,18 @@ final as (
         fencings.byte_offset,
         fencings.is_left_behind,
         fencings.is_unconfirmed
+),
+
+final as (
+    select
+        * except (unfencing),
+        unfencing.logged_at as unfenced_at,
+        if(
+            unfencing is null,
+            null,
+            array(struct(unfencing.node_id, unfencing.source_path, unfencing.byte_offset))
+        ) as end_evidence
+    from unfenced
 )
 
 select * from final

@@ -33,6 +33,8 @@ final as (
         expired_at,
         lost_at as noticed_at,
         cast(null as timestamp) as unfenced_at,
+        cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
+            as unfenced_evidence,
         is_end_logged,
         is_end_doubtful,
         false as is_left_behind,
@@ -53,6 +55,7 @@ final as (
         logged_at as expired_at,
         cast(null as timestamp) as noticed_at,
         unfenced_at,
+        end_evidence as unfenced_evidence,
         true as is_end_logged,
         false as is_end_doubtful,
         is_left_behind,

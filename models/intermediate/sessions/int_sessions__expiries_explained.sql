@@ -198,8 +198,9 @@ terms_known as (
 -- One row per expired session of int_sessions__ended. Clients are never controller.
 sessions as (
     select
-        ended.*,
+        ended.* except (unfenced_evidence),
         coalesce(back.reconnected_at, ended.unfenced_at) as reconnected_at,
+        if(back.reconnected_at is null, ended.unfenced_evidence, back.end_evidence) as end_evidence,
         coalesce(back.is_back_before, false) as is_back_before,
         deaths.run_number as dead_run_number,
         deaths.node_run_key as dead_run_key,

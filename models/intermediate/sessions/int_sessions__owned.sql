@@ -38,7 +38,8 @@ negotiated as (
     select
         cluster_id,
         session_id,
-        max(timeout_ms) as timeout_ms
+        max(timeout_ms) as timeout_ms,
+        slice({{ evidence(has_role('session_start')) }}, 1, 1) as established_evidence
     from session_events
     where session_id is not null
     group by cluster_id, session_id
@@ -48,6 +49,7 @@ followed as (
     select
         owned.* except (timeout_ms),
         coalesce(owned.timeout_ms, negotiated.timeout_ms) as timeout_ms,
+        negotiated.established_evidence,
         lead(owned.established_at) over (
             partition by owned.cluster_id, owned.node_id
             order by owned.established_at, owned.session_id
@@ -71,6 +73,7 @@ final as (
         coalesce(followed.writer.has_several_clients, false) as has_several_clients,
         followed.timeout_ms,
         followed.established_at,
+        followed.established_evidence,
         followed.node_id is not null
         and count(controllers.node_id) = 0
         and (
@@ -104,6 +107,7 @@ final as (
         followed.writer,
         followed.timeout_ms,
         followed.established_at,
+        followed.established_evidence,
         followed.has_znode
 )
 

@@ -19,14 +19,21 @@ membership_events as (
 ),
 
 -- A node is back with its next session.
-brokers as (
+next_of_nodes as (
     select
         ended.cluster_id,
         ended.owner,
         ended.session_id,
         ended.expired_at,
         max(ended.noticed_at) as noticed_at,
-        min(session_events.logged_at) as reconnected_at
+        min(
+            struct(
+                session_events.logged_at,
+                session_events.node_id,
+                session_events.source_path,
+                session_events.byte_offset
+            )
+        ) as beginning
     from ended
     inner join session_events
         on
@@ -37,6 +44,15 @@ brokers as (
             and coalesce(session_events.session_id, '') <> coalesce(ended.session_id, '-')
     where ended.session_kind in ('zookeeper_broker', 'zookeeper_controller')
     group by ended.cluster_id, ended.owner, ended.session_id, ended.expired_at
+),
+
+brokers as (
+    select
+        * except (beginning),
+        beginning.logged_at as reconnected_at,
+        array(struct(beginning.node_id, beginning.source_path, beginning.byte_offset))
+            as end_evidence
+    from next_of_nodes
 ),
 
 -- Other signs that a node is back: the controller finds it, or a session whose beginning the logs lack.
@@ -86,7 +102,11 @@ clients as (
         ended.owner,
         ended.session_id,
         ended.expired_at,
-        min(next_sessions.established_at) as reconnected_at
+        min(next_sessions.established_at) as reconnected_at,
+        min_by(
+            next_sessions.established_evidence,
+            struct(next_sessions.established_at, next_sessions.session_id)
+        ) as end_evidence
     from ended
     inner join owners
         on ended.cluster_id = owners.cluster_id and ended.session_id = owners.session_id

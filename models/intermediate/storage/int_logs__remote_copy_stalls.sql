@@ -16,8 +16,11 @@ marked as (
             or logged_at > lag(logged_at) over (copies_of) + interval 1 hour,
             true
         ) as is_first,
-        lead(case when not is_failure then logged_at end) ignore nulls over (copies_of)
-            as next_copied_at
+        lead(
+            case
+                when not is_failure then struct(logged_at, node_id, source_path, byte_offset)
+            end
+        ) ignore nulls over (copies_of) as next_copy
     from copies
     window copies_of as (
         partition by cluster_id, node_id, topic_name, partition_id
@@ -36,7 +39,7 @@ numbered as (
     from marked
 ),
 
-stalls as (
+stretches as (
     select
         cluster_id,
         node_id,
@@ -44,7 +47,7 @@ stalls as (
         partition_id,
         min(logged_at) as started_at,
         max(logged_at) as last_failed_at,
-        min(next_copied_at) as ended_at,
+        min(next_copy) as closing,
         count(*) as failures,
         max_by(exception, struct(logged_at, source_id, byte_offset)) filter (
             where exception is not null
@@ -57,6 +60,18 @@ stalls as (
     from numbered
     where is_failure
     group by cluster_id, node_id, topic_name, partition_id, stall_number
+),
+
+stalls as (
+    select
+        * except (closing),
+        closing.logged_at as ended_at,
+        if(
+            closing is null,
+            null,
+            array(struct(closing.node_id, closing.source_path, closing.byte_offset))
+        ) as end_evidence
+    from stretches
 ),
 
 final as (

@@ -67,6 +67,7 @@ measured as (
         *,
         row_number() over (terms) < controller_epoch as is_earlier_missing,
         lead(controller_epoch) over (terms) > controller_epoch + 1 as is_next_missing,
+        lead(evidence) over (terms) as next_evidence,
         case
             when has_doubtful_overlap then null
             else coalesce(unix_millis(acted_until) - unix_millis(superseded_at), 0)
@@ -108,6 +109,20 @@ final as (
         if(epoch_kind = 'controller', coalesce(ordered.leader_changes, 0), null) as leader_changes,
         if(has_doubtful_overlap and late_writes > 0, null, late_writes) as late_writes,
         if(evidence_rank = 6, 'describe', 'log') as known_by,
+        -- The election of the next, and what this one still did.
+        if(
+            overlap_ms > 0,
+            slice(
+                concat(
+                    slice(next_evidence, 1, 1),
+                    slice(coalesce(late_evidence, array()), 1, 8),
+                    if(resigned_at > superseded_at, coalesce(resigned_evidence, array()), array())
+                ),
+                1,
+                10
+            ),
+            null
+        ) as overlap_evidence,
         evidence,
         evidence_count,
         {{

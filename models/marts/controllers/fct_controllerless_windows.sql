@@ -36,6 +36,7 @@ final as (
         next_controller_id,
         epochs,
         if(is_described, 'describe', 'log') as known_by,
+        if(is_end_placed, null, end_evidence) as end_evidence,
         evidence,
         evidence_count,
         {{

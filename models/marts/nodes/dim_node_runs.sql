@@ -48,6 +48,7 @@ final as (
         process_failure_key,
         first_seen_at,
         last_seen_at,
+        start_evidence,
         evidence,
         evidence_count,
         {{

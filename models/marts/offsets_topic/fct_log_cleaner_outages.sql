@@ -45,7 +45,13 @@ turned as (
         lead(case when sign = 'restarted' then signed_at end) ignore nulls over (
             partition by cluster_id, cluster_incarnation, node_id, process_name
             order by signed_at, source_path, byte_offset
-        ) as restarted_at
+        ) as restarted_at,
+        lead(
+            case when sign = 'restarted' then array(struct(node_id, source_path, byte_offset)) end
+        ) ignore nulls over (
+            partition by cluster_id, cluster_incarnation, node_id, process_name
+            order by signed_at, source_path, byte_offset
+        ) as restarted_evidence
     from signs
 ),
 
@@ -68,7 +74,8 @@ given_up as (
         min_by(cause, struct(signed_at, source_path, byte_offset)) filter (where cause is not null)
             as cause,
         {{ evidence(at='signed_at') }} as evidence,
-        count(*) as evidence_count
+        count(*) as evidence_count,
+        min_by(restarted_evidence, struct(signed_at, source_path, byte_offset)) as end_evidence
     from turned
     where sign = 'uncleanable'
     group by
@@ -118,7 +125,8 @@ outages as (
         found_by,
         cause,
         evidence,
-        evidence_count
+        evidence_count,
+        end_evidence
     from thread_outages
     union all
     select
@@ -137,7 +145,8 @@ outages as (
         found_by,
         cause,
         evidence,
-        evidence_count
+        evidence_count,
+        end_evidence
     from partition_outages
     union all
     select
@@ -156,7 +165,8 @@ outages as (
         found_by,
         cause,
         evidence,
-        evidence_count
+        evidence_count,
+        end_evidence
     from quiet_outages
     union all
     select
@@ -175,7 +185,8 @@ outages as (
         found_by,
         cause,
         evidence,
-        evidence_count
+        evidence_count,
+        end_evidence
     from disabled_stretches
 ),
 
@@ -243,6 +254,7 @@ final as (
         cast(stopped_at as date) as stopped_date,
         found_by,
         cause,
+        if(is_end_placed, null, end_evidence) as end_evidence,
         evidence,
         evidence_count,
         {{

@@ -167,7 +167,8 @@ final as (
         hour_at,
         cast(hour_at as date) as hour_date,
         hour(hour_at) as hour_of_day,
-        bytes_at_end,
+        -- An estimate counts whole segments: less than one is unknown, not nothing.
+        if(last_measured_bytes is null and bytes_at_end <= 0, null, bytes_at_end) as bytes_at_end,
         bytes_growth,
         if(last_measured_bytes is null, 'estimated', 'measured') as measure_kind,
         cast(segments_rolled as int) as segments_rolled,
@@ -185,6 +186,8 @@ final as (
             warnings({
                 'segment size assumed to be the default':
                     'last_measured_bytes is null and not is_segment_size_known',
+                'less than a segment: no record says how much':
+                    'last_measured_bytes is null and bytes_at_end <= 0',
                 'growth is estimated; the size was measured only once':
                     'last_measured_bytes is not null and measured_growth is null',
                 'no record in this hour; carried over from the last one': 'is_carried',

@@ -40,30 +40,39 @@ observed as (
 gaps as (
     select
         *,
+        cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
+            as end_evidence,
         false as is_unheard,
         false as is_dated_late
     from leader_gaps
     union all
     select
         *,
+        cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
+            as end_evidence,
         false as is_unheard,
         false as is_dated_late
     from controller_gaps
     union all
     select
         *,
+        cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
+            as end_evidence,
         false as is_unheard,
         false as is_dated_late
     from stale_nodes
     union all
     select
-        * except (is_unheard, is_dated_late),
+        * except (is_unheard, is_dated_late, end_evidence),
+        end_evidence,
         is_unheard,
         is_dated_late
     from stale_caches
     union all
     select
         *,
+        cast(null as array<struct<node_id: int, source_path: string, byte_offset: bigint>>)
+            as end_evidence,
         false as is_unheard,
         false as is_dated_late
     from duplicate_owners
@@ -137,6 +146,7 @@ final as (
         ended_at,
         {{ stretch(start='opened_at') }},
         cast(opened_at as date) as opened_date,
+        if(is_end_placed, null, end_evidence) as end_evidence,
         evidence,
         evidence_count,
         {{

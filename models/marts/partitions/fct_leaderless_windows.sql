@@ -16,6 +16,18 @@ ended as (
     {{ ended_with_incarnation('windows') }}
 ),
 
+-- Brokers that were all stopped on purpose elect nobody: that is no outage.
+stopped as (
+    select
+        * except (ended_at, is_end_placed),
+        coalesce(
+            ended_at, if(all_stopped_at is null, null, greatest(started_at, all_stopped_at))
+        ) as ended_at,
+        is_end_placed and ended_at is not null as is_end_placed,
+        ended_at is null and all_stopped_at is not null as is_stopped
+    from ended
+),
+
 final as (
     select
         {{
@@ -41,12 +53,14 @@ final as (
         isr,
         last_leader_id,
         known_by,
+        if(is_end_placed or is_stopped, null, end_evidence) as end_evidence,
         evidence,
         evidence_count,
         {{
             warnings({
                 'no end in the logs': 'ended_at is null',
-                'it had no end when the next incarnation of the cluster began': 'is_end_placed and ended_at is not null',
+                'it had no end when the next incarnation of the cluster began': 'is_end_placed',
+                'it had no end when all brokers had been stopped: ended_at is when the last one was': 'is_stopped',
                 'it began before started_at: this is when it was first known to have no leader': 'is_told',
                 'started_at is the last change of the file: the describe names no time': 'is_dated_by_file',
                 'it ended by ended_at: a describe names a leader': 'is_end_described',
@@ -59,7 +73,7 @@ final as (
                 'the next incarnation of the cluster may have begun before it: its first controllers are not in the logs': 'coalesce(ended_at, started_at) > doubtful_from'
             })
         }} as warnings
-    from ended
+    from stopped
 )
 
 select * from final

@@ -53,6 +53,7 @@ final as (
             else 'unknown'
         end as cause_kind,
         coalesce(dead_run_key, stop_key) as cause_key,
+        end_evidence,
         evidence,
         evidence_count,
         {{

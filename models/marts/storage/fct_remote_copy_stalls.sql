@@ -49,6 +49,7 @@ final as (
         failures,
         exception,
         exception_message,
+        if(is_end_placed, null, end_evidence) as end_evidence,
         evidence,
         evidence_count,
         {{
