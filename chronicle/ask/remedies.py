@@ -441,9 +441,17 @@ def known_of(tables: Tables, cluster: str, names: dict[int, str]) -> Known:
         rows(SETTINGS),
         rows(READ_FILES) + rows(PAUSES),
         {row["cluster_incarnation"]: row for row in rows(LIVES)},
-        losses_of(rows(LOSSES)),
+        losses_in(tables, cluster),
         names,
     )
+
+
+def losses_in(tables: Tables, cluster: str) -> list[Loss]:
+    """The unclean elections of a cluster, with what replicas cut because of them; none if elections or truncations are not built."""
+    try:
+        return losses_of(tables.rows(LOSSES.format(cluster=literal(cluster))))
+    except NotBuilt:
+        return []
 
 
 def losses_of(rows: Sequence[Row]) -> list[Loss]:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
-from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at, names_of_unnumbered
-from chronicle.ask.remedies import Case, Known, Remedy, cases_of, known_of, remedies
+from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at
+from chronicle.ask.remedies import Case, Known, Remedy, cases_of, known_of, losses_in, remedies
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
 from chronicle.output.units import count_text, duration_text, size_text, time_text
 from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SEVERITIES, SPANS, Question, severity_rank
-from chronicle.report.verdict import Broken, Harm, Told, Verdict, cut_of, harm_of, leaderless, verdict
+from chronicle.report.verdict import Broken, Harm, Told, Verdict, harm_of, leaderless, verdict
 from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
@@ -197,13 +197,14 @@ def collect(place: Warehouse, cluster: str | None, since: dt.datetime | None, un
         there = ", ".join(sorted(lives)) or "no clusters yet; run `chronicle build` after ingesting"
         raise ValueError(f"unknown cluster '{cluster}'; {place.root} has {there}")
     periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
-    known = {name: known_of(tables, name, names_of_unnumbered(tables, f"cluster_id = {literal(name)}")) for name in periods}
     counts = {name: overview(tables, period) for name, period in periods.items()}
-    harms = {name: harm_of(tables, period, known[name].losses) for name, period in periods.items()}
+    harms = {
+        name: harm_of(tables, period, losses_in(tables, name), counts[name]["fct_leader_elections"]) for name, period in periods.items()
+    }
     order = sorted(periods, key=lambda name: (harms[name].order(SEVERITIES), *(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
     sections = [
-        section(tables, periods[name], lives[name], counts[name], harms[name], known[name], spare, f"c{n}")
+        section(tables, periods[name], lives[name], counts[name], harms[name], spare, f"c{n}")
         for n, name in enumerate(order[:MOST_CLUSTERS], 1)
     ]
     return Page(
@@ -262,9 +263,7 @@ def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], harms: dict[s
         release = " ".join(filter(None, (last["kafka_version"], last["cluster_mode"]))) or None
         counts = ", ".join(f"{count_text(n)} {severity}" for severity, n in harm.by_severity.items())
         done = [counts or ("none" if harm.is_built else "–"), harm.worst, harm.still_open, harm.lost or "none seen", leaderless(harm)]
-        cells.append(
-            [name, *map(cell, [*done, len(last["nodes"] or []), release, last["last_seen_at"]])]
-        )
+        cells.append([name, *map(cell, [*done, len(last["nodes"] or []), release, last["last_seen_at"]])])
     names = [
         "cluster",
         "incidents",
@@ -285,7 +284,6 @@ def section(
     lives: Sequence[Row],
     counts: dict[str, int | None],
     harm: Harm,
-    known: Known,
     spare: list[int],
     prefix: str,
 ) -> Section:
@@ -293,11 +291,12 @@ def section(
     from chronicle.report.plots import known_days, plots_of
 
     days, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
+    known = known_of(tables, period.cluster, looked.names)
     incidents, maintenance, total, said = incidents_of(tables, period, spare, known, prefix)
     if not total and not said:
         said = f"{NOTHING_FOUND} {looked.said}".rstrip()
         said += f" That says nothing about times without logs ({days.unknown}): they are unknown, not healthy." if days.unknown else ""
-    told = Told(period, harm, [broken(period.cluster, one) for one in incidents], counts["fct_leader_elections"], cut_of(tables, period))
+    told = Told(period, harm, [broken(period.cluster, one) for one in incidents])
     made = Section(
         period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, days.coverage), told
     )

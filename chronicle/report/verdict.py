@@ -22,7 +22,10 @@ MOST_REMEDIES = 4
 
 @dataclass
 class Harm:
-    """What the incidents of a cluster did in a period: how many of each severity, the worst first, and how many of them have no end."""
+    """What the incidents of a cluster did in a period: how many of each severity, the worst first, and how many of them have no end.
+
+    `elections`: how many are known, None if they are not built; `cut`: records that replicas cut where no election is known to be unclean.
+    """
 
     by_severity: dict[str, int] = field(default_factory=dict)
     still_open: int = 0
@@ -30,6 +33,8 @@ class Harm:
     last_end: dt.datetime | None = None
     worst: str = ""
     losses: list[Loss] = field(default_factory=list)
+    elections: int | None = None
+    cut: int = 0
     is_built: bool = True
 
     @property
@@ -67,14 +72,11 @@ class Broken:
 
 @dataclass(frozen=True)
 class Told:
-    """A cluster as the verdict needs it; `elections`: how many the period has, None if they are not built; `cut`: records cut without an unclean
-    election."""
+    """A cluster that the page tells in detail."""
 
     period: Period
     harm: Harm
     broken: list[Broken]
-    elections: int | None
-    cut: int
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,14 @@ class Verdict:
     names_clusters: bool
 
 
-def harm_of(tables: Tables, period: Period, losses: Sequence[Loss]) -> Harm:
+def harm_of(tables: Tables, period: Period, losses: Sequence[Loss], elections: int | None) -> Harm:
     """What the incidents of a cluster did in the period."""
     lost = [loss for loss in losses if period.since <= loss.elected_at < period.until]
     try:
         rows = tables.rows(period.filled(HARM_DONE, rank=severity_rank()))
         worst = tables.rows(period.filled(WORST, rank=severity_rank()))
     except NotBuilt:
-        return Harm(losses=lost, is_built=False)
+        return Harm(losses=lost, elections=elections, is_built=False)
     return Harm(
         {row["severity"] or "unknown": row["incidents"] for row in rows},
         sum(row["still_open"] for row in rows),
@@ -113,6 +115,8 @@ def harm_of(tables: Tables, period: Period, losses: Sequence[Loss]) -> Harm:
         max((row["last_end"] for row in rows if row["last_end"]), default=None),
         worst[0]["summary"] or "" if worst else "",
         lost,
+        elections,
+        cut_of(tables, period),
     )
 
 
@@ -136,7 +140,7 @@ def verdict(clusters: Sequence[Told], harms: dict[str, Harm]) -> Verdict | None:
     answers = [
         ("Is it over", list(over(clusters, harms, is_fleet))),
         ("Where it began", list(beginnings(clusters, is_fleet))),
-        ("Was data lost", list(lost(clusters, harms, is_fleet))),
+        ("Was data lost", list(lost(harms, is_fleet))),
     ]
     return Verdict(sentence(harms), worst[:MOST_WORST], answers, advice(worst[:MOST_WORST]), is_fleet)
 
@@ -204,7 +208,7 @@ def places(began: Sequence[str]) -> str:
     return f" ({said})" if said else ""
 
 
-def lost(clusters: Sequence[Told], harms: dict[str, Harm], is_fleet: bool) -> Iterator[str]:
+def lost(harms: dict[str, Harm], is_fleet: bool) -> Iterator[str]:
     """Whether records may be lost: what replicas that were not in sync cost, and what others cut."""
     hit = {name: harm for name, harm in harms.items() if harm.losses}
     for name, harm in hit.items():
@@ -213,14 +217,18 @@ def lost(clusters: Sequence[Told], harms: dict[str, Harm], is_fleet: bool) -> It
             f"records, {harm.lost}," if harm.lost == "number unknown" else f"up to {harm.lost} record{'' if harm.lost == '1' else 's'}"
         )
         yield f"{f'{name}: ' if is_fleet else ''}Perhaps: {records} of {partitions}, where a replica that was not in sync became leader."
-    elections = sum(told.elections or 0 for told in clusters)
-    if not hit and elections:
-        yield f"Not that the logs show: in {counted(elections, 'election')} no replica that was not in sync became leader."
-    elif not hit:
-        yield "Not known: no log names an election of a leader (controller.log, state-change.log)."
-    cut = sum(told.cut for told in clusters)
+    rest = [harm for harm in harms.values() if not harm.losses]
+    elections = sum(harm.elections or 0 for harm in rest)
+    if elections:
+        yield f"{'Elsewhere not' if hit else 'Not'} that the logs show: in {counted(elections, 'election')} no replica that was not in sync became leader."
+    unknown = [name for name, harm in harms.items() if not harm.losses and not harm.elections and harm.incidents]
+    if unknown:
+        of = f" of {listed(unknown)}" if is_fleet else ""
+        yield f"Not known{of}: no log names an election of a leader (controller.log, state-change.log)."
+    cut = sum(harm.cut for harm in harms.values())
     if cut:
-        yield f"Elsewhere, followers cut {counted(cut, 'record')} that had not reached all of them: lost only to producers with acks=0 or 1."
+        where = "In other partitions" if hit else "But"
+        yield f"{where} followers cut {counted(cut, 'record')} that had not reached all of them: lost only to producers with acks=0 or 1."
 
 
 def advice(worst: Sequence[Broken]) -> list[Advice]:

@@ -441,7 +441,7 @@ def test_the_first_screen_answers_five_questions(tmp_path: Path) -> None:
     assert told["Where it began"] == "A process ended without a shutdown (node 2) and a process stood still (node 1)."
     assert told["Was data lost"] == (
         "Perhaps: up to 66 records of clicks-0, where a replica that was not in sync became leader."
-        " Elsewhere, followers cut 3 records that had not reached all of them: lost only to producers with acks=0 or 1."
+        " In other partitions followers cut 3 records that had not reached all of them: lost only to producers with acks=0 or 1."
     )
     assert "Up to 66 records of clicks-0 may be gone (node 2 cut them after 2026-06-10 15:48:50)" in told["What to change"]
     assert "Nothing says who killed node 2: add the kernel" in told["What to change"]
