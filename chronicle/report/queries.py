@@ -66,21 +66,56 @@ OVERVIEW = {
     "fct_issue_exposures": ("distinct issue_id", "true"),
 }
 
+SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
+
+
+def severity_rank() -> str:
+    """SQL: 0 for the worst."""
+    return (
+        "case severity " + " ".join(f"when '{name}' then {rank}" for rank, name in enumerate(SEVERITIES)) + f" else {len(SEVERITIES)} end"
+    )
+
+
+HARMFUL = f"{here('started_at', 'ended_at')} and not coalesce(is_maintenance, false)"
+WORST_FIRST = "$rank, leaderless_ms desc nulls last, partitions_affected desc nulls last, started_at, incident_key"
+HARM_DONE = f"""
+select
+    severity, count(*) as incidents, count(*) filter (where ended_at is null) as still_open, sum(leaderless_ms) as leaderless_ms,
+    max(ended_at) as last_end
+from marts.fct_incidents
+where {HARMFUL}
+group by severity
+order by $rank"""
+WORST = f"select summary from marts.fct_incidents where {HARMFUL} order by {WORST_FIRST} limit 1"
+# Of replicas that cut the same records, one counts.
+CUT = f"""
+with unclean as (
+    select distinct topic_name, partition_id from marts.fct_leader_elections where cluster_id = $cluster and is_unclean
+),
+cut as (
+    select truncations.topic_name, truncations.partition_id, truncations.leader_epoch, max(truncations.records_truncated) as records
+    from marts.fct_truncations as truncations
+    left join unclean on truncations.topic_name = unclean.topic_name and truncations.partition_id = unclean.partition_id
+    where {here("truncations.truncated_at").replace("cluster_id", "truncations.cluster_id", 1)} and unclean.topic_name is null
+    group by truncations.topic_name, truncations.partition_id, truncations.leader_epoch, truncations.to_offset
+)
+select sum(records) as records from cut"""
+
 INCIDENTS = f"""
 select * from (
     select
-        incident_key, started_at, ended_at, root_cause_kind, summary, severity, nodes, partitions_affected, leaderless_ms, groups_affected, groups,
-        coalesce(is_maintenance, false) as is_maintenance, warnings,
+        incident_key, cluster_incarnation, started_at, ended_at, root_cause_kind, root_cause_key, summary, severity, nodes, partitions_affected,
+        leaderless_ms, groups_affected, groups, coalesce(is_maintenance, false) as is_maintenance, warnings,
         count(*) over (partition by coalesce(is_maintenance, false)) as alike,
         row_number() over (
             partition by coalesce(is_maintenance, false)
-            order by $rank, leaderless_ms desc nulls last, partitions_affected desc nulls last, started_at, incident_key
+            order by {WORST_FIRST}
         ) as place
     from marts.fct_incidents
     where {here("started_at", "ended_at")}
 ) as ranked
 where place <= $most
-order by started_at, incident_key"""
+order by place"""
 
 INCIDENT_EVENTS = """
 select * from (
@@ -100,17 +135,17 @@ QUESTIONS = (
         "Day by day",
         """
 select
-    event_date as day, evidence_state as evidence, nodes_with_records, availability_ratio, leaderless_ms, under_replicated_ms, incidents,
-    elections_leader_lost as leaders_lost, elections_unclean as unclean_elections, controller_changes,
+    event_date as day, evidence_state as evidence, incidents, availability_ratio, leaderless_ms, under_replicated_ms, partitions,
+    elections_unclean as unclean_elections, records_truncated, elections_leader_lost as leaders_lost, controller_changes,
     expiries_gc_pause + expiries_process_stall + expiries_process_death + expiries_network + expiries_unknown as sessions_lost,
-    stale_epoch_ms, records_truncated
+    stale_epoch_ms, nodes_with_records
 from reports.rpt_cluster_daily
 where cluster_id = $cluster and event_date >= cast($since as date) and event_date < $until""",
         "day desc",
         31,
         "the latest",
-        "Availability is 1 minus the leaderless share of the time for which partitions existed and were observed. Times are summed over partitions and"
-        " are those of whole days. An unknown day has no values.",
+        "Availability is 1 minus the leaderless share of the time for which partitions existed and were observed. Partition-time is summed over the"
+        " partitions: two of them for a minute are two minutes. All values are those of whole days; an unknown day has none.",
     ),
     Question(
         AVAILABILITY,
@@ -131,28 +166,28 @@ where cluster_id = $cluster and month_start_date < $until""",
         "Partitions without a leader, by topic",
         f"""
 select
-    topic_name, count(distinct partition_id) as partitions, count(*) as windows, count(*) filter (where is_open) as still_open,
-    sum({lasting("started_at")}) as leaderless_ms, max({lasting("started_at")}) as longest_ms, min(started_at) as first_at
+    topic_name, sum({lasting("started_at")}) as leaderless_ms, count(distinct partition_id) as partitions, max({lasting("started_at")}) as longest_ms,
+    count(*) as windows, count(*) filter (where is_open) as still_open, min(started_at) as first_at
 from marts.fct_leaderless_windows
 where {here("started_at", "observed_until")}
 group by topic_name""",
         "leaderless_ms desc, topic_name",
         worst="those longest without a leader",
-        note="Times within the period, summed over partitions; open windows count up to the last record of the cluster.",
+        note="Times within the period; partition-time is summed over partitions. Open windows count up to the last record of the cluster.",
     ),
     Question(
         AVAILABILITY,
         "Replicas out of sync, by topic and node",
         f"""
 select
-    topic_name, replica_id as node, count(distinct partition_id) as partitions, count(*) as windows,
-    count(*) filter (where is_open) as still_open, sum({lasting("started_at")}) as out_of_sync_ms, max({lasting("started_at")}) as longest_ms
+    topic_name, replica_id as node, sum({lasting("started_at")}) as out_of_sync_ms, count(distinct partition_id) as partitions,
+    max({lasting("started_at")}) as longest_ms, count(*) as windows, count(*) filter (where is_open) as still_open
 from marts.fct_under_replicated_windows
 where {here("started_at", "observed_until")}
 group by topic_name, replica_id""",
         "out_of_sync_ms desc, topic_name, node",
         worst="those longest out of sync",
-        note="Times within the period, summed over partitions; open windows count up to the last record of the cluster.",
+        note="Times within the period; partition-time is summed over partitions. Open windows count up to the last record of the cluster.",
     ),
     Question(
         AVAILABILITY,
@@ -172,7 +207,7 @@ group by topic_name, node_id""",
         "Transactions that could not be ended",
         f"""
 select
-    transactional_id, producer_id, topic_name, partition_id, coordinator_id as coordinator, started_at, last_seen_at, duration_ms as lasted_ms, errors
+    transactional_id, errors, duration_ms as lasted_ms, topic_name, partition_id, producer_id, coordinator_id as coordinator, started_at, last_seen_at
 from marts.fct_hanging_transactions
 where {here("started_at", "last_seen_at")}""",
         "lasted_ms desc nulls last, started_at, topic_name, partition_id",
@@ -183,7 +218,7 @@ where {here("started_at", "last_seen_at")}""",
         AVAILABILITY,
         "Copies to remote storage that failed",
         f"""
-select topic_name, partition_id, node_id as node, started_at, ended_at, failures, exception, exception_message as message
+select topic_name, partition_id, exception, exception_message as message, failures, node_id as node, started_at, ended_at
 from marts.fct_remote_copy_stalls
 where {here("started_at", "ended_at")}""",
         "failures desc, started_at, topic_name, partition_id",
@@ -195,10 +230,11 @@ where {here("started_at", "ended_at")}""",
         "Controllers",
         f"""
 select
-    cluster_incarnation as life, controller_epoch, controller_id as node, elected_at, known_since_at, superseded_at, ended_at, end_kind, overlap_ms, late_writes, leader_changes
+    controller_id as node, end_kind, overlap_ms, late_writes, coalesce(elected_at, known_since_at) as elected_at, superseded_at, ended_at, leader_changes,
+    controller_epoch, cluster_incarnation as life
 from marts.fct_controller_tenures
 where {here("known_since_at", "ended_at")}""",
-        "known_since_at desc, controller_epoch desc",
+        "elected_at desc, life desc, controller_epoch desc",
         30,
         "the latest",
     ),
@@ -207,7 +243,7 @@ where {here("known_since_at", "ended_at")}""",
         "Times without a controller",
         f"""
 select
-    started_at, ended_at, duration_ms as lasted_ms, last_sign_at, last_controller_id as last_controller, next_controller_id as next_controller, epochs,
+    duration_ms as lasted_ms, started_at, ended_at, last_controller_id as last_controller, next_controller_id as next_controller, last_sign_at, epochs,
     known_by
 from marts.fct_controllerless_windows
 where {here("started_at", "ended_at")}""",
@@ -221,7 +257,7 @@ where {here("started_at", "ended_at")}""",
         "Sessions lost",
         f"""
 select
-    owner, session_kind, expired_at, noticed_at, reconnected_at, unavailable_ms as away_ms, timeout_ms, was_controller, cause_kind
+    owner, cause_kind, unavailable_ms as away_ms, was_controller, timeout_ms, expired_at, noticed_at, reconnected_at, session_kind
 from marts.fct_session_expiries
 where {here("expired_at")}""",
         "was_controller desc nulls last, away_ms desc nulls last, expired_at, owner",
@@ -232,7 +268,7 @@ where {here("expired_at")}""",
         NODES,
         "Processes",
         f"""
-select node_id as node, run_number as run, roles, kafka_version as release, started_at, ready_at, stopped_at, end_kind, last_seen_at
+select node_id as node, end_kind, started_at, ready_at, stopped_at, last_seen_at, kafka_version as release, roles, run_number as run
 from marts.dim_node_runs
 where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_seen_at)")}""",
         "last_seen_at desc, node, run",
@@ -243,7 +279,7 @@ where {here("coalesce(started_at, first_seen_at)", "coalesce(stopped_at, last_se
         NODES,
         "Processes that failed",
         f"""
-select process_name, failed_at, failure_kind, reason_kind, detail, has_ended_process as ended
+select process_name, failure_kind, reason_kind as failure_reason, detail, has_ended_process as ended, failed_at
 from marts.fct_process_failures
 where {here("failed_at")}""",
         "failed_at desc, process_name",
@@ -255,7 +291,7 @@ where {here("failed_at")}""",
         "Breaks in the sequence of epochs",
         f"""
 select
-    gap_kind, epoch_kind, topic_name, partition_id, node_id as seen_by_node, expected_epoch, found_epoch, opened_at, ended_at, duration_ms as lasted_ms
+    gap_kind, topic_name, partition_id, node_id as seen_by_node, duration_ms as lasted_ms, expected_epoch, found_epoch, opened_at, ended_at, epoch_kind
 from marts.fct_epoch_gaps
 where {here("opened_at", "ended_at")}""",
         "lasted_ms desc nulls first, opened_at, topic_name, partition_id, seen_by_node, found_epoch",
@@ -266,7 +302,7 @@ where {here("opened_at", "ended_at")}""",
         "Nodes with a leader epoch behind the stored one",
         f"""
 select
-    topic_name, partition_id, node_id as node, changed_at, stored_epoch, stored_leader_id, cached_epoch, cached_leader_id, epochs_behind
+    topic_name, partition_id, node_id as node, epochs_behind, stored_epoch, stored_leader_id, cached_epoch, cached_leader_id, changed_at
 from marts.fct_cached_epochs
 where {here("changed_at")} and epochs_behind > 0""",
         "epochs_behind desc, changed_at, topic_name, partition_id, node",
@@ -276,7 +312,7 @@ where {here("changed_at")} and epochs_behind > 0""",
     Question(
         NODES,
         "GC pauses",
-        f"select owner, started_at, duration_ms as paused_ms, cause, cpu_ms from marts.fct_gc_pauses where {here('started_at')}",
+        f"select owner, duration_ms as paused_ms, cause, cpu_ms, started_at from marts.fct_gc_pauses where {here('started_at')}",
         "paused_ms desc nulls last, started_at, owner",
         10,
         "the longest",
@@ -284,7 +320,7 @@ where {here("changed_at")} and epochs_behind > 0""",
     Question(
         NODES,
         "Processes that stalled",
-        f"select owner, started_at, duration_ms as stalled_ms, cause, cpu_ms from marts.fct_process_stalls where {here('started_at')}",
+        f"select owner, duration_ms as stalled_ms, cause, found_by, cpu_ms, started_at from marts.fct_process_stalls where {here('started_at')}",
         "stalled_ms desc nulls last, started_at, owner",
         10,
         "the longest",
@@ -318,7 +354,7 @@ group by node_id, resource, mounted_on""",
         NODES,
         "Log directories that failed",
         f"""
-select node_id as node, log_dir, failed_at, exception, partitions_affected, is_disk_full as disk_full, is_node_stopped as node_stopped
+select node_id as node, log_dir, cause, is_disk_full as disk_full, is_node_stopped as node_stopped, partitions_affected, failed_at
 from marts.fct_log_dir_failures
 where {here("failed_at")}""",
         "failed_at desc, node, log_dir",
@@ -330,7 +366,7 @@ where {here("failed_at")}""",
         "Records discarded by truncation",
         f"""
 select
-    topic_name, node_id as node, count(distinct partition_id) as partitions, count(*) as truncations, sum(records_truncated) as records_truncated,
+    topic_name, node_id as node, sum(records_truncated) as records_truncated, count(distinct partition_id) as partitions, count(*) as truncations,
     max(truncated_at) as last_at
 from marts.fct_truncations
 where {here("truncated_at")} and coalesce(records_truncated, 1) > 0
@@ -344,20 +380,22 @@ group by topic_name, node_id""",
         "Partitions of the offsets topic",
         f"""
 select
-    partition_id, node_id as node, sum(bytes_growth) as bytes_grown, max(bytes_at_end) as bytes_at_most, min(measure_kind) as measure,
-    sum(cleaner_runs) as cleaner_runs, max(hours_since_clean) as hours_since_clean, sum(failed_tombstones) as failed_tombstones,
-    count(*) filter (where is_abnormal) as hours_out_of_line
+    partition_id, node_id as node, count(*) filter (where is_abnormal) as hours_out_of_line,
+    sum(bytes_growth) filter (where measure_kind = 'measured' or bytes_growth <> 0) as bytes_grown,
+    max(bytes_at_end) filter (where measure_kind = 'measured' or bytes_at_end > 0) as bytes_at_most, min(measure_kind) as measure,
+    sum(failed_tombstones) as failed_tombstones, max(hours_since_clean) as hours_since_clean, sum(cleaner_runs) as cleaner_runs
 from marts.fct_offsets_topic_growth_hourly
 where {here("hour_at")}
 group by partition_id, node_id""",
         "hours_out_of_line desc, bytes_grown desc nulls last, bytes_at_most desc nulls last, partition_id, node",
         worst="abnormal ones, and the largest growth",
+        note="Estimated: from segments that were rolled, cleaned and deleted, without the open one. Where none was, size and growth are unknown.",
     ),
     Question(
         OFFSETS,
         "Log cleaners that were down",
         f"""
-select node_id as node, stopped_at, ended_at, scope as stopped, found_by, cause, topic_name, partition_id
+select node_id as node, cause, scope as stopped, found_by, stopped_at, ended_at, topic_name, partition_id
 from marts.fct_log_cleaner_outages
 where {here("stopped_at", "ended_at")}""",
         "ended_at nulls first, stopped_at, node",
@@ -367,7 +405,7 @@ where {here("stopped_at", "ended_at")}""",
         OFFSETS,
         "Loads of offsets partitions",
         f"""
-select partition_id, node_id as node, started_at, ended_at, duration_ms as took_ms, is_unfinished as unfinished
+select partition_id, node_id as node, duration_ms as took_ms, is_unfinished as unfinished, started_at, ended_at
 from marts.fct_coordinator_loads
 where {here("started_at", "ended_at")}""",
         "unfinished desc nulls last, took_ms desc nulls last, started_at, partition_id, node",
@@ -405,9 +443,9 @@ group by group_id, topic_name""",
         "Known issues",
         """
 select
-    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.impact, issues.title as what_is_wrong,
+    exposures.issue_id as issue, min(exposures.exposure) as exposure, issues.title as what_is_wrong, issues.impact, issues.fixed_in,
     min(exposures.kafka_version) as release, count(distinct exposures.node_id) as nodes,
-    count(distinct exposures.node_id) filter (where exposures.exposure = 'evidence_seen') as nodes_that_show_it, issues.fixed_in,
+    count(distinct exposures.node_id) filter (where exposures.exposure = 'evidence_seen') as nodes_that_show_it,
     bool_and(exposures.is_suspect) as unverified
 from marts.fct_issue_exposures as exposures
 left join marts.dim_known_issues as issues on exposures.issue_id = issues.issue_id
@@ -422,7 +460,7 @@ group by exposures.issue_id, issues.impact, issues.title, issues.fixed_in""",
         KNOWN,
         "Findings in the configuration",
         """
-select rule_id as rule, severity as impact, node_id as node, settings, remedy, found_at
+select severity as impact, node_id as node, settings, remedy, rule_id as rule, found_at
 from marts.fct_config_findings
 where cluster_id = $cluster and coalesce(found_at < $until, true)""",
         f"{HARM}, rule, node, found_at",

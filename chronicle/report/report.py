@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
 from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at
+from chronicle.ask.remedies import Case, Known, Remedy, cases_of, known_of, losses_in, remedies
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
 from chronicle.output.units import count_text, duration_text, size_text, time_text
-from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SPANS, Question
+from chronicle.report.queries import EVIDENCE, INCIDENT_EVENTS, INCIDENTS, OVERVIEW, QUESTIONS, SEVERITIES, SPANS, Question, severity_rank
+from chronicle.report.verdict import Broken, Harm, Told, Verdict, harm_of, leaderless, verdict
 from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
@@ -43,9 +45,23 @@ LONGEST_SENTENCE = 1200
 # Characters of raw lines on one page.
 MOST_TEXT = 4_000_000
 
-SEVERITIES = ("critical", "error", "high", "major", "warning", "medium", "minor", "low", "info")
 # Columns whose values are words of the tables, not of logs; underscores become blanks if dbt_project.yml has no words for a value.
-KINDS = {"session_kind", "gap_kind", "epoch_kind", "exposure", "impact", "resource", "rule", "measure", "evidence", "kind", "stopped"}
+KINDS = {
+    "session_kind",
+    "gap_kind",
+    "epoch_kind",
+    "exposure",
+    "impact",
+    "resource",
+    "rule",
+    "measure",
+    "evidence",
+    "kind",
+    "stopped",
+    "root_cause_kind",
+}
+# Times that are summed over partitions: five minutes of logs may have hours of them.
+PARTITION_TIME = {"leaderless_ms", "under_replicated_ms", "out_of_sync_ms", "stale_epoch_ms"}
 # Names of groups that an incident prints; a cluster may have thousands.
 GROUPS = 20
 # Columns in which a missing value means that something has not ended.
@@ -63,6 +79,8 @@ class Table:
     total: int
     worst: str = ""
     note: str = ""
+    # Where the page tells more of each row, by the number of the row.
+    anchors: list[str] = field(default_factory=list)
 
     @property
     def is_cut(self) -> bool:
@@ -118,6 +136,12 @@ class Incident:
     warnings: list[str]
     events: list[Event]
     left_out: int
+    anchor: str
+    # For the list: when it began, how long it lasted, and the node or process where it began.
+    at: str
+    lasted: str
+    began: str
+    remedies: list[Remedy]
 
 
 @dataclass
@@ -130,6 +154,8 @@ class Section:
     start: dt.datetime
     end: dt.datetime
     tiles: list[tuple[str, str]]
+    told: Told
+    verdict: Verdict | None = None
     incidents: list[Incident] = field(default_factory=list)
     maintenance: Table | None = None
     incidents_total: int = 0
@@ -148,12 +174,17 @@ class Page:
     fleet: Table | None
     sections: list[Section]
     left_out: str
+    verdict: Verdict | None
+    # Incidents of all clusters, and how many clusters there are.
+    incidents: int
+    clusters: int
 
     @property
     def contents(self) -> str:
         """What is on the page, in a few words."""
-        incidents = sum(len(one.incidents) for one in self.sections)
-        return f"{counted(len(self.sections), 'cluster')}, {counted(incidents, 'incident')}"
+        rest = self.clusters - len(self.sections)
+        split = f" ({len(self.sections)} in detail, {rest} in the table: --cluster NAME)" if rest else ""
+        return f"{counted(self.clusters, 'cluster')}{split}, {counted(self.incidents, 'incident')}"
 
 
 def collect(
@@ -175,24 +206,34 @@ def collect(
         raise ValueError(f"unknown cluster '{cluster}'; {place.root} has {there}")
     periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
     counts = {name: overview(tables, period) for name, period in periods.items()}
-    order = sorted(periods, key=lambda name: (*(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
+    harms = {
+        name: harm_of(tables, period, losses_in(tables, name), counts[name]["fct_leader_elections"]) for name, period in periods.items()
+    }
+    order = sorted(periods, key=lambda name: (harms[name].order(SEVERITIES), *(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
     numbers, steps = count(1), min(len(order), MOST_CLUSTERS) * (1 + len({question.part for question in QUESTIONS}))
     sections = [
-        section(tables, periods[name], lives[name], counts[name], spare, f"c{n}", lambda: progress(next(numbers), steps))
+        section(tables, periods[name], lives[name], counts[name], harms[name], spare, f"c{n}", lambda: progress(next(numbers), steps))
         for n, name in enumerate(order[:MOST_CLUSTERS], 1)
     ]
-    rest = order[MOST_CLUSTERS:]
     return Page(
         title=f"{cluster or (order[0] if len(order) == 1 else 'Kafka fleet')}: report",
         warehouse=place.root,
         written=time_text(now.replace(microsecond=0)),
-        fleet=fleet_table(order, lives, counts) if len(order) > 1 else None,
+        fleet=fleet_table(order, lives, harms, [one.anchor for one in sections]) if len(order) > 1 else None,
         sections=sections,
-        left_out=f"{len(rest)} further clusters have a row in the table alone: {', '.join(map(brief, rest[:40]))}. --cluster NAME shows one."
-        if rest
-        else "",
+        left_out=left_out(order[MOST_CLUSTERS:]),
+        verdict=verdict([one.told for one in sections], harms) if len(order) > 1 else None,
+        incidents=sum(harm.incidents for harm in harms.values()),
+        clusters=len(order),
     )
+
+
+def left_out(rest: Sequence[str]) -> str:
+    """Which clusters have a row in the table alone; empty if none."""
+    if not rest:
+        return ""
+    return f"{len(rest)} further clusters have a row in the table alone: {', '.join(map(brief, rest[:40]))}. --cluster NAME shows one."
 
 
 def period_of(tables: Tables, name: str, since: dt.datetime | None, until: dt.datetime | None) -> Period:
@@ -223,27 +264,27 @@ def overview(tables: Tables, period: Period) -> dict[str, int | None]:
     return counts
 
 
-def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], counts: dict[str, dict[str, int | None]]) -> Table:
-    """A row for each cluster, the one with most incidents first."""
-    shown = ("fct_incidents", "fct_leaderless_windows", "fct_session_expiries", "fct_leader_elections")
+def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], harms: dict[str, Harm], anchors: Sequence[str]) -> Table:
+    """A row for each cluster, the one with the worst harm first."""
     cells = []
     for name in order[:200]:
-        last = lives[name][-1]
-        told = [last["kafka_version"], last["cluster_mode"], len(last["nodes"] or []), last["first_seen_at"], last["last_seen_at"]]
-        cells.append([name, *map(cell, told), *(cell(counts[name][fact]) for fact in shown)])
+        last, harm = lives[name][-1], harms[name]
+        release = " ".join(filter(None, (last["kafka_version"], last["cluster_mode"]))) or None
+        counts = ", ".join(f"{count_text(n)} {severity}" for severity, n in harm.by_severity.items())
+        done = [counts or ("none" if harm.is_built else "–"), harm.worst, harm.still_open, harm.lost or "none seen", leaderless(harm)]
+        cells.append([name, *map(cell, [*done, len(last["nodes"] or []), release, last["last_seen_at"]])])
     names = [
         "cluster",
-        "Kafka",
-        "mode",
-        "nodes",
-        "first record",
-        "last record",
         "incidents",
-        "leaderless windows",
-        "sessions lost",
-        "elections",
+        "the worst",
+        "not over",
+        "records perhaps lost",
+        "leaderless, partition-time",
+        "nodes",
+        "Kafka",
+        "last record",
     ]
-    return Table("Clusters", names, cells, len(order), "those with most incidents")
+    return Table("Clusters", names, cells, len(order), "those with the worst harm", anchors=list(anchors))
 
 
 def section(
@@ -251,6 +292,7 @@ def section(
     period: Period,
     lives: Sequence[Row],
     counts: dict[str, int | None],
+    harm: Harm,
     spare: list[int],
     prefix: str,
     begins: Callable[[], None],
@@ -259,19 +301,29 @@ def section(
     from chronicle.report.plots import known_days, plots_of
 
     begins()
-    known, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
-    incidents, maintenance, total, said = incidents_of(tables, period, spare, looked.names)
+    days, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
+    known = known_of(tables, period.cluster, looked.names)
+    incidents, maintenance, total, said = incidents_of(tables, period, spare, known, prefix)
     if not total and not said:
         said = f"{NOTHING_FOUND} {looked.said}".rstrip()
-        said += f" That says nothing about times without logs ({known.unknown}): they are unknown, not healthy." if known.unknown else ""
-    made = Section(period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, known.coverage))
+        said += f" That says nothing about times without logs ({days.unknown}): they are unknown, not healthy." if days.unknown else ""
+    told = Told(period, harm, [broken(period.cluster, one) for one in incidents])
+    made = Section(
+        period.cluster, prefix, [about_life(row) for row in lives], period.since, period.until, tiles(counts, days.coverage), told
+    )
+    made.verdict = verdict([told], {period.cluster: harm})
     made.unused = list(looked.unused)
     made.incidents, made.maintenance, made.incidents_total, made.incidents_said = incidents, maintenance, total, said
-    made.parts = list(parts_of(tables, period, plots_of(tables, period, known), prefix, looked.names, begins))
+    made.parts = list(parts_of(tables, period, plots_of(tables, period, days), prefix, looked.names, begins))
     for part in made.parts:
         if part.title == EVIDENCE:
-            part.intro = f"{known.coverage} days of the period have logs. {known.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
+            part.intro = f"{days.coverage} days of the period have logs. {days.unknown or 'Every node has logs of every day'}. Unknown is not healthy."
     return made
+
+
+def broken(cluster: str, one: Incident) -> Broken:
+    """An incident as the verdict needs it."""
+    return Broken(cluster, one.anchor, one.severity, one.at, one.summary, one.kind, one.began, tuple(one.remedies))
 
 
 def about_life(row: Row) -> str:
@@ -352,6 +404,8 @@ def name_processes(rows: Sequence[Row], names: dict[int, str]) -> None:
 
 def heading(name: str) -> str:
     """A column's name as people read it; the unit is in the cells."""
+    if name in PARTITION_TIME:
+        return f"{name.removesuffix('_ms').replace('_', ' ')}, partition-time"
     return re.sub(r"^bytes_|_(ms|bytes|date|ratio|kind)$", "", name).replace("_", " ")
 
 
@@ -363,6 +417,8 @@ def cell(value: Any, name: str = "") -> str:
         return "yes" if value else "no"
     if isinstance(value, dt.datetime):
         return time_text(value)
+    if isinstance(value, list) and name == "repeat_causes":
+        return ", ".join(cell(one, "root_cause_kind") for one in value) or "none"
     if isinstance(value, list):
         return ", ".join(f"{setting_name(one[0])}={one[1]}" if isinstance(one, tuple) else str(one) for one in value) or "none"
     if isinstance(value, int | float):
@@ -389,13 +445,16 @@ def _quantity(value: float, name: str) -> str:
     return str(value) if name.endswith(("_id", "epoch", "node")) else count_text(value)
 
 
-def incidents_of(tables: Tables, period: Period, spare: list[int], names: dict[int, str]) -> tuple[list[Incident], Table | None, int, str]:
-    """(the worst incidents in the order of time, maintenance, how many incidents there are, what to say where there are none)."""
+def incidents_of(
+    tables: Tables, period: Period, spare: list[int], known: Known, prefix: str
+) -> tuple[list[Incident], Table | None, int, str]:
+    """(the worst incidents, the worst first, maintenance, how many incidents there are, what to say where there are none)."""
     try:
         rows = tables.rows(period.filled(INCIDENTS, rank=severity_rank(), most=str(MOST_INCIDENTS)))
     except NotBuilt as error:
         return [], None, 0, f"Not built in this warehouse ({error}). A complete `chronicle build` creates what is missing."
-    name_processes(rows, names)
+    cases = cases_of(tables, period.cluster, [dict(row) for row in rows], known)
+    name_processes(rows, known.names)
     upkeep = [row for row in rows if row["is_maintenance"]]
     rows = [row for row in rows if not row["is_maintenance"]]
     chains: dict[str, list[Event]] = defaultdict(list)
@@ -410,35 +469,45 @@ def incidents_of(tables: Tables, period: Period, spare: list[int], names: dict[i
         except NotBuilt:
             pass
     unfold(tables.place, period.cluster, [event for row in rows for event in chains[row["incident_key"]]], spare)
-    told = [incident(row, chains[row["incident_key"]], max(0, left.get(row["incident_key"], 0))) for row in rows]
+    told = [
+        incident(
+            row, chains[row["incident_key"]], max(0, left.get(row["incident_key"], 0)), cases[row["incident_key"]], f"{prefix}-i{place}"
+        )
+        for place, row in enumerate(rows, 1)
+    ]
     return told, maintenance_table(upkeep), rows[0]["alike"] if rows else 0, ""
 
 
-def severity_rank() -> str:
-    """SQL: 0 for the worst."""
-    return (
-        "case severity " + " ".join(f"when '{name}' then {rank}" for rank, name in enumerate(SEVERITIES)) + f" else {len(SEVERITIES)} end"
-    )
-
-
-def incident(row: Row, events: list[Event], left_out: int) -> Incident:
-    """An incident's row with its chain."""
+def incident(row: Row, events: list[Event], left_out: int, case: Case, anchor: str) -> Incident:
+    """An incident's row with its chain, and what to do about it."""
     lasted = "" if row["ended_at"] is None else duration_text((row["ended_at"] - row["started_at"]).total_seconds() * 1000)
     facts = [
         ("from", cell(row["started_at"])),
         ("to", "open at the end of the evidence" if row["ended_at"] is None else f"{cell(row['ended_at'])} ({lasted})"),
-        ("root cause", cell(row["root_cause_kind"]).replace("_", " ")),
+        ("root cause", cell(row["root_cause_kind"], "root_cause_kind")),
         ("nodes", cell(row["nodes"])),
         ("partitions affected", cell(row["partitions_affected"])),
-        ("leaderless partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
+        ("without a leader, partition-time", cell(row["leaderless_ms"], "leaderless_ms")),
         (
             "groups affected",
             ", ".join([cell(row["groups_affected"]), *map(brief, row["groups"][:GROUPS])]) + (" …" if len(row["groups"]) > GROUPS else ""),
         ),
     ]
-    kind = (row["root_cause_kind"] or "cause unknown").replace("_", " ")
+    kind = cell(row["root_cause_kind"] or "cause unknown", "root_cause_kind")
     return Incident(
-        row["summary"] or kind, row["severity"] or "", kind, row["incident_key"], facts, row["warnings"] or [], events, left_out
+        row["summary"] or kind,
+        row["severity"] or "",
+        kind,
+        row["incident_key"],
+        facts,
+        row["warnings"] or [],
+        events,
+        left_out,
+        anchor,
+        time_text(row["started_at"].replace(microsecond=0)),
+        lasted or "no end in the logs",
+        case.began,
+        remedies(case),
     )
 
 
@@ -464,8 +533,12 @@ def maintenance_table(rows: Sequence[Row]) -> Table | None:
     """Planned restarts, a row each."""
     if not rows:
         return None
-    cells = [[cell(row["started_at"]), cell(row["ended_at"], "ended_at"), cell(row["nodes"]), row["summary"] or ""] for row in rows]
-    return Table("Maintenance", ["started at", "ended at", "nodes", "what was done"], cells, rows[0]["alike"])
+    rows = sorted(rows, key=lambda row: (row["started_at"], row["incident_key"]))
+    cells = [
+        [row["severity"] or "–", row["summary"] or "", cell(row["nodes"]), cell(row["started_at"]), cell(row["ended_at"], "ended_at")]
+        for row in rows
+    ]
+    return Table("Maintenance", ["severity", "what was done", "nodes", "started at", "ended at"], cells, rows[0]["alike"])
 
 
 def unfold(place: Warehouse, cluster: str, events: Sequence[Event], spare: list[int]) -> None:
@@ -518,6 +591,7 @@ def template() -> jinja2.Template:
     )
     environment.filters["name"] = brief
     environment.filters["sentence"] = partial(brief, most=LONGEST_SENTENCE)
+    environment.filters["marked"] = marked
     environment.filters["count"] = count_text
     environment.filters["time"] = time_text
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
@@ -531,3 +605,11 @@ def visible(value: Any) -> Any:
 def brief(text: str, most: int = LONGEST_NAME) -> str:
     """A text cut to the room of the page, with a note if it was cut."""
     return text if len(text) <= most else f"{text[:most]} … {count_text(len(text) - most)} characters more"
+
+
+def marked(text: str) -> Any:
+    """A sentence with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(visible(part)) for part in brief(text, LONGEST_SENTENCE).split("`")]
+    return Markup("").join(Markup(f"<code>{part}</code>") if place % 2 else part for place, part in enumerate(parts))

@@ -14,12 +14,14 @@ import pytest
 import yaml
 from deltalake import write_deltalake
 
+from chronicle.ask import remedies
+from chronicle.ask.remedies import Case, Known
 from chronicle.ask.tables import Period, Tables
 from chronicle.cli import main
 from chronicle.output.sql_text import moment
 from chronicle.output.times import parse_time
 from chronicle.output.units import duration_text, size_text
-from chronicle.report import figures, plots, report
+from chronicle.report import figures, plots, queries, report
 from chronicle.report.queries import SPANS
 from ingestion.warehouse import Warehouse
 
@@ -41,13 +43,23 @@ SCHEMAS = {
     },
     "marts/fct_incident_events": {
         **FACT, "incident_event_key": pa.string(), "incident_key": pa.string(), "sequence": pa.int32(), "happened_at": TIME,
-        "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "sentence": pa.string(),
+        "event_kind": pa.string(), "fact_name": pa.string(), "fact_key": pa.string(), "role": pa.string(), "sentence": pa.string(),
     },
     "marts/fct_leaderless_windows": {
         **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "started_at": TIME, "ended_at": TIME,
         "is_open": pa.bool_(), "observed_until": TIME, "duration_ms": pa.int64(),
     },
-    "marts/fct_leader_elections": {**FACT, "leader_id": pa.int32(), "elected_at": TIME, "held_until": TIME},
+    "marts/fct_leader_elections": {
+        **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "leader_id": pa.int32(), "elected_at": TIME, "held_until": TIME,
+        "is_unclean": pa.bool_(),
+    },
+    "marts/fct_truncations": {
+        **FACT, "topic_name": pa.string(), "partition_id": pa.int32(), "node_id": pa.int32(), "truncated_at": TIME, "records_truncated": pa.int64(),
+        "leader_epoch": pa.int32(), "to_offset": pa.int64(),
+    },
+    "marts/dim_node_runs": {
+        "node_run_key": pa.string(), "cluster_id": pa.string(), "node_id": pa.int32(), "end_kind": pa.string(), "failure_kind": pa.string(),
+    },
     "marts/fct_offsets_topic_growth_hourly": {
         **FACT, "node_id": pa.int32(), "partition_id": pa.int32(), "hour_at": TIME, "bytes_at_end": pa.int64(), "bytes_growth": pa.int64(),
         "measure_kind": pa.string(), "cleaner_runs": pa.int32(), "failed_tombstones": pa.int64(), "hours_since_clean": pa.int32(),
@@ -57,7 +69,7 @@ SCHEMAS = {
         "cluster_id": pa.string(), "event_date": pa.date32(), "evidence_state": pa.string(), "availability_ratio": pa.float64(),
         **dict.fromkeys(
             (
-                "nodes_with_records", "leaderless_ms", "under_replicated_ms", "incidents", "elections_leader_lost", "elections_unclean",
+                "nodes_with_records", "partitions", "leaderless_ms", "under_replicated_ms", "incidents", "elections_leader_lost", "elections_unclean",
                 "controller_changes", "expiries_gc_pause", "expiries_process_stall", "expiries_process_death", "expiries_network",
                 "expiries_unknown", "stale_epoch_ms", "records_truncated",
             ),
@@ -235,7 +247,7 @@ def test_an_incident_is_told_in_order_with_its_raw_lines(warehouse: Warehouse) -
 def test_an_incident_names_its_groups_and_not_thousands() -> None:
     def told(groups: list[str]) -> str:
         row = {"is_open": False, "warnings": [], **incident("a" * 32, "2026-06-10 10:00"), "groups_affected": len(groups), "groups": groups}
-        return dict(report.incident(row, [], 0).facts)["groups affected"]
+        return dict(report.incident(row, [], 0, Case(row, frozenset(), {}, Known()), "c1-i1").facts)["groups affected"]
 
     assert told([]) == "0"
     assert told(["billing", "fraud"]) == "2, billing, fraud"
@@ -303,7 +315,7 @@ def test_since_and_until_choose_what_touches_the_time_between(
 
 
 def test_what_is_cut_is_said(tmp_path: Path) -> None:
-    # The worst incidents are kept, whatever their time; they are listed in the order of time.
+    # The worst incidents are kept, whatever their time; they are listed in the order of their harm.
     incidents = [
         incident(f"i{n:02}", f"2026-06-10 1{n % 10}:00", severity="critical" if n in (3, 57) else "info", leaderless_ms=n)
         for n in range(58)
@@ -319,11 +331,12 @@ def test_what_is_cut_is_said(tmp_path: Path) -> None:
         },
     )
     page = page_of(place)
-    assert "The 50 worst of 58, in the order of time." in page
-    shown = re.findall(r"<h4>.*?Summary of (i\d\d)</h4>", page)
+    assert "The 50 worst of 58." in page
+    shown = re.findall(r"<h4>[^\n]*\n?[^\n]*Summary of (i\d\d)</h4>", page)
     assert len(shown) == 50
     assert {"i03", "i57"} < set(shown) and not {"i00", "i01", "i02", "i04"} & set(shown)
-    assert shown == sorted(shown, key=lambda key: (int(key[1:]) % 10, key))
+    assert shown[:4] == ["i57", "i03", "i56", "i55"]
+    assert shown == sorted(shown, key=lambda key: (key not in ("i03", "i57"), -int(key[1:])))
     assert "10 later events are left out" in page
     assert "5 of 9 shown." in page
     assert "line 4" in page and "line 5" not in page
@@ -349,7 +362,126 @@ def test_of_many_clusters_the_worst_are_told(tmp_path: Path) -> None:
     page = page_of(place)
     told = re.findall(r'<h2 id="c\d+">(.*?)</h2>', page)
     assert told == ["c11", *names[:7]]
+    contents = report.collect(place, None, None, None, at("2026-06-13 10:00")).contents
+    assert contents == "12 clusters (8 in detail, 4 in the table: --cluster NAME), 1 incident"
     assert "4 further clusters have a row in the table alone: c07, c08, c09, c10." in page
+
+
+def test_clusters_stand_in_the_order_of_harm_not_of_the_number_of_incidents(tmp_path: Path) -> None:
+    many = [incident(f"m{n}", "2026-06-10 10:00", cluster_id="many", severity="major", leaderless_ms=10) for n in range(9)]
+    long = [incident("l", "2026-06-10 10:00", cluster_id="long", severity="major", leaderless_ms=500_000)]
+    grave = [incident("g", "2026-06-10 10:00", cluster_id="grave", severity="critical", leaderless_ms=0, ended_at=None)]
+    names = ("grave", "long", "many", "quiet")
+    place = make(tmp_path, {"marts/dim_clusters": [cluster(name) for name in names], "marts/fct_incidents": [*many, *long, *grave]})
+    page = page_of(place)
+    assert re.findall(r'<h2 id="c\d+">(.*?)</h2>', page) == list(names)
+    text = Reader(page).text
+    assert "3 of 4 clusters had incidents: 1 critical and 10 major incidents, 1 with no end in the logs." in text
+    assert "Not as far as the logs show: incidents of grave (1) have no end in them. All others are over." in text
+    table = re.search(r"<caption>Clusters</caption>.*?</table>", page, re.DOTALL)
+    assert table
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr>\s*<td.*?</tr>", table[0], re.DOTALL)]
+    assert [row[1:5] for row in rows] == [
+        ["1 critical", "Summary of g", "1", "none seen"],
+        ["1 major", "Summary of l", "0", "none seen"],
+        ["9 major", "Summary of m0", "0", "none seen"],
+        ["none", "", "0", "none seen"],
+    ]
+
+
+def first_screen(page: str) -> dict[str, str]:
+    """The answers of the first screen by their questions, and the sentence above them."""
+    found = re.search(r'<p class="sentence">(.*?)</p>\s*<dl>(.*?)</dl>', page, re.DOTALL)
+    assert found
+    answers = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", found[2], re.DOTALL)
+    return {"": found[1], **{question: " ".join(re.sub(r"<[^>]+>", " ", text).split()) for question, text in answers}}
+
+
+def test_the_first_screen_answers_five_questions(tmp_path: Path) -> None:
+    """A node died, another replica that was not in sync became leader, and the node cut 66 records when it came back; another cut 3 elsewhere."""
+
+    def cut(topic: str, when: str, records: int | None, node: int) -> dict[str, Any]:
+        return {
+            "cluster_id": "orders", "topic_name": topic, "partition_id": 0, "node_id": node, "truncated_at": at(when), "records_truncated": records,
+            "leader_epoch": 7, "to_offset": 100,
+        }  # fmt: skip
+
+    election = {
+        "cluster_id": "orders",
+        "topic_name": "clicks",
+        "partition_id": 0,
+        "leader_id": 3,
+        "elected_at": at("2026-06-10 15:48:50"),
+        "is_unclean": True,
+    }
+    place = make(
+        tmp_path,
+        {
+            "marts/dim_clusters": [cluster()],
+            "marts/fct_incidents": [
+                incident("death", "2026-06-10 15:48:30", nodes=[1, 2, 3], root_cause_key="run", summary="clicks-0 lost its leader"),
+                incident("stall", "2026-06-10 16:00", severity="major", root_cause_kind="process_stall", root_cause_key="stall"),
+            ],
+            "marts/fct_incident_events": [
+                event("death", 1, "2026-06-10 15:48:30", event_kind="process_death", fact_name="dim_node_runs", fact_key="run"),
+                event("death", 2, "2026-06-10 15:48:50", event_kind="unclean_election", role="effect"),
+            ],
+            "marts/dim_node_runs": [{"node_run_key": "run", "cluster_id": "orders", "node_id": 2, "end_kind": "killed"}],
+            "marts/fct_leader_elections": [election],
+            "marts/fct_truncations": [
+                cut("clicks", "2026-06-10 15:40", 500, 2), cut("clicks", "2026-06-10 15:50", 66, 2), cut("clicks", "2026-06-10 15:51", 9, 2),
+                cut("audit", "2026-06-10 15:50", 3, 1), cut("audit", "2026-06-10 15:50", 3, 2),
+            ],
+        },
+    )  # fmt: skip
+    told = first_screen(page_of(place, "orders"))
+    assert told[""] == "1 critical and 1 major incidents, all over."
+    assert told["What broke"].startswith("critical clicks-0 lost its leader 2026-06-10 15:48:30")
+    assert told["Is it over"].startswith("Yes: the last one ended at 2026-06-10 16:01:30.")
+    assert told["Where it began"] == "A process ended without a shutdown (node 2) and a process stood still (node 1)."
+    assert told["Was data lost"] == (
+        "Perhaps: up to 66 records of clicks-0, where a replica that was not in sync became leader."
+        " In other partitions followers cut 3 records that had not reached all of them: lost only to producers with acks=0 or 1."
+    )
+    assert "Up to 66 records of clicks-0 may be gone (node 2 cut them after 2026-06-10 15:48:50)" in told["What to change"]
+    assert "Nothing says who killed node 2: add the kernel" in told["What to change"]
+
+
+def test_whether_data_was_lost_is_unknown_without_elections(warehouse: Warehouse, tmp_path: Path) -> None:
+    place = make(
+        tmp_path / "other",
+        {"marts/dim_clusters": [cluster()], "marts/fct_incidents": [incident("death", "2026-06-10 15:48:30", ended_at=None)]},
+    )
+    told = first_screen(page_of(place, "orders"))
+    assert told["Was data lost"].startswith("Not known: no log names an election of a leader")
+    assert told["Is it over"].startswith("Not as far as the logs show: 1 of 1 incident without an end. The logs end at 2026-06-12 20:00:00")
+    told = first_screen(page_of(warehouse, "orders"))
+    assert told["Was data lost"] == "Not that the logs show: in 1 election no replica that was not in sync became leader."
+
+
+def test_severities_differ_by_more_than_colour(tmp_path: Path) -> None:
+    incidents = [incident(name, "2026-06-10 10:00", severity=name) for name in ("critical", "major", "minor")]
+    page = page_of(make(tmp_path, {"marts/dim_clusters": [cluster()], "marts/fct_incidents": incidents}))
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert style and "border-left-style: double" in style[1] and 'content: "▲ "' in style[1] and "border-style: dotted" in style[1]
+    assert re.findall(r'<article id="c1-i\d" class="(\w+)">', page) == ["critical", "major", "minor"]
+
+
+def test_a_size_that_nothing_measured_is_unknown(tmp_path: Path) -> None:
+    """Estimates count segments that were rolled: where none was, nothing is known of the size."""
+
+    def hour(partition: int, kind: str, size: int, grown: int) -> dict[str, Any]:
+        return {
+            "cluster_id": "orders", "node_id": 1, "partition_id": partition, "hour_at": at("2026-06-10 10:00"), "bytes_at_end": size, "bytes_growth": grown,
+            "measure_kind": kind, "is_abnormal": False,
+        }  # fmt: skip
+
+    hours = [hour(0, "estimated", 0, 0), hour(1, "measured", 0, 0), hour(2, "estimated", 2048, 1024)]
+    page = page_of(make(tmp_path, {"marts/dim_clusters": [cluster()], "marts/fct_offsets_topic_growth_hourly": hours}))
+    table = re.search(r"<caption>Partitions of the offsets topic</caption>.*?</table>", page, re.DOTALL)
+    assert table
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr>\s*<td.*?</tr>", table[0], re.DOTALL)]
+    assert {row[0]: row[3:5] for row in rows} == {"0": ["–", "–"], "1": ["0 B", "0 B"], "2": ["1 KB", "2 KB"]}
 
 
 @pytest.mark.parametrize("marts", [{"marts/dim_clusters": []}, {"marts/dim_clusters": [cluster()]}])
@@ -477,9 +609,11 @@ def test_an_unknown_day_says_nothing_of_availability(tmp_path: Path) -> None:
     page = page_of(make(tmp_path, {"marts/dim_clusters": [cluster()], "reports/rpt_cluster_daily": days}))
     table = re.search(r"<caption>Day by day</caption>.*?</table>", page, re.DOTALL)
     assert table
-    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
-    assert rows[0] == ["2026-06-11", "unknown", "0", *["–"] * 10]
-    assert rows[1] == ["2026-06-10", "known", "1", "99.9750%", "4 min 12 s", "1 ms", "1", "1", "1", "1", "5", "1 ms", "1"]
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in re.findall(r"<tr>\s*<td.*?</tr>", table[0], re.DOTALL)]
+    assert rows[0] == ["2026-06-11", "unknown", *["–"] * 11, "0"]
+    assert rows[1] == ["2026-06-10", "known", "1", "99.9750%", "4 min 12 s", "1 ms", "1", "1", "1", "1", "1", "5", "1 ms", "1"]
+    headings = re.findall(r"<th.*?>(.*?)</th>", table[0])
+    assert headings[4:7] == ["leaderless, partition-time", "under replicated, partition-time", "partitions"]
 
 
 def test_times_without_a_leader_are_those_within_the_period_and_the_evidence(tmp_path: Path) -> None:
@@ -505,13 +639,13 @@ def test_times_without_a_leader_are_those_within_the_period_and_the_evidence(tmp
     ]
     make(tmp_path, {"marts/dim_clusters": lives, "marts/fct_leaderless_windows": windows})
     for since, told in (
-        ("2026-06-10 10:00", ["t", "3", "3", "1", "2 h 30 min", "1 h 00 min", "2026-06-10 09:00:00"]),
-        ("2026-06-13 00:00", ["t", "1", "1", "0", "30 min 00 s", "30 min 00 s", "2026-06-13 10:00:00"]),
+        ("2026-06-10 10:00", ["t", "2 h 30 min", "3", "1 h 00 min", "3", "1", "2026-06-10 09:00:00"]),
+        ("2026-06-13 00:00", ["t", "30 min 00 s", "1", "30 min 00 s", "1", "0", "2026-06-13 10:00:00"]),
     ):
         page = page_of(Warehouse.at(str(tmp_path)), since=since, until="2026-06-20 00:00")
         table = re.search(r"<caption>Partitions without a leader, by topic</caption>.*?</table>", page, re.DOTALL)
         assert table
-        (row,) = [re.findall(r"<td.*?>(.*?)</td>", one) for one in re.findall(r"<tr><td.*?</tr>", table[0], re.DOTALL)]
+        (row,) = [re.findall(r"<td.*?>(.*?)</td>", one) for one in re.findall(r"<tr>\s*<td.*?</tr>", table[0], re.DOTALL)]
         assert row == told
 
 
@@ -532,6 +666,19 @@ def test_every_question_asks_for_columns_that_the_models_have(tmp_path: Path) ->
         # Raises NotBuilt if a column is missing.
         if {f"marts.{name}" for name in re.findall(r"marts\.(\w+)", query)} <= made:
             tables.rows(Template(query).safe_substitute(cluster="''", step="1", since=moment(period.since), until=moment(period.until)))
+    for query in (
+        remedies.FINDINGS,
+        remedies.EXPOSURES,
+        remedies.SETTINGS,
+        remedies.READ_FILES,
+        remedies.PAUSES,
+        remedies.LIVES,
+        remedies.EVENTS,
+        remedies.LOSSES,
+    ):
+        tables.rows(query.format(cluster="''", names="''", read="''", keys="''"))
+    for query in (queries.HARM_DONE, queries.WORST, queries.CUT):
+        tables.rows(period.filled(query, rank=queries.severity_rank()))
     page = page_of(Warehouse.at(str(tmp_path)), "marts.orders")
     assert "the column" not in page
     assert not made & set(re.findall(r"\(((?:marts|reports)\.\w+)\)", page))

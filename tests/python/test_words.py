@@ -26,6 +26,7 @@ SAID = [
     ("fct_controller_tenures", "end_kind"),
     ("fct_group_rebalances", "reason_kind"),
     ("fct_group_rebalances", "outcome"),
+    ("fct_incidents", "root_cause_kind"),
 ]
 
 
@@ -108,7 +109,7 @@ def test_the_report_says_values_in_words(value: Any, name: str, shown: str) -> N
 
 
 def test_the_report_says_columns_in_words() -> None:
-    assert (heading("session_kind"), heading("cause_kind"), heading("leaderless_ms")) == ("session", "cause", "leaderless")
+    assert (heading("session_kind"), heading("cause_kind"), heading("leaderless_ms")) == ("session", "cause", "leaderless, partition-time")
 
 
 def test_a_wording_of_a_reason_has_a_text() -> None:
