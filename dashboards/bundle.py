@@ -27,6 +27,7 @@ URI_VARIABLE = "CHRONICLE_SQLALCHEMY_URI"
 URI = "hive://superset@127.0.0.1:10000/marts?auth=NONE"
 VERSION = "1.0.0"
 COLUMNS = 12
+CSS = Path(__file__).parent / "boards.css"
 COLOURS = {
     "critical": "#b3123a",
     "major": "#e8743b",
@@ -153,7 +154,7 @@ def _dashboard(board: Dashboard) -> dict[str, Any]:
         "dashboard_title": board.title,
         "description": board.description,
         "slug": board.name.replace("_", "-"),
-        "css": "",
+        "css": CSS.read_text(),
         "uuid": identity("dashboard", board.name),
         "version": VERSION,
         "published": True,
@@ -166,8 +167,7 @@ def _dashboard(board: Dashboard) -> dict[str, Any]:
             "label_colors": COLOURS,
             "refresh_frequency": 0,
             "timed_refresh_immune_slices": [],
-            # Below their titles charts say what they ask, and when they are empty; numbers have room for that below the number.
-            "expanded_slices": {str(numbers[chart.title]): True for chart in board.charts if chart.kind != "number"},
+            "expanded_slices": {},
         },
     }
 
@@ -179,7 +179,7 @@ def _position(board: Dashboard, numbers: dict[str, int]) -> dict[str, Any]:
         "type": "MARKDOWN",
         "children": [],
         "parents": ["ROOT_ID", "GRID_ID", "ROW-about"],
-        "meta": {"code": board.description, "width": COLUMNS, "height": 8},
+        "meta": {"code": board.about, "width": COLUMNS, "height": 12 if "\n\n" in board.about else 8},
     }
     grid = ["ROW-about"]
     position: dict[str, Any] = {

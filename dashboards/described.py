@@ -125,7 +125,8 @@ class Chart:
 
     @property
     def x(self) -> str | None:
-        return self.says.get("x") or (self.dataset.time if self.kind == "bars" else None)
+        """The column of the x axis.  Of several (days, weeks, months as texts), the last, if nobody chose another (dashboards.grains)."""
+        return self.listed("x")[-1] if "x" in self.says else self.dataset.time if self.kind == "bars" else None
 
     @property
     def grain(self) -> str | None:
@@ -186,6 +187,15 @@ class Dashboard:
         spared = [one.title for one in self.filters if one.kind != "grain" and not one.reaches(chart)]
         empty = f"Empty if {chart.nothing}." if chart.nothing else ""
         return " ".join(part for part in (empty, f"Not filtered by {' or '.join(spared)}." if spared else "") if part)
+
+    @property
+    def about(self) -> str:
+        """What stands above the charts: what the dashboard is for, and which charts a filter leaves as they are."""
+        spared = {
+            one.title: [chart.title for chart in self.charts if not one.reaches(chart)] for one in self.filters if one.kind != "grain"
+        }
+        notes = [f"Not filtered by {name}: {', '.join(charts)}." for name, charts in spared.items() if charts]
+        return "\n\n".join([self.description.strip(), *([" ".join(notes)] if notes else [])])
 
 
 @dataclass(frozen=True)
@@ -357,7 +367,7 @@ def _chart(said: dict[str, Any], datasets: dict[str, Dataset], place: str) -> Ch
         raise Misdescribed(f"{place}: Spark takes `where ({said['where']})` for a name of the table; write `{said['where']} = true`")
     chart = Chart(said["title"], said["asks"], datasets[said["of"]], said["as"], said)
     _check_names(chart, place)
-    if chart.kind == "heatmap" and chart.dataset.columns[said["x"]].is_time:
+    if chart.kind == "heatmap" and any(chart.dataset.columns[name].is_time for name in chart.listed("x")):
         raise Misdescribed(f"{place}: x is a time, by which Superset cannot order a heatmap on Spark; compute a text of it")
     return chart
 

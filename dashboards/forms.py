@@ -52,7 +52,7 @@ def _number(chart: Chart, notes: str) -> dict[str, Any]:
         "y_axis_format": chart.metrics[0].form,
         "header_font_size": 0.6,
         "subtitle": notes,
-        "subtitle_font_size": 0.125,
+        "subtitle_font_size": 0.2,
     }
 
 
@@ -121,7 +121,7 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "left_margin": 30,
         "bottom_margin": 30,
         # Every label, but of days and weeks as many as there is room for.
-        "xscale_interval": -1 if chart.x in ("day", "week") else 1,
+        "xscale_interval": -1 if chart.x in ("day", "week", "month") else 1,
         "yscale_interval": 1,
     }
 

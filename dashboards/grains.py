@@ -15,6 +15,8 @@ from dashboards.described import GRAINS, Chart, Dashboard, Described
 
 # Bars that half a screen has room for.
 MOST = 200
+# Heatmaps have texts for times, from which those are chosen that fit.
+TEXTS = {"P1D": "day", "P1W": "week", "P1M": "month"}
 Ask = Callable[[str], Iterable[tuple[Any, ...]]]
 
 
@@ -29,13 +31,18 @@ def fitted(described: Described, ask: Ask) -> Described:
     ranges: dict[str, float | None] = {}
 
     def of(chart: Chart) -> Chart:
-        if chart.grain is None or "grain" in chart.says:
+        texts = chart.listed("x")
+        if "grain" in chart.says or (chart.grain is None and len(texts) < 2):
             return chart
         query = range_of(chart)
         if query not in ranges:
             ranges[query] = seconds(ask(query))
         length = ranges[query]
-        return chart if length is None else replace(chart, says=chart.says | {"grain": fitting(length, chart.dataset.finest)})
+        if length is None:
+            return chart
+        grain = fitting(length, chart.dataset.finest)
+        chosen = {"grain": grain} if chart.grain else {"x": TEXTS.get(grain, texts[-1])}
+        return replace(chart, says=chart.says | chosen)
 
     def board(one: Dashboard) -> Dashboard:
         return replace(one, rows=[[of(chart) for chart in row] for row in one.rows])
@@ -45,7 +52,8 @@ def fitted(described: Described, ask: Ask) -> Described:
 
 def range_of(chart: Chart) -> str:
     """The query for the first and last time of a chart, or of each part of it that people look at alone."""
-    time = chart.dataset.columns[str(chart.x)].expression or chart.x
+    name = str(chart.x if chart.grain else chart.dataset.time)
+    time = chart.dataset.columns[name].expression or name
     where = f"\nwhere ({chart.says['where'].strip()})" if "where" in chart.says else ""
     parts = f"\ngroup by {chart.dataset.within}" if chart.dataset.within else ""
     return f"select\n    cast(min({time}) as string) as first,\n    cast(max({time}) as string) as last\nfrom {chart.dataset.relation}{where}{parts}"

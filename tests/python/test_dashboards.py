@@ -266,6 +266,14 @@ def test_the_grain_of_what_is_looked_at_by_parts_fits_a_part() -> None:
     assert grains.seconds([(None, None)]) is None
 
 
+@pytest.mark.parametrize(("last", "x"), [("2026-01-05", "day"), ("2028-06-01", "week"), ("2046-01-01", "month"), (None, "month")])
+def test_a_heatmap_has_days_weeks_or_months(found: Described, last: str | None, x: str) -> None:
+    fleet = replace(found.dashboards[0], filters=[], rows=[[chart for chart in found.dashboards[0].charts if chart.kind == "heatmap"]])
+    (board,) = grains.fitted(replace(found, dashboards=[fleet]), lambda query: [(last and "2026-01-01", last)]).dashboards
+    assert board.charts[0].x == x
+    assert bundle.files(replace(found, dashboards=[board]))["charts/fleet_incidents_by_cluster_over_time.yaml"]["params"]["x_axis"] == x
+
+
 def test_a_described_grain_is_kept_and_nobody_is_asked(found: Described) -> None:
     chart = next(chart for board in found.dashboards for chart in board.charts if chart.grain)
     board = replace(found.dashboards[0], rows=[[replace(chart, says=chart.says | {"grain": "P1Y"})]])
@@ -381,17 +389,21 @@ def test_of_unknown_releases_no_number_of_issues_is_shown(found: Described) -> N
 def test_charts_say_in_their_place_when_they_are_empty_and_what_does_not_filter_them(found: Described) -> None:
     contents = bundle.files(found)
     for board in found.dashboards:
-        metadata = contents[f"dashboards/{board.name}.yaml"]["metadata"]
-        for number, chart in enumerate(board.charts, 1):
+        written = contents[f"dashboards/{board.name}.yaml"]
+        # An empty chart shows its description, which the page has as a label.
+        assert "::after" in written["css"] and "content: attr(aria-label)" in written["css"]
+        about = written["position"]["MARKDOWN-about"]["meta"]["code"]
+        for chart in board.charts:
             said = contents[f"charts/{board.name}_{bundle._slug(chart.title)}.yaml"]
             shown = said["params"]["subtitle"] if chart.kind == "number" else said["description"]
-            assert (str(number) in metadata["expanded_slices"]) == (chart.kind != "number")
             if chart.kind != "number" or not chart.metrics[0].sql.startswith(("count(", "sum(")):
                 assert f"Empty if {chart.nothing}." in shown, (board.name, chart.title)
             for one in board.filters:
                 if one.kind != "grain":
                     spared = shown.partition("Not filtered by ")[2].rstrip(".").split(" or ")
                     assert (one.title in spared) == (not one.reaches(chart)), (board.name, chart.title, one.title)
+                    named = re.findall(rf"Not filtered by {one.title}: (.*?)\.", about)
+                    assert (chart.title in ", ".join(named).split(", ")) == (not one.reaches(chart)), (board.name, chart.title, one.title)
 
 
 def test_filters_reach_all_that_has_what_they_choose(found: Described) -> None:
