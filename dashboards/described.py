@@ -36,6 +36,9 @@ KINDS = {
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
 COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "nothing", "empty", "unfiltered"}
+# What a dataset may say; the head of datasets.yml explains it.
+DATASET = {"from", "sql", "description", "columns", "computed", "time", "finest", "within", "nothing"}
+DATASET |= {"metrics", "sum", "max", "distinct", "count", "labels"}
 LIMITS = {"table": 200, "spans": 30, "ranking": 20}
 
 
@@ -262,27 +265,7 @@ def _yaml(path: Path) -> Any:
 
 def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset:
     place = f"dashboards/datasets.yml: {name}"
-    _known(
-        said,
-        {
-            "from",
-            "sql",
-            "description",
-            "columns",
-            "computed",
-            "time",
-            "finest",
-            "within",
-            "nothing",
-            "metrics",
-            "sum",
-            "max",
-            "distinct",
-            "count",
-            "labels",
-        },
-        place,
-    )
+    _known(said, DATASET, place)
     based_on = said.get("from", name)
     if based_on not in models:
         raise Misdescribed(f"{place}: there is no dbt model {based_on}; a query of its own names the one it is about under `from`")
@@ -298,6 +281,15 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
     for key in ("time", "within"):
         if said.get(key, next(iter(columns))) not in columns:
             raise Misdescribed(f"{place}: `{key}` names {said[key]}, which is not a column of {name}")
+    about = said.get("description", description)
+    metrics = _metrics(said, place, based_on, columns, description)
+    finest = said.get("finest", _finest(columns.get(said.get("time", ""))))
+    if finest not in GRAINS:
+        raise Misdescribed(f"{place}: `finest` is {finest}; write one of {', '.join(GRAINS)}")
+    return Dataset(name, schema, about, columns, metrics, said.get("time"), finest, said.get("within"), said.get("nothing"), query)
+
+
+def _metrics(said: dict[str, Any], place: str, based_on: str, columns: dict[str, Column], description: str) -> dict[str, Metric]:
     metrics: dict[str, Metric] = {}
     if "count" in said:
         metrics["rows"] = Metric("rows", "count(*)", said["count"], COUNT, f"Number of rows. {description}")
@@ -316,10 +308,7 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
             metrics[metric] = Metric(metric, str(one.sql), one.label, form_of(metric), one.description)
             continue
         metrics[metric] = Metric(metric, more["sql"], more.get("label", label_of(metric)), form_of(metric), more["description"])
-    about, finest = said.get("description", description), said.get("finest", _finest(columns.get(said.get("time", ""))))
-    if finest not in GRAINS:
-        raise Misdescribed(f"{place}: `finest` is {finest}; write one of {', '.join(GRAINS)}")
-    return Dataset(name, schema, about, columns, metrics, said.get("time"), finest, said.get("within"), said.get("nothing"), query)
+    return metrics
 
 
 def _shown(column: Column) -> Column:
