@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -18,6 +19,7 @@ import yaml
 
 from dashboards import forms
 from dashboards.described import Chart, Dashboard, Dataset, Described, Filter, Misdescribed, load
+from dashboards.grains import fitted
 
 DATABASE = "Kafka Chronicle"
 # SQLAlchemy's address of the Thrift Server, with a password where it asks for one: hive://user:password@host:port/marts?auth=LDAP
@@ -25,6 +27,7 @@ URI_VARIABLE = "CHRONICLE_SQLALCHEMY_URI"
 URI = "hive://superset@127.0.0.1:10000/marts?auth=NONE"
 VERSION = "1.0.0"
 COLUMNS = 12
+CSS = Path(__file__).parent / "boards.css"
 COLOURS = {
     "critical": "#b3123a",
     "major": "#e8743b",
@@ -46,10 +49,10 @@ def identity(*names: str) -> str:
     return str(uuid5(NAMESPACE_URL, "/".join(("kafka-chronicle", *names))))
 
 
-def write(folder: Path, uri: str = URI) -> None:
+def write(folder: Path, described: Described, uri: str = URI) -> None:
     """Write the bundle into a folder, which is replaced."""
     shutil.rmtree(folder, ignore_errors=True)
-    for name, content in files(load(), uri).items():
+    for name, content in files(described, uri).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=200))
@@ -116,7 +119,7 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
             {
                 "metric_name": one.name,
                 "verbose_name": one.label,
-                "expression": one.sql,
+                "expression": one.shown,
                 "description": one.description,
                 "d3format": one.form,
             }
@@ -129,10 +132,11 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
 
 
 def _chart(board: Dashboard, chart: Chart) -> dict[str, Any]:
-    form = forms.form_data(chart)
+    notes = board.notes(chart)
+    form = forms.form_data(chart, notes)
     return {
         "slice_name": chart.title,
-        "description": chart.asks,
+        "description": f"{chart.asks} {notes}".strip(),
         "viz_type": form["viz_type"],
         "params": form,
         "query_context": None,
@@ -150,7 +154,7 @@ def _dashboard(board: Dashboard) -> dict[str, Any]:
         "dashboard_title": board.title,
         "description": board.description,
         "slug": board.name.replace("_", "-"),
-        "css": "",
+        "css": CSS.read_text(),
         "uuid": identity("dashboard", board.name),
         "version": VERSION,
         "published": True,
@@ -175,7 +179,7 @@ def _position(board: Dashboard, numbers: dict[str, int]) -> dict[str, Any]:
         "type": "MARKDOWN",
         "children": [],
         "parents": ["ROOT_ID", "GRID_ID", "ROW-about"],
-        "meta": {"code": board.description, "width": COLUMNS, "height": 8},
+        "meta": {"code": board.about, "width": COLUMNS, "height": 12 if "\n\n" in board.about else 8},
     }
     grid = ["ROW-about"]
     position: dict[str, Any] = {
@@ -256,12 +260,40 @@ def _filter(board: Dashboard, one: Filter, numbers: dict[str, int]) -> dict[str,
     }
 
 
+def fitted_to(uri: str, described: Described) -> Described:
+    """The descriptions with the grains that fit the warehouse; as they are if it cannot be asked."""
+    from sqlalchemy.exc import SQLAlchemyError
+    from thrift.transport.TTransport import TTransportException
+
+    try:
+        with closing(connect(uri)) as cursor:
+            return fitted(described, lambda query: rows(cursor, query))
+    except (OSError, TTransportException, SQLAlchemyError) as error:
+        print(
+            f"dashboards: the server cannot be asked how long its history is ({type(error).__name__}): time axes show days", file=sys.stderr
+        )
+        return described
+
+
+def connect(uri: str) -> Any:
+    """A cursor on the Thrift Server that Superset asks."""
+    from sqlalchemy import create_engine
+
+    return create_engine(uri).raw_connection().cursor()
+
+
+def rows(cursor: Any, query: str) -> list[tuple[Any, ...]]:
+    cursor.execute(query)
+    return list(cursor.fetchall())
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         print("usage: python -m dashboards.bundle FOLDER", file=sys.stderr)
         return 2
+    uri = os.environ.get(URI_VARIABLE) or URI
     try:
-        write(Path(sys.argv[1]), os.environ.get(URI_VARIABLE) or URI)
+        write(Path(sys.argv[1]), fitted_to(uri, load()), uri)
     except (Misdescribed, yaml.YAMLError) as error:
         print(f"dashboards: {error}", file=sys.stderr)
         return 1

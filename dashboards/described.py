@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,16 @@ FOLDER = Path(__file__).parent
 PROJECT = FOLDER.parent
 
 # How a number is read, by the end of its column's name: formats of Superset (d3, and its own for durations and bytes).
-FORMATS = {"_ms": "DURATION", "_bytes": "MEMORY_DECIMAL", "_ratio": ".3%"}
+DURATION = "DURATION"
+FORMATS = {"_ms": DURATION, "_bytes": "MEMORY_BINARY", "_ratio": ".3%"}
 COUNT = ",d"
+# Superset shows all units of a duration that are not nought (12d 3h 4m 5.6s); rounded to these steps it shows what the reports say
+# (chronicle.output.units): up to so many milliseconds, the step.  Beyond the last, hours.
+ROUNDED_TO = ((1000, 1), (59_950, 100), (3_599_500, 1000), (172_770_000, 60_000))
+# Of times on an axis, finest first, with about how many seconds each has.  As Superset's own list for Spark has them.
+GRAINS = {"PT1S": 1, "PT1M": 60, "PT1H": 3600, "P1D": 86_400, "P1W": 604_800, "P1M": 2_629_800, "P3M": 7_889_400, "P1Y": 31_557_600}
 # What each kind of chart must and may say, beside the keys in COMMON: title, question, dataset, kind; a condition; rows at most; place on the
-# screen; why it is empty on the test data; filters that it is to be spared.
+# screen; what it means if nothing is shown (`nothing`); why it is empty on the test data; filters that it is to be spared.
 KINDS = {
     "number": ({"metric"}, set()),
     "bars": ({"metrics"}, {"by", "x", "grain", "stacked"}),
@@ -29,7 +35,10 @@ KINDS = {
     "spans": ({"start", "end", "y", "series"}, {"tooltip", "order", "margin"}),
     "table": (set(), {"columns", "by", "metrics", "order"}),
 }
-COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "empty", "unfiltered"}
+COMMON = {"title", "asks", "of", "as", "where", "limit", "width", "height", "nothing", "empty", "unfiltered"}
+# What a dataset may say; the head of datasets.yml explains it.
+DATASET = {"from", "sql", "description", "columns", "computed", "time", "finest", "within", "nothing"}
+DATASET |= {"metrics", "sum", "max", "distinct", "count", "labels"}
 LIMITS = {"table": 200, "spans": 30, "ranking": 20}
 
 
@@ -39,7 +48,7 @@ class Misdescribed(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a dataset: `kind` is the type as dbt's contract gives it, `expression` is set where the dataset computes it."""
+    """A column of a dataset: `kind` is the type as dbt's contract gives it, `expression` is set where the dataset computes it, or rounds it."""
 
     name: str
     kind: str
@@ -63,10 +72,16 @@ class Metric:
     form: str
     description: str
 
+    @property
+    def shown(self) -> str:
+        """The SQL of what Superset shows: durations are rounded."""
+        return rounded(self.sql) if self.form == DURATION else self.sql
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table of `marts` or `reports`, or (`sql`) a query over such."""
+    """A table of `marts` or `reports`, or (`sql`) a query over such.  `finest`: the finest grain of its times; `within`: the column by which
+    people look at parts of it, so that the grain fits such a part."""
 
     name: str
     schema: str
@@ -74,7 +89,9 @@ class Dataset:
     columns: dict[str, Column]
     metrics: dict[str, Metric]
     time: str | None
-    grain: str | None
+    finest: str
+    within: str | None
+    nothing: str | None
     sql: str | None
 
     @property
@@ -101,18 +118,26 @@ class Chart:
         return [found] if isinstance(found, str) else list(found)
 
     @property
+    def nothing(self) -> str | None:
+        """What it means if nothing is shown.  A number says so only where it says it itself: most are counts, and always something."""
+        return self.says.get("nothing", None if self.kind == "number" else self.dataset.nothing)
+
+    @property
     def limit(self) -> int | None:
         return None if self.kind == "number" else self.says.get("limit", LIMITS.get(self.kind, 10_000))
 
     @property
     def x(self) -> str | None:
-        return self.says.get("x") or (self.dataset.time if self.kind == "bars" else None)
+        """The column of the x axis.  Of several (days, weeks, months as texts), the last, if nobody chose another (dashboards.grains)."""
+        return self.listed("x")[-1] if "x" in self.says else self.dataset.time if self.kind == "bars" else None
 
     @property
     def grain(self) -> str | None:
-        """The grain of the x axis as an ISO 8601 duration; None where x is not a time."""
+        """The grain of the x axis as an ISO 8601 duration; None where x is not a time.  Days, if nobody chose another (dashboards.grains)."""
         column = self.dataset.columns.get(self.x or "")
-        return self.says.get("grain", self.dataset.grain) if column and column.is_time else None
+        if column is None or not column.is_time:
+            return None
+        return self.says.get("grain") or max("P1D", self.dataset.finest, key=GRAINS.__getitem__)
 
     @property
     def metrics(self) -> list[Metric]:
@@ -160,6 +185,21 @@ class Dashboard:
     def charts(self) -> list[Chart]:
         return [chart for row in self.rows for chart in row]
 
+    def notes(self, chart: Chart) -> str:
+        """What a reader has to know who looks at the chart alone: when it is empty, and which filters of the dashboard leave it as it is."""
+        spared = [one.title for one in self.filters if one.kind != "grain" and not one.reaches(chart)]
+        empty = f"Empty if {chart.nothing}." if chart.nothing else ""
+        return " ".join(part for part in (empty, f"Not filtered by {' or '.join(spared)}." if spared else "") if part)
+
+    @property
+    def about(self) -> str:
+        """What stands above the charts: what the dashboard is for, and which charts a filter leaves as they are."""
+        spared = {
+            one.title: [chart.title for chart in self.charts if not one.reaches(chart)] for one in self.filters if one.kind != "grain"
+        }
+        notes = [f"Not filtered by {name}: {', '.join(charts)}." for name, charts in spared.items() if charts]
+        return "\n\n".join([self.description.strip(), *([" ".join(notes)] if notes else [])])
+
 
 @dataclass(frozen=True)
 class Described:
@@ -172,6 +212,14 @@ def form_of(name: str) -> str:
     if name.startswith("bytes"):
         return FORMATS["_bytes"]
     return next((form for end, form in FORMATS.items() if name.endswith(end)), COUNT)
+
+
+def rounded(sql: str) -> str:
+    """A duration in milliseconds, rounded as the reports round it."""
+    exact = f"cast({sql} as double)"
+    steps = " ".join(f"when abs({exact}) < {below} then {step}" for below, step in ROUNDED_TO)
+    step = f"case {steps} else 3600000 end"
+    return f"round({exact} / {step}) * {step}"
 
 
 def label_of(name: str) -> str:
@@ -217,25 +265,7 @@ def _yaml(path: Path) -> Any:
 
 def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset:
     place = f"dashboards/datasets.yml: {name}"
-    _known(
-        said,
-        {
-            "from",
-            "sql",
-            "description",
-            "columns",
-            "computed",
-            "time",
-            "grain",
-            "metrics",
-            "sum",
-            "max",
-            "distinct",
-            "count",
-            "labels",
-        },
-        place,
-    )
+    _known(said, DATASET, place)
     based_on = said.get("from", name)
     if based_on not in models:
         raise Misdescribed(f"{place}: there is no dbt model {based_on}; a query of its own names the one it is about under `from`")
@@ -247,8 +277,19 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
         columns = {column: columns[column] for column in said["columns"]}
     for column, more in said.get("computed", {}).items():
         columns = {**columns, column: Column(column, more["type"], more["description"], None if "sql" in said else more["sql"])}
-    if said.get("time", next(iter(columns))) not in columns:
-        raise Misdescribed(f"{place}: `time` names {said['time']}, which is not a column of {name}")
+    columns = {column: _shown(one) for column, one in columns.items()}
+    for key in ("time", "within"):
+        if said.get(key, next(iter(columns))) not in columns:
+            raise Misdescribed(f"{place}: `{key}` names {said[key]}, which is not a column of {name}")
+    about = said.get("description", description)
+    metrics = _metrics(said, place, based_on, columns, description)
+    finest = said.get("finest", _finest(columns.get(said.get("time", ""))))
+    if finest not in GRAINS:
+        raise Misdescribed(f"{place}: `finest` is {finest}; write one of {', '.join(GRAINS)}")
+    return Dataset(name, schema, about, columns, metrics, said.get("time"), finest, said.get("within"), said.get("nothing"), query)
+
+
+def _metrics(said: dict[str, Any], place: str, based_on: str, columns: dict[str, Column], description: str) -> dict[str, Metric]:
     metrics: dict[str, Metric] = {}
     if "count" in said:
         metrics["rows"] = Metric("rows", "count(*)", said["count"], COUNT, f"Number of rows. {description}")
@@ -267,7 +308,18 @@ def _dataset(name: str, said: dict[str, Any], models: dict[str, Any]) -> Dataset
             metrics[metric] = Metric(metric, str(one.sql), one.label, form_of(metric), one.description)
             continue
         metrics[metric] = Metric(metric, more["sql"], more.get("label", label_of(metric)), form_of(metric), more["description"])
-    return Dataset(name, schema, said.get("description", description), columns, metrics, said.get("time"), said.get("grain"), query)
+    return metrics
+
+
+def _shown(column: Column) -> Column:
+    """A column as Superset shows it: durations are rounded."""
+    if column.kind not in ("bigint", "int", "double") or form_of(column.name) != DURATION:
+        return column
+    return replace(column, expression=rounded(column.expression or column.name))
+
+
+def _finest(time: Column | None) -> str:
+    return "P1D" if time and time.kind == "date" else "PT1S"
 
 
 def _filter(name: str, said: dict[str, Any], datasets: dict[str, Dataset]) -> Filter:
@@ -298,11 +350,13 @@ def _chart(said: dict[str, Any], datasets: dict[str, Dataset], place: str) -> Ch
         raise Misdescribed(f"{place}: `{key}` is missing")
     if said["of"] not in datasets:
         raise Misdescribed(f"{place}: there is no dataset {said['of']} in dashboards/datasets.yml; add it there")
+    if "grain" in said and said["grain"] not in GRAINS:
+        raise Misdescribed(f"{place}: `grain` is {said['grain']}; write one of {', '.join(GRAINS)}")
     if re.fullmatch(r"\w+", said.get("where", "").strip()):
         raise Misdescribed(f"{place}: Spark takes `where ({said['where']})` for a name of the table; write `{said['where']} = true`")
     chart = Chart(said["title"], said["asks"], datasets[said["of"]], said["as"], said)
     _check_names(chart, place)
-    if chart.kind == "heatmap" and chart.dataset.columns[said["x"]].is_time:
+    if chart.kind == "heatmap" and any(chart.dataset.columns[name].is_time for name in chart.listed("x")):
         raise Misdescribed(f"{place}: x is a time, by which Superset cannot order a heatmap on Spark; compute a text of it")
     return chart
 

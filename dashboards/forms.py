@@ -11,16 +11,19 @@ HEIGHTS = {"number": 20, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, 
 # Counts beside an axis, whose steps may be parts of one.
 AXIS = {COUNT: ",.2~f"}
 TIME = "%Y-%m-%d %H:%M:%S"
-MOMENT = "%m-%d %H:%M:%S"
+DAY = "%Y-%m-%d"
+# Times beside an axis, by its grain; the others are days.
+TIMES = {"PT1S": "%m-%d %H:%M:%S", "PT1M": "%m-%d %H:%M", "PT1H": "%m-%d %H:%M", "P1M": "%Y-%m", "P3M": "%Y-%m", "P1Y": "%Y"}
 
 
-def form_data(chart: Chart) -> dict[str, Any]:
-    """The form data of a chart, as Superset's explore page would save it."""
+def form_data(chart: Chart, notes: str = "") -> dict[str, Any]:
+    """The form data of a chart, as Superset's explore page would save it.  `notes`: what is said below a number."""
     common = {"adhoc_filters": _filters(chart), "extra_form_data": {}, "color_scheme": "supersetColors"}
     if chart.limit:
         common["row_limit"] = chart.limit
+    if chart.kind == "number":
+        return common | _number(chart, notes)
     return common | {
-        "number": _number,
         "bars": _bars,
         "ranking": _ranking,
         "heatmap": _heatmap,
@@ -42,13 +45,14 @@ def _filters(chart: Chart) -> list[dict[str, Any]]:
     return found
 
 
-def _number(chart: Chart) -> dict[str, Any]:
+def _number(chart: Chart, notes: str) -> dict[str, Any]:
     return {
         "viz_type": "big_number_total",
         "metric": chart.metrics[0].name,
         "y_axis_format": chart.metrics[0].form,
         "header_font_size": 0.6,
-        "subtitle": "",
+        "subtitle": notes,
+        "subtitle_font_size": 0.2,
     }
 
 
@@ -62,13 +66,13 @@ def _bars(chart: Chart) -> dict[str, Any]:
         "order_desc": True,
         "stack": "Stack" if chart.says.get("stacked", True) else None,
         "y_axis_format": AXIS.get(chart.metrics[0].form, chart.metrics[0].form),
-        # Smart dates write nothing below an hour.
-        "x_axis_time_format": MOMENT if chart.grain in ("PT1S", "PT1M") else "smart_date",
+        # Superset's smart dates write nothing below an hour, and of a day only which of the week and month it is.
+        "x_axis_time_format": TIMES.get(chart.grain, DAY) if chart.grain else None,
         "show_legend": True,
         "legendType": "scroll",
         "legendOrientation": "top",
         "rich_tooltip": True,
-        "tooltipTimeFormat": TIME if chart.grain in ("PT1S", "PT1M") else "smart_date",
+        "tooltipTimeFormat": TIME,
         "truncate_metric": True,
         "minorTicks": False,
         "zoomable": False,
@@ -117,7 +121,7 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         "left_margin": 30,
         "bottom_margin": 30,
         # Every label, but of days and weeks as many as there is room for.
-        "xscale_interval": -1 if chart.x in ("day", "week") else 1,
+        "xscale_interval": -1 if chart.x in ("day", "week", "month") else 1,
         "yscale_interval": 1,
     }
 
@@ -179,7 +183,7 @@ def _column(chart: Chart, name: str) -> dict[str, Any]:
         form = "d" if name.endswith(("_id", "_epoch")) else COUNT
         return {"d3NumberFormat": form, "d3SmallNumberFormat": form}
     if column.kind == "date":
-        return {"d3TimeFormat": "%Y-%m-%d"}
+        return {"d3TimeFormat": DAY}
     return {}
 
 

@@ -19,8 +19,10 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Page, Response, sync_playwright
 
-from dashboards.bundle import URI, URI_VARIABLE
+from dashboards.bundle import URI, URI_VARIABLE, connect
+from dashboards.bundle import rows as asked
 from dashboards.described import PROJECT, Chart, Dashboard, load
+from dashboards.grains import fitted
 from dashboards.queries import sql_of
 
 # Chromium speaks to this machine alone.
@@ -123,13 +125,6 @@ def rows(cursor: Any, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(float(f"{row[at]:.9g}") if isinstance(row[at], float) else row[at] for at in order) for row in cursor.fetchall()]
 
 
-def connect() -> Any:
-    """A cursor on the Thrift Server that Superset asks."""
-    from sqlalchemy import create_engine
-
-    return create_engine(os.environ.get(URI_VARIABLE) or URI).raw_connection().cursor()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="look", description=__doc__)
     parser.add_argument("--url", default=f"http://127.0.0.1:{os.environ.get('SUPERSET_PORT', '8088')}", help="of a running Superset")
@@ -141,9 +136,10 @@ def main() -> int:
     password = (PROJECT / ".cache/superset/admin_password").read_text().strip()
     if urlsplit(given.url).hostname not in ("127.0.0.1", "localhost"):
         parser.error("--url: the password goes to this machine alone")
-    boards = [board for board in load().dashboards if not given.board or board.name in given.board]
+    cursor, wrong = connect(os.environ.get(URI_VARIABLE) or URI), []
+    described = fitted(load(), lambda query: asked(cursor, query))
+    boards = [board for board in described.dashboards if not given.board or board.name in given.board]
     given.out.mkdir(parents=True, exist_ok=True)
-    cursor, wrong = connect(), []
     cursor.execute("select distinct cluster_id from marts.dim_clusters order by cluster_id")
     clusters = given.cluster or ["all", *(row[0] for row in cursor.fetchall())]
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:

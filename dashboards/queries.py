@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dashboards.described import Chart, load
 
-# As Superset's own list for Spark has them.
-GRAINS = {"PT1S": "second", "PT1M": "minute", "PT1H": "hour", "P1D": "day", "P1W": "week", "P1M": "month", "P3M": "quarter", "P1Y": "year"}
+UNITS = {"PT1S": "second", "PT1M": "minute", "PT1H": "hour", "P1D": "day", "P1W": "week", "P1M": "month", "P3M": "quarter", "P1Y": "year"}
 
 
 def queries() -> list[tuple[str, str, str]]:
@@ -19,9 +18,10 @@ def queries() -> list[tuple[str, str, str]]:
     return [(dashboard.name, chart.title, sql_of(chart)) for dashboard in load().dashboards for chart in dashboard.charts]
 
 
-def sql_of(chart: Chart, *, is_limited: bool = True) -> str:
-    """The SQL of a chart; `is_limited=False` leaves out the limit on rows, so that engines can be compared where rows tie."""
-    selected, grouped = _columns(chart)
+def sql_of(chart: Chart, *, is_limited: bool = True, is_rounded: bool = True) -> str:
+    """The SQL of a chart; `is_limited=False` leaves out the limit on rows, so that engines can be compared where rows tie, and
+    `is_rounded=False` the rounding of metrics, so that they can be added up."""
+    selected, grouped = _columns(chart, is_rounded)
     lines = ["select\n    " + ",\n    ".join(selected), f"from {chart.dataset.relation}"]
     if "where" in chart.says:
         lines.append(f"where ({chart.says['where'].strip()})")
@@ -35,9 +35,9 @@ def sql_of(chart: Chart, *, is_limited: bool = True) -> str:
     return "\n".join(lines)
 
 
-def _columns(chart: Chart) -> tuple[list[str], list[str]]:
+def _columns(chart: Chart, is_rounded: bool) -> tuple[list[str], list[str]]:
     """What is selected, and what is grouped by: nothing where rows are shown as they are."""
-    metrics = [f"{metric.sql} as {metric.name}" for metric in chart.metrics]
+    metrics = [f"{metric.shown if is_rounded else metric.sql} as {metric.name}" for metric in chart.metrics]
     if chart.kind == "spans":
         names = dict.fromkeys(name for key in ("start", "end", "y", "series", "tooltip") for name in chart.listed(key))
         return [_expression(chart, name) for name in names], [chart.dataset.columns[name].expression or name for name in names]
@@ -50,7 +50,7 @@ def _columns(chart: Chart) -> tuple[list[str], list[str]]:
 
 def _by(chart: Chart, name: str) -> str:
     sql = chart.dataset.columns[name].expression or name
-    return f"date_trunc('{GRAINS[chart.grain]}', {sql})" if name == chart.x and chart.grain else sql
+    return f"date_trunc('{UNITS[chart.grain]}', {sql})" if name == chart.x and chart.grain else sql
 
 
 def _expression(chart: Chart, name: str) -> str:

@@ -46,7 +46,7 @@ def test_sums_are_those_of_the_table(name: str, marts: Callable[[str], Any]) -> 
 
 
 def added_up(chart: Chart, metric: str, marts: Callable[[str], Any]) -> Any:
-    return marts(f"select coalesce(sum({metric}), 0) from ({sql_of(chart, is_limited=False)})")[0][0]
+    return marts(f"select coalesce(sum({metric}), 0) from ({sql_of(chart, is_limited=False, is_rounded=False)})")[0][0]
 
 
 def whole(chart: Chart, sql: str, marts: Callable[[str], Any]) -> Any:
