@@ -14,8 +14,8 @@ from docs.outputs import PIECE, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
 
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
-# Made by `chronicle catalogue build`, without links; its wordings are Kafka's.
-WRITTEN = [page for page in PAGES if page.name != "messages.md"]
+# Made by `chronicle catalogue build`; their wordings are Kafka's.
+WRITTEN = [page for page in PAGES if page.parent.name != "messages"]
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 MODELS = {path.stem for path in (PROJECT / "models").rglob("*.sql")}
 QUESTIONS = {path.stem.replace("_", "-") for path in (PROJECT / "analyses").glob("*.sql")}
@@ -71,6 +71,14 @@ def test_each_subject_says_what_can_make_it_wrong_and_gives_an_example(page: Pat
     assert list(queries(text))
     # Every query has its answer below it.
     assert text.count("```sql") == len(list(PIECE.finditer(text)))
+
+
+def test_search_finds_lists_and_logs_of_decisions_last() -> None:
+    """They repeat the words of every subject: at their normal weight they hide the pages that explain them."""
+    repeating = [PROJECT / "docs" / f"{name}.md" for name in ("decisions", "changelog", "contributing", "bench-serve")]
+    for page in [*(PROJECT / "docs/messages").glob("*.md"), *repeating]:
+        _, head, _ = page.read_text(encoding="utf-8").split("---\n", 2)
+        assert yaml.safe_load(head)["search"]["boost"] < 0.001, page
 
 
 def test_the_readme_is_short_before_its_first_picture() -> None:
