@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from chronicle.project import PROJECT
-from docs.outputs import PIECE, pages, queries
+from docs.outputs import EXAMPLE, PIECE, is_of_reader, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
 
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
@@ -73,12 +73,17 @@ def test_each_subject_says_what_can_make_it_wrong_and_gives_an_example(page: Pat
     assert text.count("```sql") == len(list(PIECE.finditer(text)))
 
 
-def test_search_finds_lists_and_logs_of_decisions_last() -> None:
-    """They repeat the words of every subject: at their normal weight they hide the pages that explain them."""
-    repeating = [PROJECT / "docs" / f"{name}.md" for name in ("decisions", "changelog", "contributing", "bench-serve")]
-    for page in [*(PROJECT / "docs/messages").glob("*.md"), *repeating]:
-        _, head, _ = page.read_text(encoding="utf-8").split("---\n", 2)
-        assert yaml.safe_load(head)["search"]["boost"] < 0.001, page
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_a_page_asks_for_the_example_or_says_how_to_get_another_cluster(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert (PROJECT / "examples" / EXAMPLE).is_dir()
+    for query, _ in queries(text):
+        if not is_of_reader(query):
+            [cluster] = re.findall(r"cluster_id = '([^']*)'", query)
+            [given] = re.findall(rf"^    chronicle run (\S+) --cluster {re.escape(cluster)}\b", text[: text.index(query)], re.MULTILINE)
+            unpacked = re.findall(r"^    tar xf (\S+) -C /tmp$", text, re.MULTILINE)
+            assert all((PROJECT / path).is_file() for path in unpacked)
+            assert unpacked or (PROJECT / given).is_dir()
 
 
 def test_the_readme_is_short_before_its_first_picture() -> None:
@@ -167,3 +172,11 @@ def test_descriptions_are_in_plain_english(path: Path) -> None:
         for text in (model.get("description", ""), *(column.get("description", "") for column in model.get("columns", ()))):
             found += [f"{text!r}: not {old!r} but {new!r}" for old, new in DIALECT.items() if re.search(rf"\b{old}\b", text, re.IGNORECASE)]
     assert found == []
+
+
+def test_search_finds_lists_and_logs_of_decisions_last() -> None:
+    """They repeat the words of every subject: at their normal weight they hide the pages that explain them."""
+    repeating = [PROJECT / "docs" / f"{name}.md" for name in ("decisions", "changelog", "contributing", "bench-serve")]
+    for page in [*(PROJECT / "docs/messages").glob("*.md"), *repeating]:
+        _, head, _ = page.read_text(encoding="utf-8").split("---\n", 2)
+        assert yaml.safe_load(head)["search"]["boost"] < 0.001, page
