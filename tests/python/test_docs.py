@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
+from typer.core import TyperGroup
 
+from chronicle.cli.main import app
 from chronicle.project import PROJECT
+from docs.blocks import READ, RUN, Block, blocks, commands
 from docs.outputs import EXAMPLE, PIECE, is_of_reader, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
 
@@ -180,3 +187,58 @@ def test_search_finds_lists_and_logs_of_decisions_last() -> None:
     for page in [*(PROJECT / "docs/messages").glob("*.md"), *repeating]:
         _, head, _ = page.read_text(encoding="utf-8").split("---\n", 2)
         assert yaml.safe_load(head)["search"]["boost"] < 0.001, page
+
+
+BLOCKS = [block for page in [*pages(), PROJECT / "CONTRIBUTING.md"] for block in blocks(page)]
+SHELL = [
+    (block, command)
+    for block in BLOCKS
+    if block.language in ("bash", "crontab") and block.page.name != "CONTRIBUTING.md"
+    for command in commands(block.code)
+]
+
+
+def test_every_block_has_a_language_and_is_run_or_says_why_not() -> None:
+    reasons = yaml.safe_load((PROJECT / "docs/not_run.yml").read_text(encoding="utf-8"))
+    assert [block.place for block in BLOCKS if block.language not in (*RUN, *READ)] == []
+    assert {block.reason for block in BLOCKS} - {None} == set(reasons)
+    # A mark that stands elsewhere, or that is worded otherwise, would mark nothing.
+    for page in pages():
+        assert page.read_text(encoding="utf-8").count("not run:") == sum(block.reason is not None for block in blocks(page)), page
+
+
+def test_every_query_has_its_answer_below_it() -> None:
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        assert text.count("```sql") == len(list(queries(text))), page
+
+
+def understood(words: list[str]) -> None:
+    """Reads the arguments of `chronicle` as the command line does, and calls nothing.  Raises a usage error."""
+    known = typer.main.get_command(app)
+    while isinstance(known, TyperGroup) and words:
+        assert words[0] in known.commands, f"chronicle has no command {words[0]}"
+        known, words = known.commands[words[0]], words[1:]
+    known.make_context(known.name, list(words))
+
+
+@pytest.mark.parametrize(("block", "command"), SHELL, ids=[f"{block.place}-{' '.join(command)[:40]}" for block, command in SHELL])
+def test_what_commands_name_exists(block: Block, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands and options of `chronicle`, targets of make, modules, files: also in blocks that are not run."""
+    # `--master` is kept in the environment.
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    program = next((number for number, word in enumerate(command) if Path(word).name == "chronicle"), None)
+    if program is not None and command[0] != "useradd":
+        understood(command[program + 1 :])
+    if command[0] == "make":
+        targets = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        assert {word for word in command[1:] if "=" not in word} <= targets
+    for module in [after for word, after in pairwise(command) if word == "-m" and not after.isdigit()]:
+        assert importlib.util.find_spec(module)
+    assert [word for word in command if word.startswith(("tests/", "deploy/")) and not (PROJECT / word).exists()] == []
+
+
+@pytest.mark.parametrize("words", [["ask", "--clusters", "x"], ["asks"], ["run"], ["check", "--since"]])
+def test_a_command_that_is_not_there_is_not_understood(words: list[str]) -> None:
+    with pytest.raises((AssertionError, typer.BadParameter.__mro__[1])):
+        understood(words)
