@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib.util
 import os
 import re
@@ -14,12 +15,15 @@ import typer
 import yaml
 from typer.core import TyperGroup
 
+from chronicle.ask.questions import question
 from chronicle.cli.main import app
 from chronicle.project import PROJECT
 from docs.blocks import READ, RUN, Block, blocks, commands
 from docs.outputs import EXAMPLE, PIECE, is_of_reader, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
+from ingestion.captures import modules
 
+NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
 # Made by `chronicle catalogue build`; their wordings are Kafka's.
 WRITTEN = [page for page in PAGES if page.parent.name != "messages"]
@@ -230,6 +234,10 @@ def test_what_commands_name_exists(block: Block, command: list[str], monkeypatch
     program = next((number for number, word in enumerate(command) if Path(word).name == "chronicle"), None)
     if program is not None and command[0] != "useradd":
         understood(command[program + 1 :])
+        if command[program + 1 :][:1] == ["ask"] and len(command) > program + 2:
+            name, *values = command[program + 2 :]
+            options = {word.removeprefix("--"): after for word, after in pairwise(values) if word.startswith("--")}
+            question(name).values(values[: next((n for n, word in enumerate(values) if word.startswith("--")), None)], options, NOW)
     if command[0] == "make":
         targets = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
         assert {word for word in command[1:] if "=" not in word} <= targets
@@ -242,3 +250,32 @@ def test_what_commands_name_exists(block: Block, command: list[str], monkeypatch
 def test_a_command_that_is_not_there_is_not_understood(words: list[str]) -> None:
     with pytest.raises((AssertionError, typer.BadParameter.__mro__[1])):
         understood(words)
+
+
+SYMPTOMS = re.split(r"^## ", (PROJECT / "docs/symptoms.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+
+
+def test_there_are_twenty_symptoms_and_they_are_linked_first() -> None:
+    assert [text.splitlines()[0] for text in SYMPTOMS[20:]] == ["None of these"]
+    for page in ("README.md", "docs/index.md"):
+        links = re.findall(r"(?<!!)" + LINK.pattern, (PROJECT / page).read_text(encoding="utf-8"))
+        assert links[0].endswith("symptoms.md"), page
+
+
+@pytest.mark.parametrize("text", SYMPTOMS[:20], ids=[text.splitlines()[0] for text in SYMPTOMS[:20]])
+def test_a_symptom_says_what_to_collect_and_what_to_ask(text: str) -> None:
+    """Each command of a symptom names the kind that its output is read as, by a module that knows the program or the file."""
+    kinds = {kind: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules() for kind in module.KINDS}
+    collect, ask = (
+        re.findall(r"^<!-- not run: broker -->\n\n((?:    .*\n)+)", text, re.MULTILINE),
+        re.findall(r"^    chronicle ask", text, re.MULTILINE),
+    )
+    assert len(collect) == 1 and ask
+    for line in collect[0].splitlines():
+        command, kind = re.fullmatch(r"    (.+?) +# (\w+)", line).groups()
+        words = command.split()
+        assert kind in kinds, line
+        # Of what is copied, the name says what it is; `echo WORD | nc` asks ZooKeeper.
+        if words[0] != "cp":
+            program = words[1] if words[0] == "echo" else words[0].removesuffix(".sh")
+            assert program in kinds[kind] or (program, words[1]) == ("cat", "/proc/$PID/limits"), line
