@@ -163,28 +163,6 @@ def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
     assert found == []
 
 
-# How earlier descriptions were worded, and what to write instead.
-DIALECT = {
-    "null where": "null if",
-    "told": "logged, reported",
-    "tells": "shows",
-    "anew": "again",
-    "befell": "affected",
-    "speaks of": "is about",
-    "speak of": "mention",
-    "not known": "unknown",
-}
-
-
-@pytest.mark.parametrize("path", sorted((PROJECT / "models").rglob("*.yml")), ids=lambda path: path.stem)
-def test_descriptions_are_in_plain_english(path: Path) -> None:
-    found = []
-    for model in yaml.safe_load(path.read_text(encoding="utf-8")).get("models", ()):
-        for text in (model.get("description", ""), *(column.get("description", "") for column in model.get("columns", ()))):
-            found += [f"{text!r}: not {old!r} but {new!r}" for old, new in DIALECT.items() if re.search(rf"\b{old}\b", text, re.IGNORECASE)]
-    assert found == []
-
-
 def test_search_finds_lists_and_logs_of_decisions_last() -> None:
     """They repeat the words of every subject: at their normal weight they hide the pages that explain them."""
     repeating = [PROJECT / "docs" / f"{name}.md" for name in ("decisions", "changelog", "contributing", "bench-serve")]
