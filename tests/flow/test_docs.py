@@ -43,11 +43,11 @@ def test_answers_are_those_of_the_tables(lab: Lab, example: str, page: Path, que
     assert len(answer.splitlines()) > 2
 
 
-def test_the_picture_of_the_report_can_be_drawn(lab: Lab, tmp_path: Path) -> None:
+def test_the_picture_of_the_report_can_be_drawn(example: str, tmp_path: Path) -> None:
     chromium = browser()
     if chromium is None:
         pytest.skip("no Chromium on this machine")
-    draw_report(chromium, Path(lab.warehouse), CLUSTER, tmp_path / "report.png")
+    draw_report(chromium, Path(example), CLUSTER, tmp_path / "report.png")
     # A picture of an empty page has a tenth of these bytes.
     assert (tmp_path / "report.png").stat().st_size > 100_000
 
