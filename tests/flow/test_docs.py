@@ -65,7 +65,7 @@ def test_commands_run(example: str, tmp_path: Path, block: Block) -> None:
 def test_python_runs_with_what_its_page_says_to_install(example: str, tmp_path: Path, block: Block, said: str) -> None:
     done = python(tmp_path, example, installed_by(block.page.read_text(encoding="utf-8")), block.code)
     assert done.returncode == 0, done.stderr
-    assert [line.rstrip() for line in done.stdout.splitlines()] == said.splitlines()
+    assert [line.rstrip() for line in done.stdout.rstrip().splitlines()] == said.rstrip().splitlines()
 
 
 def test_a_package_that_a_page_does_not_name_is_not_there(tmp_path: Path) -> None:

@@ -235,6 +235,10 @@ SYMPTOMS = re.split(r"^## ", (PROJECT / "docs/symptoms.md").read_text(encoding="
 
 def test_there_are_twenty_symptoms_and_they_are_linked_first() -> None:
     assert [text.splitlines()[0] for text in SYMPTOMS[20:]] == ["None of these"]
+    found = list(blocks(PROJECT / "docs/symptoms.md"))
+    assert [
+        block.place for block in found if ("chronicle ask" in block.code) == (block.reason is not None) and block.reason != "builds"
+    ] == []
     for page in ("README.md", "docs/index.md"):
         links = re.findall(r"(?<!!)" + LINK.pattern, (PROJECT / page).read_text(encoding="utf-8"))
         assert links[0].endswith("symptoms.md"), page
