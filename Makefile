@@ -157,9 +157,9 @@ lint-deploy: setup
 	@.cache/deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/requirements.lock
 	@sh deploy/lint
 
-# The pictures of README and docs, from the warehouse of the tests and from a running Superset.
+# The pictures of README and docs, from the warehouse of `make run` and from a running Superset on the same.
 pictures: setup
-	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),$(LAB)/warehouse)
+	PYTHONPATH=. $(BIN)/python -m docs.pictures.make $(or $(WAREHOUSE),warehouse)
 
 clean:
 	rm -rf .venv .venv-superset .cache build dist .pytest_cache .ruff_cache *.egg-info

@@ -100,7 +100,7 @@ def unused(files: Sequence[Row], unnumbered: Sequence[str]) -> Iterator[str]:
             "`Timestamp: 2026-01-31 10:00:00` at the top, or a name like 20260131T100000Z-describe.txt, says it."
         )
     if any(row["zone_known_by"] == "default" for row in logs):
-        yield "The time zone of the logs is not known: times are taken as UTC (--timezone)."
+        yield "The time zone of the logs is unknown: times are taken as UTC (--timezone)."
 
 
 def needs_node(row: Row) -> bool:

@@ -82,12 +82,12 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
     tables = Tables(place)
     those = f"cluster_id in ({', '.join(map(literal, sorted(clusters)))})"
     for life in tables.rows(
-        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, 'mode not known') as mode, coalesce(kafka_version, 'of unknown release') as version,"
+        "select cluster_id, cluster_incarnation, coalesce(cluster_mode, 'mode unknown') as mode, coalesce(kafka_version, 'of unknown release') as version,"
         f" nodes, first_seen_at, last_seen_at from marts.dim_clusters where {those} order by cluster_id, cluster_incarnation"
     ):
-        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "not known"
+        first, last, nodes = life["first_seen_at"], life["last_seen_at"], ", ".join(map(str, life["nodes"])) or "unknown"
         span = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC" if first else "no events"
-        yield f"{life['cluster_id']}, life {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
+        yield f"{life['cluster_id']}, incarnation {life['cluster_incarnation']}: Kafka {life['version']}, {life['mode']}, nodes {nodes}; {span}"
     yield from counts(tables, those)
     looked = looked_at(tables, those)
     worst = tables.rows(WORST.format(clusters=those))

@@ -36,7 +36,7 @@ from ingestion.sources.stages import TO_READ, UNKNOWN, Found, Identified
 # Lines that must show a layout before it is proposed: a person looks at it before it counts.
 LEAST_TO_PROPOSE = 1
 SEED = PROJECT / "dbt_project" / "seeds" / "event_types.csv"
-PAGE = PROJECT / "docs" / "messages.md"
+PAGES = PROJECT / "docs" / "messages"
 MACRO = PROJECT / "macros" / "event_roles.sql"
 VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|(?<![A-Za-z])-?\d+(?:[.,]\d+)*")
 
@@ -78,43 +78,83 @@ def macro_text(catalogue: Catalogue) -> str:
     )
 
 
-def page_text(catalogue: Catalogue) -> str:
-    """`docs/messages.md`: every event with its meaning, roles, fields and wordings, and at the end every role with its events."""
+# Search finds these pages last: they repeat the words of every subject.
+OUT_OF_THE_WAY = "---\nsearch:\n  boost: 0.0001\n---\n"
+
+
+def areas(catalogue: Catalogue) -> dict[str, dict[str, list[Form]]]:
+    """Area, that is the file of the catalogue, → its events with their forms; both in alphabetical order."""
+    found: dict[str, dict[str, list[Form]]] = {}
+    for event, forms in sorted(by_event(catalogue).items(), key=lambda pair: (Path(pair[1][0].path).stem, pair[0])):
+        found.setdefault(Path(forms[0].path).stem, {})[event] = forms
+    return found
+
+
+def spaced(area: str) -> str:
+    """The name of an area as words."""
+    return area.replace("_", " ")
+
+
+def event_lines(event: str, forms: list[Form]) -> Iterator[str]:
+    """One event with its meaning, roles, fields and wordings."""
+    mark = "noise" if forms[0].noise else forms[0].severity
+    yield from (f"## {event}" + (f" *({mark})*" if mark != "normal" else ""), "", forms[0].means, "")
+    if forms[0].roles:
+        yield from ("Roles: " + ", ".join(f"`{role}`" for role in forms[0].roles), "")
+    if fields := sorted({name for form in forms for name in form.names}):
+        yield from ("Fields: " + ", ".join(f"`{name}`" for name in fields), "")
+    for form in sorted(forms, key=lambda form: release_order(form.since or "0")):
+        text = form.example.replace("\n", "⏎").replace("`", "'")
+        yield f"- {form.since or 'always'} – {form.until or ''} `{text}`"
+    yield ""
+
+
+def area_text(area: str, events: dict[str, list[Form]]) -> str:
+    """`docs/messages/<area>.md`: every event of an area."""
+    lines = [f"# Messages: {spaced(area)}", "", "[All areas](index.md)", ""]
+    lines += [line for event, forms in events.items() for line in event_lines(event, forms)]
+    return OUT_OF_THE_WAY + "\n".join(lines).rstrip() + "\n"
+
+
+def index_text(catalogue: Catalogue) -> str:
+    """`docs/messages/index.md`: the areas with their pages."""
     lines = [
         "# Messages",
         "",
-        "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`. One entry per event type, one line per wording.",
-        "Its severity follows its name, unless it is normal: `notice`, `degraded` or `failed`; `noise` is irrelevant to the facts.",
+        "Made by `chronicle catalogue build` from `ingestion/catalogue/messages/`: one page per area, one entry per event type, one line per wording",
+        "with the releases that print it. An event's severity follows its name, unless it is normal: `notice`, `degraded` or `failed`; `noise` is irrelevant",
+        "to the facts. [Roles](roles.md) say which events count in which facts.",
         "",
+        "| area | events | wordings |",
+        "|---|---:|---:|",
     ]
-    area = None
-    for event, forms in sorted(by_event(catalogue).items(), key=lambda pair: (Path(pair[1][0].path).stem, pair[0])):
-        if Path(forms[0].path).stem != area:
-            area = Path(forms[0].path).stem
-            lines += [f"## {area}", ""]
-        mark = "noise" if forms[0].noise else forms[0].severity
-        lines += [f"### {event}" + (f" *({mark})*" if mark != "normal" else ""), "", forms[0].means, ""]
-        fields = sorted({name for form in forms for name in form.names})
-        if forms[0].roles:
-            lines += ["Roles: " + ", ".join(f"`{role}`" for role in forms[0].roles), ""]
-        if fields:
-            lines += ["Fields: " + ", ".join(f"`{name}`" for name in fields), ""]
-        for form in sorted(forms, key=lambda form: release_order(form.since or "0")):
-            text = form.example.replace("\n", "⏎").replace("`", "'")
-            lines.append(f"- {form.since or 'always'} – {form.until or ''} `{text}`")
-        lines.append("")
-    lines += ["## Roles", "", "What an event can mean for the facts; models ask for events by role.", ""]
+    for area, events in areas(catalogue).items():
+        lines.append(f"| [{spaced(area)}]({area}.md) | {len(events)} | {sum(map(len, events.values()))} |")
+    return OUT_OF_THE_WAY + "\n".join(lines) + "\n"
+
+
+def roles_text(catalogue: Catalogue) -> str:
+    """`docs/messages/roles.md`: every role with its events."""
+    pages = {event: area for area, events in areas(catalogue).items() for event in events}
+    lines = ["# Roles of messages", "", "What an event can mean for the facts; models ask for events by role. [All areas](index.md)", ""]
     lines += ["| role | meaning | fields that its lines need | events |", "|---|---|---|---|"]
     for role, events in events_of_roles(catalogue).items():
         known = catalogue.vocabulary.roles[role]
         needs = ", ".join(" or ".join(f"`{name}`" for name in need) for need in known.needs)
-        lines.append(f"| `{role}` | {known.means} | {needs} | {', '.join(f'`{event}`' for event in events)} |")
-    return "\n".join(lines).rstrip() + "\n"
+        links = ", ".join(f"[`{event}`]({pages[event]}.md)" for event in events)
+        lines.append(f"| `{role}` | {known.means} | {needs} | {links} |")
+    return OUT_OF_THE_WAY + "\n".join(lines) + "\n"
+
+
+def page_texts(catalogue: Catalogue) -> dict[Path, str]:
+    """The pages about messages, with their texts."""
+    pages = {PAGES / f"{area}.md": area_text(area, events) for area, events in areas(catalogue).items()}
+    return pages | {PAGES / "index.md": index_text(catalogue), PAGES / "roles.md": roles_text(catalogue)}
 
 
 def made_files(catalogue: Catalogue) -> dict[Path, str]:
     """The files that `catalogue build` writes, with their texts."""
-    return {SEED: seed_text(catalogue), MACRO: macro_text(catalogue), PAGE: page_text(catalogue)}
+    return {SEED: seed_text(catalogue), MACRO: macro_text(catalogue), **page_texts(catalogue)}
 
 
 def source_at(path: str, cluster: str = "match") -> Identified:

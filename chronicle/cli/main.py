@@ -330,15 +330,18 @@ def coverage(
 
 @catalogue_app.command("build")
 def build_catalogue() -> None:
-    """Write what is made from the catalogue: the seed of event types, the macro of their roles and the page of messages."""
+    """Write what is made from the catalogue: the seed of event types, the macro of their roles and the pages of messages."""
     from chronicle.catalogue import authoring
     from ingestion.cache import IS_CHECKOUT
     from ingestion.recognition.recognise import Catalogue
 
     if not IS_CHECKOUT:
         raise ValueError("catalogue build writes files of the repository: run it in a checkout")
-    catalogue = Catalogue()
-    for path, text in authoring.made_files(catalogue).items():
+    made = authoring.made_files(Catalogue())
+    for path in set(authoring.PAGES.glob("*.md")) - set(made):
+        path.unlink()
+        tell(f"deleted {path}")
+    for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         tell(f"wrote {path}")

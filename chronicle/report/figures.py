@@ -174,9 +174,9 @@ def nodes_timeline(lines: Sequence[NodeLine], frame: Frame, left_out: str = "") 
 
     controllers = [line.name for line in lines if line.tenures]
     caption = (
-        f"{len(lines)} rows. Controller at some time: {', '.join(controllers) or 'none known'}. "
+        f"{len(lines)} rows. Controller at some time: {', '.join(controllers) or 'unknown'}. "
         f"Sessions lost: {sum(len(line.expiries) for line in lines)}. "
-        f"Processes that ended uncleanly: {sum(kind in ('killed', 'fatal') for line in lines for *_, kind in line.runs)}."
+        f"Processes that ended without a shutdown: {sum(kind in ('killed', 'fatal') for line in lines for *_, kind in line.runs)}."
     )
     height = 0.34 * len(lines)
     return plot("Nodes, controllers and sessions", caption, paint, (height + 1.0, height + 1.4), left_out)
@@ -272,7 +272,7 @@ def coverage(names: Sequence[str], days: Sequence[dt.date], records: Sequence[Se
         _legend(figure, kinds, Frame(Time.min, Time.max), is_narrow)
 
     lacking = [f"{name}: {sum(not count for count in row)}" for name, row in zip(names, records, strict=True) if not all(row)]
-    unit = ("day" if len(days) == 1 else "days") if step == 1 else f"stretches of {step} days"
+    unit = ("day" if len(days) == 1 else "days") if step == 1 else f"windows of {step} days"
     caption = f"{len(days)} {unit}. Without logs, and so unknown: {_listed(lacking) or 'none'}."
     height = 0.26 * len(names)
     return plot("Evidence by node and day", caption, paint, (height + 0.8, height + 1.2), left_out)

@@ -17,7 +17,7 @@ import yaml
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from chronicle.serve import passwords
+from chronicle.serve import passwords, relations
 from chronicle.spark import own_classes, session
 from chronicle.spark.catalog import register, register_views, shown_views
 from chronicle.spark.internals import settings as internals
@@ -367,6 +367,7 @@ class Shown:
         for schema in SHOWN:
             self.catalog.schema(session_of(self.spark), schema, f"{self.place.root}/{schema}")
         self.catalog.hideDefault(session_of(self.spark), self.work)
+        self.catalog.relate(relations.as_text(relations.relations()))
 
     def renew(self) -> int:
         """Update the catalog with what has changed on disk.  Returns how many tables there are."""

@@ -1,6 +1,7 @@
 """`make pictures`: draws the pictures of README and docs again.
 
-The report comes from a warehouse, without a JVM.  The dashboards come from a running Superset (`make superset`), by way of `dashboards.look`.
+The report comes from the example's warehouse (`make run`), without a JVM.  The dashboards come from a running Superset (`make superset`) on the
+server of the same warehouse, by way of `dashboards.look`.
 Nothing is drawn by hand: what is missing here (Chromium, Superset) is named, and its pictures stay as they are.
 """
 
@@ -16,9 +17,10 @@ import urllib.request
 from pathlib import Path
 
 from chronicle.project import PROJECT
+from docs.outputs import EXAMPLE
 
 PICTURES = Path(__file__).parent
-CLUSTER = "zk-a-2.8.2"
+CLUSTER = EXAMPLE
 REPORT_SIZE = (1280, 1500)
 # Dashboard → height at which a row of its charts ends.
 BOARDS = {"elections": 1385, "incident": 1228}
@@ -75,7 +77,7 @@ def draw_boards(chromium: str, url: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make pictures", description=__doc__)
-    parser.add_argument("warehouse", type=Path, help="warehouse of the tests: .cache/lab/warehouse after `make test`")
+    parser.add_argument("warehouse", type=Path, help="warehouse of the example: warehouse after `make run`")
     parser.add_argument("--url", default=f"http://127.0.0.1:{os.environ.get('SUPERSET_PORT', '8088')}", help="of a running Superset")
     given = parser.parse_args()
     chromium = browser()

@@ -1,7 +1,7 @@
 {{ config(
     tags=["alert"], severity="error", enabled=var("since", none) is not none,
     meta={
-        "description": "A node wrote nothing for alert_silent_ms although it had not been stopped on purpose; raised when that time had passed.",
+        "description": "A node wrote nothing for alert_silent_ms although it had not been shut down; raised when that time had passed.",
         "ask": "chronicle ask how-nodes-ended --cluster {cluster_id}"
     }
 ) }}

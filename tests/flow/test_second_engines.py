@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,20 +90,3 @@ def test_a_value_that_is_read_as_null_is_seen(tmp_path: Path, engine: str) -> No
         emptied = whole.set_column(whole.column_names.index(column), column, pa.nulls(2, whole.schema.field(column).type))
         write_deltalake(str(tmp_path / column), emptied)
         assert measure(str(tmp_path / column)) != measure(str(tmp_path / "whole"))
-
-
-def test_the_notebook_in_the_docs_runs(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each piece of Python in docs/other-engines.md prints, for another warehouse, the columns that the page shows below it."""
-    text = (PROJECT / "docs/other-engines.md").read_text(encoding="utf-8")
-    pieces = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL)
-    assert len(pieces) == 2
-    (tmp_path / "warehouse").symlink_to(lab.warehouse)
-    monkeypatch.chdir(tmp_path)
-    for code, said in pieces:
-        exec(compile(code, "other-engines.md", "exec"), {})
-        printed = capsys.readouterr().out
-        heading = said.splitlines()[1] if said.startswith("┌") else said.splitlines()[0]
-        assert [name for name in re.findall(r"[\w%]+", heading) if name not in printed] == []
-        assert len(printed.splitlines()) > 3

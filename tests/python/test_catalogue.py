@@ -60,6 +60,7 @@ def test_forms_of_one_event_agree_in_the_fields_they_share() -> None:
 def test_generated_files_are_fresh() -> None:
     made = authoring.made_files(catalogue())
     assert [path.name for path, text in made.items() if path.read_text() != text] == [], "run: chronicle catalogue build"
+    assert set(authoring.PAGES.glob("*.md")) - set(made) == set(), "run: chronicle catalogue build"
 
 
 def test_a_role_without_an_event_is_a_problem(tmp_path: Path) -> None:

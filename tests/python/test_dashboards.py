@@ -344,7 +344,7 @@ def test_of_two_controllers_at_once_only_the_time_of_both_is_said_to_be(found: D
             ('a', 3, 3, 'open', null, timestamp '2026-01-01 10:07:00', null, timestamp '2026-01-01 10:09:00')
         ) as terms(cluster_id, controller_id, controller_epoch, end_kind, overlap_ms, elected_at, superseded_at, ended_at)"""
     )
-    terms = found.datasets["controller_terms"].sql
+    terms = found.datasets["controller_tenures"].sql
     shown = session.sql(
         f"select node_id, strftime(from_at, '%M:%S'), strftime(to_at, '%M:%S'), part from ({terms}) order by node_id, from_at"
     )

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import importlib.util
+import os
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
+from typer.core import TyperGroup
 
+from chronicle.ask.questions import question
+from chronicle.cli.main import app
 from chronicle.project import PROJECT
+from docs.blocks import READ, RUN, Block, blocks, commands
 from docs.outputs import EXAMPLE, PIECE, is_of_reader, pages, queries
 from docs.pictures.make import BOARDS, PICTURES, REPORT_SIZE, browser, command, without_place
+from ingestion.captures import modules
 
+NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 PAGES = [*pages(), PROJECT / "CONTRIBUTING.md", PROJECT / "DECISIONS.md"]
-# Made by `chronicle catalogue build`, without links; its wordings are Kafka's.
-WRITTEN = [page for page in PAGES if page.name != "messages.md"]
+# Made by `chronicle catalogue build`; their wordings are Kafka's.
+WRITTEN = [page for page in PAGES if page.parent.name != "messages"]
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 MODELS = {path.stem for path in (PROJECT / "models").rglob("*.sql")}
 QUESTIONS = {path.stem.replace("_", "-") for path in (PROJECT / "analyses").glob("*.sql")}
@@ -97,8 +108,8 @@ def test_pictures_are_there_and_large_enough_to_read() -> None:
     shown = {
         picture for page in WRITTEN for picture in re.findall(r"\((?:docs/|\.\./)?pictures/([\w.-]+)\)", page.read_text(encoding="utf-8"))
     }
-    assert "report.png" in shown
-    assert {picture for picture in shown if not (PICTURES / picture).is_file()} == set()
+    # Each is drawn by `make pictures`, and nothing else lies there.
+    assert shown == {"report.png", *(f"{board}.png" for board in BOARDS)} == {picture.name for picture in PICTURES.glob("*.png")}
     for picture in PICTURES.glob("*.png"):
         assert size(picture) >= (1000, 600), picture
         assert picture.stat().st_size < 600_000, picture
@@ -152,23 +163,101 @@ def test_sources_refer_to_nothing_that_is_not_in_the_repository() -> None:
     assert found == []
 
 
-# How earlier descriptions were worded, and what to write instead.
-DIALECT = {
-    "null where": "null if",
-    "told": "logged, reported",
-    "tells": "shows",
-    "anew": "again",
-    "befell": "affected",
-    "speaks of": "is about",
-    "speak of": "mention",
-    "not known": "unknown",
-}
+def test_search_finds_lists_and_logs_of_decisions_last() -> None:
+    """They repeat the words of every subject: at their normal weight they hide the pages that explain them."""
+    repeating = [PROJECT / "docs" / f"{name}.md" for name in ("decisions", "changelog", "contributing", "bench-serve")]
+    for page in [*(PROJECT / "docs/messages").glob("*.md"), *repeating]:
+        _, head, _ = page.read_text(encoding="utf-8").split("---\n", 2)
+        assert yaml.safe_load(head)["search"]["boost"] < 0.001, page
 
 
-@pytest.mark.parametrize("path", sorted((PROJECT / "models").rglob("*.yml")), ids=lambda path: path.stem)
-def test_descriptions_are_in_plain_english(path: Path) -> None:
-    found = []
-    for model in yaml.safe_load(path.read_text(encoding="utf-8")).get("models", ()):
-        for text in (model.get("description", ""), *(column.get("description", "") for column in model.get("columns", ()))):
-            found += [f"{text!r}: not {old!r} but {new!r}" for old, new in DIALECT.items() if re.search(rf"\b{old}\b", text, re.IGNORECASE)]
-    assert found == []
+BLOCKS = [block for page in [*pages(), PROJECT / "CONTRIBUTING.md"] for block in blocks(page)]
+SHELL = [
+    (block, command)
+    for block in BLOCKS
+    if block.language in ("bash", "crontab") and block.page.name != "CONTRIBUTING.md"
+    for command in commands(block.code)
+]
+
+
+def test_every_block_has_a_language_and_is_run_or_says_why_not() -> None:
+    reasons = yaml.safe_load((PROJECT / "docs/not_run.yml").read_text(encoding="utf-8"))
+    assert [block.place for block in BLOCKS if block.language not in (*RUN, *READ)] == []
+    assert {block.reason for block in BLOCKS} - {None} == set(reasons)
+    # A mark that stands elsewhere, or that is worded otherwise, would mark nothing.
+    for page in pages():
+        assert page.read_text(encoding="utf-8").count("not run:") == sum(block.reason is not None for block in blocks(page)), page
+
+
+def test_every_query_has_its_answer_below_it() -> None:
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        assert text.count("```sql") == len(list(queries(text))), page
+
+
+def understood(words: list[str]) -> None:
+    """Reads the arguments of `chronicle` as the command line does, and calls nothing.  Raises a usage error."""
+    known = typer.main.get_command(app)
+    while isinstance(known, TyperGroup) and words:
+        assert words[0] in known.commands, f"chronicle has no command {words[0]}"
+        known, words = known.commands[words[0]], words[1:]
+    known.make_context(known.name, list(words))
+
+
+@pytest.mark.parametrize(("block", "command"), SHELL, ids=[f"{block.place}-{' '.join(command)[:40]}" for block, command in SHELL])
+def test_what_commands_name_exists(block: Block, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands and options of `chronicle`, targets of make, modules, files: also in blocks that are not run."""
+    # `--master` is kept in the environment.
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    program = next((number for number, word in enumerate(command) if Path(word).name == "chronicle"), None)
+    if program is not None and command[0] != "useradd":
+        understood(command[program + 1 :])
+        if command[program + 1 :][:1] == ["ask"] and len(command) > program + 2:
+            name, *values = command[program + 2 :]
+            options = {word.removeprefix("--"): after for word, after in pairwise(values) if word.startswith("--")}
+            question(name).values(values[: next((n for n, word in enumerate(values) if word.startswith("--")), None)], options, NOW)
+    if command[0] == "make":
+        targets = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        assert {word for word in command[1:] if "=" not in word} <= targets
+    for module in [after for word, after in pairwise(command) if word == "-m" and not after.isdigit()]:
+        assert importlib.util.find_spec(module)
+    assert [word for word in command if word.startswith(("tests/", "deploy/")) and not (PROJECT / word).exists()] == []
+
+
+@pytest.mark.parametrize("words", [["ask", "--clusters", "x"], ["asks"], ["run"], ["check", "--since"]])
+def test_a_command_that_is_not_there_is_not_understood(words: list[str]) -> None:
+    with pytest.raises((AssertionError, typer.BadParameter.__mro__[1])):
+        understood(words)
+
+
+SYMPTOMS = re.split(r"^## ", (PROJECT / "docs/symptoms.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+
+
+def test_there_are_twenty_symptoms_and_they_are_linked_first() -> None:
+    assert [text.splitlines()[0] for text in SYMPTOMS[20:]] == ["None of these"]
+    found = list(blocks(PROJECT / "docs/symptoms.md"))
+    assert [
+        block.place for block in found if ("chronicle ask" in block.code) == (block.reason is not None) and block.reason != "builds"
+    ] == []
+    for page in ("README.md", "docs/index.md"):
+        links = re.findall(r"(?<!!)" + LINK.pattern, (PROJECT / page).read_text(encoding="utf-8"))
+        assert links[0].endswith("symptoms.md"), page
+
+
+@pytest.mark.parametrize("text", SYMPTOMS[:20], ids=[text.splitlines()[0] for text in SYMPTOMS[:20]])
+def test_a_symptom_says_what_to_collect_and_what_to_ask(text: str) -> None:
+    """Each command of a symptom names the kind that its output is read as, by a module that knows the program or the file."""
+    kinds = {kind: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules() for kind in module.KINDS}
+    collect, ask = (
+        re.findall(r"^<!-- not run: broker -->\n\n((?:    .*\n)+)", text, re.MULTILINE),
+        re.findall(r"^    chronicle ask", text, re.MULTILINE),
+    )
+    assert len(collect) == 1 and ask
+    for line in collect[0].splitlines():
+        command, kind = re.fullmatch(r"    (.+?) +# (\w+)", line).groups()
+        words = command.split()
+        assert kind in kinds, line
+        # Of what is copied, the name says what it is; `echo WORD | nc` asks ZooKeeper.
+        if words[0] != "cp":
+            program = words[1] if words[0] == "echo" else words[0].removesuffix(".sh")
+            assert program in kinds[kind] or (program, words[1]) == ("cat", "/proc/$PID/limits"), line

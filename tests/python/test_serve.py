@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from chronicle.cli.main import execute
+from chronicle.project import PROJECT
 from chronicle.serve import passwords
+from chronicle.serve.relations import Relation, as_text, relations
 from chronicle.serve.serve import Options, check, directory, is_loopback, key_of, settings
 
 KNOWN = "anna:pbkdf2_sha256:600000:AAECAwQFBgcICQoLDA0ODw==:"
@@ -124,3 +127,36 @@ def test_keys_are_the_first_columns_that_say_so() -> None:
     assert key_of("fct_incidents", Field("incident_key", "string", metadata={"comment": "Key of the row."})) == "incident_key"
     assert key_of("dim_known_issues", Field("issue_id", "string", metadata={"comment": "Number in Kafka's tracker."})) == "issue_id"
     assert key_of("rpt_fleet_daily", Field("event_date", "date", metadata={"comment": "The day, UTC."})) == ""
+
+
+def test_relations_lead_to_keys_of_published_tables() -> None:
+    found = relations()
+    assert Relation("marts", "fct_leader_elections", "node_key", "marts", "dim_nodes", "node_key") in found
+    assert len({(one.schema, one.table, one.column) for one in found}) == len(found)
+    for one in found:
+        (place,) = (PROJECT / "models").rglob(f"{one.to_table}.yml")
+        (model,) = yaml.safe_load(place.read_text(encoding="utf-8"))["models"]
+        key = model["columns"][0]
+        assert one.to_column == key["name"], one
+        assert {"unique", "unique_key"} & {
+            test if isinstance(test, str) else next(iter(test)) for test in (*key.get("data_tests", ()), *model.get("data_tests", ()))
+        }, one
+
+
+def test_a_test_of_some_rows_or_of_a_step_makes_no_relation(tmp_path: Path) -> None:
+    stated = """
+    models:
+      - name: fct_a
+        columns:
+          - name: node_key
+            data_tests: [not_null, {relationships: {arguments: {to: ref('dim_nodes'), field: node_key}}}]
+          - name: topic_key
+            data_tests: [{relationships: {arguments: {to: ref('dim_topics'), field: topic_key}, config: {where: is_open}}}]
+          - name: step_key
+            data_tests: [{relationships: {arguments: {to: ref('int_a__steps'), field: step_key}}}]
+    """
+    for name in ("dim_nodes", "dim_topics"):
+        (tmp_path / f"{name}.yml").write_text(f"models: [{{name: {name}, columns: [{{name: {name[4:-1]}_key}}]}}]")
+    (tmp_path / "fct_a.yml").write_text(stated)
+    (tmp_path / "int_a__b.yml").write_text(stated)
+    assert as_text(relations(tmp_path)) == "marts\tfct_a\tnode_key\tmarts\tdim_nodes\tnode_key"

@@ -17,6 +17,7 @@ import yaml
 from deltalake import DeltaTable
 
 from chronicle.serve.client import connect
+from chronicle.serve.relations import relations
 from chronicle.spark.internals import spark_home
 from tests.served import Served
 
@@ -97,10 +98,21 @@ def test_primary_keys_are_told(jdbc: Any) -> None:
 def test_foreign_keys_are_asked_for_without_a_metastore_of_hives(jdbc: Any, server: Served) -> None:
     """Hive would start one in the folder in which the server was started."""
     metadata = jdbc.jconn.getMetaData()
+    names = ("PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DEFERRABILITY")
     crossing = metadata.getCrossReference(None, "marts", "fct_incidents", None, "marts", "fct_incident_events")
-    assert rows(crossing, "PKTABLE_NAME", "FKTABLE_NAME", "KEY_SEQ") == []
+    assert rows(crossing, *names) == [("fct_incidents", "incident_key", "fct_incident_events", "incident_key", 1, 3, 7)]
+    assert rows(metadata.getCrossReference(None, "marts", "fct_incidents", None, "marts", "dim_dates"), *names) == []
     folder = Path(os.readlink(f"/proc/{server.process.pid}/cwd"))
     assert not (folder / "metastore_db").exists()
+
+
+def test_a_table_is_told_all_that_it_refers_to(jdbc: Any) -> None:
+    metadata = jdbc.jconn.getMetaData()
+    found = rows(metadata.getCrossReference(None, None, None, None, "marts", "fct_leader_elections"), "FKCOLUMN_NAME", "PKTABLE_NAME")
+    keys = {("cluster_key", "dim_clusters"), ("node_key", "dim_nodes"), ("topic_key", "dim_topics"), ("partition_key", "dim_partitions")}
+    assert keys <= set(found)
+    every = metadata.getCrossReference(None, None, None, None, None, None)
+    assert len(rows(every, "FKTABLE_NAME")) == len(relations())
 
 
 @pytest.mark.parametrize("pattern", ["(.*.){14}!", "%a%a%a%a%a%a%a%a%a%a!"])

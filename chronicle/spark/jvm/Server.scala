@@ -112,11 +112,21 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
     response
   }
 
-  /** No foreign keys are declared. Hive would ask its own metastore, and start one for that. */
+  /** The relations of the tables that are there. Hive would ask its own metastore, and start one for that. */
   override def GetCrossReference(request: TGetCrossReferenceReq): TGetCrossReferenceResp = {
+    val catalog = session.sharedState.externalCatalog
+    def asks(name: String, found: String) = name == null || name.isEmpty || name.equalsIgnoreCase(found)
+    val keys = for {
+      one <- Tables.relations
+      if asks(request.getForeignSchemaName, one.schema) && asks(request.getForeignTableName, one.table)
+      if asks(request.getParentSchemaName, one.toSchema) && asks(request.getParentTableName, one.toTable)
+      if catalog.tableExists(one.schema, one.table) && catalog.tableExists(one.toSchema, one.toTable)
+    } yield Seq("", one.toSchema, one.toTable, one.toColumn, "", one.schema, one.table, one.column, "1") ++
+      // Nothing happens to a row when that of its key changes: DatabaseMetaData.importedKeyNoAction, importedKeyNotDeferrable.
+      Seq("3", "3", s"${one.table}_${one.column}", s"${one.toTable}_key", "7")
     val sides = Seq("PK", "FK").flatMap(side => Seq("TABLE_CAT", "TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME").map(side + _))
     val columns = sides ++ Seq("KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY")
-    val answer = ask(request.getSessionHandle, columns, Nil)
+    val answer = ask(request.getSessionHandle, columns, keys)
     val response = new TGetCrossReferenceResp(answer.getStatus)
     response.setOperationHandle(answer.getOperationHandle)
     response
@@ -143,10 +153,10 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
   /** Rows of metadata, as the answer to a statement: clients read them like those of Spark's own operations. */
   private def ask(handle: TSessionHandle, columns: Seq[String], rows: Seq[Seq[String]]): TExecuteStatementResp = {
     def text(value: String) = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    def column(name: String) = if (name == "KEY_SEQ") s"int($name) as $name" else name
+    def column(name: String) = if (!Front.Numbers(name)) name else if (rows.isEmpty) s"0 as $name" else s"int($name) as $name"
     val values = (if (rows.isEmpty) Seq(columns) else rows).map(_.map(text).mkString("(", ", ", ")")).mkString(", ")
     val query = s"select ${columns.map(column).mkString(", ")} from values $values as rows(${columns.mkString(", ")})"
-    super.ExecuteStatement(new TExecuteStatementReq(handle, if (rows.isEmpty) query.replace("int(KEY_SEQ)", "0") + " where false" else query))
+    super.ExecuteStatement(new TExecuteStatementReq(handle, if (rows.isEmpty) query + " where false" else query))
   }
 
   /** Statements that read no rows do not wait for a place: clients begin with `use`, and could not even connect while others run queries. */
@@ -198,6 +208,9 @@ class Front(service: CLIService, session: SparkSession, readOnly: Boolean, maxCo
 }
 
 object Front {
+  /** Columns of metadata that are numbers. */
+  val Numbers: Set[String] = Set("KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "DEFERRABILITY")
+
   /** Statements of names alone. Others, `describe query` among them, may be of any length, and wait for a place. */
   val Light: scala.util.matching.Regex = {
     val name = "[\\w`.]+"
@@ -244,6 +257,16 @@ object Front {
 
 /** The catalog of the server, filled from what is in the warehouse: no statement is run, a table takes a millisecond. */
 object Tables {
+  /** A column whose values are those of a column of another table. */
+  case class Relation(schema: String, table: String, column: String, toSchema: String, toTable: String, toColumn: String)
+
+  @volatile var relations: Seq[Relation] = Nil
+
+  /** Takes the relations that clients are told: one a line, its parts separated by tabs. */
+  def relate(text: String): Unit = relations = text.linesIterator.map(_.split('\t')).collect {
+    case Array(schema, table, column, toSchema, toTable, toColumn) => Relation(schema, table, column, toSchema, toTable, toColumn)
+  }.toSeq
+
   /** Property of a table that names its primary key. */
   val Key = "chronicle.key"
 
