@@ -231,10 +231,10 @@ where {here("started_at", "ended_at")}""",
         f"""
 select
     controller_id as node, end_kind, overlap_ms, late_writes, coalesce(elected_at, known_since_at) as elected_at, superseded_at, ended_at, leader_changes,
-    controller_epoch, cluster_incarnation as life
+    controller_epoch, cluster_incarnation
 from marts.fct_controller_tenures
 where {here("known_since_at", "ended_at")}""",
-        "elected_at desc, life desc, controller_epoch desc",
+        "elected_at desc, cluster_incarnation desc, controller_epoch desc",
         30,
         "the latest",
     ),

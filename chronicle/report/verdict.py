@@ -224,7 +224,7 @@ def lost(harms: dict[str, Harm], is_fleet: bool) -> Iterator[str]:
     unknown = [name for name, harm in harms.items() if not harm.losses and not harm.elections and harm.incidents]
     if unknown:
         of = f" of {listed(unknown)}" if is_fleet else ""
-        yield f"Not known{of}: no log names an election of a leader (controller.log, state-change.log)."
+        yield f"Unknown{of}: no log names an election of a leader (controller.log, state-change.log)."
     cut = sum(harm.cut for harm in harms.values())
     if cut:
         where = "In other partitions" if hit else "But"

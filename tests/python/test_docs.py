@@ -199,6 +199,8 @@ def understood(words: list[str]) -> None:
     """Reads the arguments of `chronicle` as the command line does, and calls nothing.  Raises a usage error."""
     known = typer.main.get_command(app)
     while isinstance(known, TyperGroup) and words:
+        if words[0] in {option for parameter in known.params for option in parameter.opts}:
+            return
         assert words[0] in known.commands, f"chronicle has no command {words[0]}"
         known, words = known.commands[words[0]], words[1:]
     known.make_context(known.name, list(words))

@@ -43,16 +43,8 @@ with runs as (
     select * from {{ ref('int_nodes__runs') }}
 ),
 
-nodes_listed as (
-    select * from {{ ref('stg_captures__nodes_listed') }}
-),
-
-incarnations as (
-    select * from {{ ref('int_clusters__incarnations') }}
-),
-
 listed as (
-    {{ placed('nodes_listed', at='captured_at') }}
+    select * from {{ ref('int_nodes__listed') }}
 ),
 
 -- Every node that a fact or a list of nodes names, also those of which there is no log.
