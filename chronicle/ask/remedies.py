@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -153,9 +153,15 @@ class Case:
 
     def named(self, nodes: Sequence[int]) -> str:
         """'node 2', 'nodes 1 and 3'; those without a number by their names."""
-        others = [self.known.names[node] for node in nodes if node in self.known.names]
+        others = [self.known.names[node] for node in dict.fromkeys(nodes) if node in self.known.names]
         numbers = [str(node) for node in sorted(set(nodes)) if node not in self.known.names]
         return listed([*([f"node{'s' if len(numbers) > 1 else ''} {listed(numbers)}"] if numbers else []), *others])
+
+    @property
+    def life(self) -> Row:
+        """The cluster's mode and release at the time; empty if they are not known."""
+        number = self.incident.get("cluster_incarnation")
+        return {} if number is None else self.known.lives.get(number, {})
 
     @property
     def began(self) -> str:
@@ -283,16 +289,16 @@ def has(case: Case, kinds: Any) -> list[Values]:
 
 
 def mode(case: Case, name: str) -> list[Values]:
-    return _if(case.known.lives.get(case.incident.get("cluster_incarnation"), {}).get("cluster_mode") == name)
+    return _if(case.life.get("cluster_mode") == name)
 
 
 def since(case: Case, release: str) -> list[Values]:
-    running = case.known.lives.get(case.incident.get("cluster_incarnation"), {}).get("kafka_version")
+    running = case.life.get("kafka_version")
     return _if(running is not None and number(running) >= number(release))
 
 
 def until(case: Case, release: str) -> list[Values]:
-    running = case.known.lives.get(case.incident.get("cluster_incarnation"), {}).get("kafka_version")
+    running = case.life.get("kafka_version")
     return _if(running is not None and number(running) < number(release))
 
 
@@ -317,7 +323,7 @@ def loss(case: Case, wanted: str) -> list[Values]:
     ]
 
 
-CONDITIONS = {
+CONDITIONS: dict[str, Callable[[Case, Any], list[Values]]] = {
     "root": root, "event": event, "fact": fact, "setting": setting, "rule": rule, "no_rule": no_rule, "issue": issue, "seen": seen, "lacks": lacks, "has": has,
     "mode": mode, "since": since, "until": until, "open": is_open, "loss": loss,
 }  # fmt: skip

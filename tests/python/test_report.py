@@ -375,6 +375,9 @@ def test_clusters_stand_in_the_order_of_harm_not_of_the_number_of_incidents(tmp_
     place = make(tmp_path, {"marts/dim_clusters": [cluster(name) for name in names], "marts/fct_incidents": [*many, *long, *grave]})
     page = page_of(place)
     assert re.findall(r'<h2 id="c\d+">(.*?)</h2>', page) == list(names)
+    # A reader that jumps from region to region hears which cluster it is in.
+    regions = [one["aria-label"] for _, one in Reader(page).tags if one.get("role") == "region"]
+    assert len(regions) == len(set(regions))
     text = Reader(page).text
     assert "3 of 4 clusters had incidents: 1 critical and 10 major incidents, 1 with no end in the logs." in text
     assert "Not as far as the logs show: incidents of grave (1) have no end in them. All others are over." in text
