@@ -21,8 +21,8 @@ select
     cluster_id,
     lasting_at as at,
     controllerless_window_key as key,
-    'the cluster had no active controller for '
-    || coalesce(cast(duration_ms as string) || ' ms', 'the rest of the logs') as sentence
+    'the cluster had no active controller '
+    || coalesce('for ' || cast(duration_ms as string) || ' ms', 'until the logs end') as sentence
 from lasting
 where
     (

@@ -22,8 +22,8 @@ select
     cluster_id,
     lasting_at as at,
     leaderless_window_key as key,
-    topic_name || '-' || cast(partition_id as string) || ' had no leader for '
-    || coalesce(cast(duration_ms as string) || ' ms', 'the rest of the logs') as sentence
+    topic_name || '-' || cast(partition_id as string) || ' had no leader '
+    || coalesce('for ' || cast(duration_ms as string) || ' ms', 'until the logs end') as sentence
 from lasting
 where
     lasting_at <= now()

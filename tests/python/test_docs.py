@@ -203,8 +203,6 @@ def understood(words: list[str]) -> None:
         assert any(words[0] in option.opts for option in known.params), f"chronicle has no option {words[0]}"
         return
     while isinstance(known, TyperGroup) and words:
-        if words[0] in {option for parameter in known.params for option in parameter.opts}:
-            return
         assert words[0] in known.commands, f"chronicle has no command {words[0]}"
         known, words = known.commands[words[0]], words[1:]
     known.make_context(known.name, list(words))
