@@ -99,8 +99,8 @@ CASES: dict[str, tuple[str, list[dict[str, Any]], list[tuple[dt.datetime, str, s
         ],
         [
             (AT + dt.timedelta(seconds=10), "a", "the cluster had no active controller for 43500 ms"),
-            (AT + dt.timedelta(seconds=10), "c", "the cluster had no active controller for the rest of the logs"),
-            (AT + dt.timedelta(seconds=10), "e", "the cluster had no active controller for the rest of the logs"),
+            (AT + dt.timedelta(seconds=10), "c", "the cluster had no active controller until the logs end"),
+            (AT + dt.timedelta(seconds=10), "e", "the cluster had no active controller until the logs end"),
         ],
     ),
     "group_stuck": (
