@@ -470,6 +470,19 @@ def test_severities_differ_by_more_than_colour(tmp_path: Path) -> None:
     assert re.findall(r'<article id="c1-i\d" class="(\w+)">', page) == ["critical", "major", "minor"]
 
 
+def test_paper_has_two_lines_of_each_event_and_the_worst_chains(warehouse: Warehouse) -> None:
+    page = page_of(warehouse, "orders")
+    paper = re.search(r"@media print \{(.*?)\n\}", page, re.DOTALL)
+    assert (
+        paper and ".line ~ .line ~ .line" in paper[1] and "line-clamp: 2" in paper[1] and "article:nth-of-type(n + 7) ol.chain" in paper[1]
+    )
+    # What the style counts: each raw line is a box beside the others of its event.
+    assert re.search(
+        r'<summary>2 raw lines</summary>\s*<div class="line">.*?</div>\s*<div class="line">.*?</div>\s*</details>', page, re.DOTALL
+    )
+    assert "Printed: the chains of the six worst incidents, two raw lines of each event, ten rows of each table." in page
+
+
 def test_a_size_that_nothing_measured_is_unknown(tmp_path: Path) -> None:
     """Estimates count segments that were rolled: where none was, nothing is known of the size."""
 
