@@ -375,7 +375,7 @@ def test_clusters_stand_in_the_order_of_harm_not_of_the_number_of_incidents(tmp_
     place = make(tmp_path, {"marts/dim_clusters": [cluster(name) for name in names], "marts/fct_incidents": [*many, *long, *grave]})
     page = page_of(place)
     assert re.findall(r'<h2 id="c\d+">(.*?)</h2>', page) == list(names)
-    # A reader that jumps from region to region hears which cluster it is in.
+    # A reader that jumps from region to region hears that it is in another cluster.
     regions = [one["aria-label"] for _, one in Reader(page).tags if one.get("role") == "region"]
     assert len(regions) == len(set(regions))
     text = Reader(page).text
