@@ -269,10 +269,11 @@ def fleet_table(order: Sequence[str], lives: dict[str, list[Row]], harms: dict[s
     cells = []
     for name in order[:200]:
         last, harm = lives[name][-1], harms[name]
+        last_at = last["last_seen_at"] and last["last_seen_at"].replace(microsecond=0)
         release = " ".join(filter(None, (last["kafka_version"], last["cluster_mode"]))) or None
         counts = ", ".join(f"{count_text(n)} {severity}" for severity, n in harm.by_severity.items())
         done = [counts or ("none" if harm.is_built else "–"), harm.worst, harm.still_open, harm.lost or "none seen", leaderless(harm)]
-        cells.append([name, *map(cell, [*done, len(last["nodes"] or []), release, last["last_seen_at"]])])
+        cells.append([name, *map(cell, [*done, len(last["nodes"] or []), release, last_at])])
     names = [
         "cluster",
         "incidents",

@@ -375,7 +375,7 @@ def test_clusters_stand_in_the_order_of_harm_not_of_the_number_of_incidents(tmp_
     place = make(tmp_path, {"marts/dim_clusters": [cluster(name) for name in names], "marts/fct_incidents": [*many, *long, *grave]})
     page = page_of(place)
     assert re.findall(r'<h2 id="c\d+">(.*?)</h2>', page) == list(names)
-    # A reader that jumps from region to region hears which cluster it is in.
+    # A reader that jumps from region to region hears that it is in another cluster.
     regions = [one["aria-label"] for _, one in Reader(page).tags if one.get("role") == "region"]
     assert len(regions) == len(set(regions))
     text = Reader(page).text
@@ -468,6 +468,19 @@ def test_severities_differ_by_more_than_colour(tmp_path: Path) -> None:
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
     assert style and "border-left-style: double" in style[1] and 'content: "▲ "' in style[1] and "border-style: dotted" in style[1]
     assert re.findall(r'<article id="c1-i\d" class="(\w+)">', page) == ["critical", "major", "minor"]
+
+
+def test_paper_has_two_lines_of_each_event_and_the_worst_chains(warehouse: Warehouse) -> None:
+    page = page_of(warehouse, "orders")
+    paper = re.search(r"@media print \{(.*?)\n\}", page, re.DOTALL)
+    assert (
+        paper and ".line ~ .line ~ .line" in paper[1] and "line-clamp: 2" in paper[1] and "article:nth-of-type(n + 7) ol.chain" in paper[1]
+    )
+    # What the style counts: each raw line is a box beside the others of its event.
+    assert re.search(
+        r'<summary>2 raw lines</summary>\s*<div class="line">.*?</div>\s*<div class="line">.*?</div>\s*</details>', page, re.DOTALL
+    )
+    assert "Printed: the chains of the six worst incidents, two raw lines of each event, ten rows of each table." in page
 
 
 def test_a_size_that_nothing_measured_is_unknown(tmp_path: Path) -> None:
