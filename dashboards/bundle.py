@@ -132,11 +132,10 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
 
 
 def _chart(board: Dashboard, chart: Chart) -> dict[str, Any]:
-    notes = board.notes(chart)
-    form = forms.form_data(chart, notes)
+    form = forms.form_data(chart)
     return {
         "slice_name": chart.title,
-        "description": f"{chart.asks} {notes}".strip(),
+        "description": f"{chart.asks} {board.notes(chart)}".strip(),
         "viz_type": form["viz_type"],
         "params": form,
         "query_context": None,

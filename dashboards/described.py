@@ -123,6 +123,10 @@ class Chart:
         return self.says.get("nothing", None if self.kind == "number" else self.dataset.nothing)
 
     @property
+    def empty_if(self) -> str:
+        return f"Empty if {self.nothing}." if self.nothing else ""
+
+    @property
     def limit(self) -> int | None:
         return None if self.kind == "number" else self.says.get("limit", LIMITS.get(self.kind, 10_000))
 
@@ -188,8 +192,7 @@ class Dashboard:
     def notes(self, chart: Chart) -> str:
         """What a reader has to know who looks at the chart alone: when it is empty, and which filters of the dashboard leave it as it is."""
         spared = [one.title for one in self.filters if one.kind != "grain" and not one.reaches(chart)]
-        empty = f"Empty if {chart.nothing}." if chart.nothing else ""
-        return " ".join(part for part in (empty, f"Not filtered by {' or '.join(spared)}." if spared else "") if part)
+        return " ".join(part for part in (chart.empty_if, f"Not filtered by {' or '.join(spared)}." if spared else "") if part)
 
     @property
     def about(self) -> str:

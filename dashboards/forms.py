@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboards.described import COUNT, Chart
 
-HEIGHTS = {"number": 20, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
+HEIGHTS = {"number": 22, "bars": 45, "ranking": 50, "heatmap": 50, "spans": 55, "table": 50}
 # Counts beside an axis, whose steps may be parts of one.
 AXIS = {COUNT: ",.2~f"}
 TIME = "%Y-%m-%d %H:%M:%S"
@@ -16,14 +16,13 @@ DAY = "%Y-%m-%d"
 TIMES = {"PT1S": "%m-%d %H:%M:%S", "PT1M": "%m-%d %H:%M", "PT1H": "%m-%d %H:%M", "P1M": "%Y-%m", "P3M": "%Y-%m", "P1Y": "%Y"}
 
 
-def form_data(chart: Chart, notes: str = "") -> dict[str, Any]:
-    """The form data of a chart, as Superset's explore page would save it.  `notes`: what is said below a number."""
+def form_data(chart: Chart) -> dict[str, Any]:
+    """The form data of a chart, as Superset's explore page would save it."""
     common = {"adhoc_filters": _filters(chart), "extra_form_data": {}, "color_scheme": "supersetColors"}
     if chart.limit:
         common["row_limit"] = chart.limit
-    if chart.kind == "number":
-        return common | _number(chart, notes)
     return common | {
+        "number": _number,
         "bars": _bars,
         "ranking": _ranking,
         "heatmap": _heatmap,
@@ -45,13 +44,13 @@ def _filters(chart: Chart) -> list[dict[str, Any]]:
     return found
 
 
-def _number(chart: Chart, notes: str) -> dict[str, Any]:
+def _number(chart: Chart) -> dict[str, Any]:
     return {
         "viz_type": "big_number_total",
         "metric": chart.metrics[0].name,
         "y_axis_format": chart.metrics[0].form,
         "header_font_size": 0.6,
-        "subtitle": notes,
+        "subtitle": chart.empty_if,
         "subtitle_font_size": 0.2,
     }
 

@@ -395,7 +395,9 @@ def test_charts_say_in_their_place_when_they_are_empty_and_what_does_not_filter_
         about = written["position"]["MARKDOWN-about"]["meta"]["code"]
         for chart in board.charts:
             said = contents[f"charts/{board.name}_{bundle._slug(chart.title)}.yaml"]
-            shown = said["params"]["subtitle"] if chart.kind == "number" else said["description"]
+            shown = said["description"]
+            if chart.kind == "number":
+                assert said["params"]["subtitle"] == chart.empty_if
             if chart.kind != "number" or not chart.metrics[0].sql.startswith(("count(", "sum(")):
                 assert f"Empty if {chart.nothing}." in shown, (board.name, chart.title)
             for one in board.filters:
