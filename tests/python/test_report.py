@@ -456,7 +456,7 @@ def test_whether_data_was_lost_is_unknown_without_elections(warehouse: Warehouse
         {"marts/dim_clusters": [cluster()], "marts/fct_incidents": [incident("death", "2026-06-10 15:48:30", ended_at=None)]},
     )
     told = first_screen(page_of(place, "orders"))
-    assert told["Was data lost"].startswith("Not known: no log names an election of a leader")
+    assert told["Was data lost"].startswith("Unknown: no log names an election of a leader")
     assert told["Is it over"].startswith("Not as far as the logs show: 1 of 1 incident without an end. The logs end at 2026-06-12 20:00:00")
     told = first_screen(page_of(warehouse, "orders"))
     assert told["Was data lost"] == "Not that the logs show: in 1 election no replica that was not in sync became leader."
