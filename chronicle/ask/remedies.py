@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -27,6 +27,8 @@ from ingestion.sql_text import literal
 ORDER = {"change": "Change", "check": "Check", "add": "Add evidence"}
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 UNKNOWN = "unknown"
+# So many texts stand together where several incidents are told at once.
+MOST = 4
 # An issue is that of an incident if its records are at most so much older.
 BEFORE = dt.timedelta(minutes=1)
 
@@ -411,6 +413,15 @@ def remedies(case: Case) -> list[Remedy]:
     said = [Remedy(entry["do"], text, place) for place, entry in enumerate(entries()) for text in texts(case, entry)]
     order = list(ORDER)
     return sorted(dict.fromkeys(said), key=lambda one: order.index(one.do))
+
+
+def first_of(given: Iterable[Remedy]) -> list[Remedy]:
+    """What to do about several incidents, the gravest first: like advice once, changes first."""
+    made: dict[int, Remedy] = {}
+    for one in given:
+        made.setdefault(one.entry, one)
+    order = list(ORDER)
+    return sorted(made.values(), key=lambda one: order.index(one.do))[:MOST]
 
 
 def texts(case: Case, entry: dict[str, Any]) -> Iterator[str]:

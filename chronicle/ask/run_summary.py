@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
 from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
-from chronicle.ask.tables import Tables
+from chronicle.ask.remedies import Case, Remedy, cases_of, first_of, known_of, remedies
+from chronicle.ask.tables import Row, Tables
 from chronicle.output.console import visible
 from chronicle.output.table import BETWEEN, SCROLLED, placed
 from chronicle.output.values import shown
@@ -17,7 +18,7 @@ from ingestion.warehouse import Warehouse
 OPEN = "count(*) filter (where is_open)"
 # Table, what one row of it is, and of which rows how many are said, too.
 FACTS = (
-    ("fct_incidents", "incidents", "count(*) filter (where severity = 'critical')", "critical"),
+    ("fct_incidents", "incidents and maintenances", "count(*) filter (where severity = 'critical')", "critical"),
     ("fct_process_failures", "failures of processes", "count(*) filter (where has_ended_process)", "with their end"),
     ("fct_controllerless_windows", "times without a controller", OPEN, "still open"),
     ("fct_controller_tenures", "controller tenures", "count(*) filter (where is_split_brain)", "with two controllers at once"),
@@ -38,15 +39,17 @@ FACTS = (
     ("fct_offsets_topic_growth_hourly", "hours of offsets partitions", "count(*) filter (where is_abnormal)", "abnormal"),
 )
 
-WORST = """select started_at, severity, summary from marts.fct_incidents
+WORST = """select * from marts.fct_incidents
 where {clusters} and not is_maintenance
 order by array_position(make_array('critical', 'major', 'minor', 'info'), severity), leaderless_ms desc nulls last, started_at, incident_key
 limit 5"""
+# Of so many of them it is said what to do.
+MOST_TREATED = 3
 
 QUESTIONS = (
     (
         "Who was controller, until when, and how did it end?",
-        """select cluster_id, cluster_incarnation as life, controller_epoch as epoch, controller_id as node,
+        """select cluster_id, cluster_incarnation as incarnation, controller_epoch as epoch, controller_id as node,
        elected_at, ended_at, end_kind, overlap_ms, late_writes
 from marts.fct_controller_tenures
 where {clusters}
@@ -93,6 +96,9 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
     worst = tables.rows(WORST.format(clusters=those))
     if worst:
         yield from ("", "The worst of them:", *(f"  {shown(row['started_at'])}  {row['severity']}: {row['summary']}" for row in worst))
+        advice = first_of(treated(tables, worst[:MOST_TREATED], looked.names))
+        if advice:
+            yield from ("", "What to do:", *(f"  {one.title}: {one.text}" for one in advice))
     else:
         yield from ("", f"{NOTHING_FOUND} {looked.said}")
     if looked.unused:
@@ -103,6 +109,15 @@ def report(place: Warehouse, clusters: set[str]) -> Iterator[str]:
         if rows:
             yield from ("", question, "", *(f"    {line}" for line in query.splitlines()), "")
             yield from table_text(list(rows[0]), [[shown(value, null="") for value in row.values()] for row in rows])
+
+
+def treated(tables: Tables, incidents: Sequence[Row], names: dict[int, str]) -> Iterator[Remedy]:
+    """What to do about some incidents, in their order."""
+    cases: dict[str, Case] = {}
+    for cluster in dict.fromkeys(row["cluster_id"] for row in incidents):
+        cases |= cases_of(tables, cluster, [row for row in incidents if row["cluster_id"] == cluster], known_of(tables, cluster, names))
+    for row in incidents:
+        yield from remedies(cases[row["incident_key"]])
 
 
 def counts(tables: Tables, those: str) -> Iterator[str]:

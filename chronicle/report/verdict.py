@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chronicle.ask.looked_at import counted
-from chronicle.ask.remedies import ORDER, Loss, Remedy, listed
+from chronicle.ask.remedies import Loss, Remedy, first_of, listed
 from chronicle.ask.tables import NotBuilt, Period, Tables
 from chronicle.output.units import count_text, duration_text, time_text
 from chronicle.report.queries import CUT, HARM_DONE, WORST, severity_rank
 
 MOST_WORST = 3
-MOST_REMEDIES = 4
 
 
 @dataclass
@@ -233,12 +232,9 @@ def lost(harms: dict[str, Harm], is_fleet: bool) -> Iterator[str]:
 
 def advice(worst: Sequence[Broken]) -> list[Advice]:
     """What to do about the worst, like advice once."""
-    made: dict[int, Advice] = {}
-    for one in worst:
-        for remedy in one.remedies:
-            made.setdefault(remedy.entry, Advice(one.cluster, remedy.title, remedy.text, one.anchor))
-    titles = list(ORDER.values())
-    return sorted(made.values(), key=lambda one: titles.index(one.title))[:MOST_REMEDIES]
+    where = {(remedy.entry, remedy.text): one for one in reversed(worst) for remedy in reversed(one.remedies)}
+    said = [(remedy, where[remedy.entry, remedy.text]) for remedy in first_of(remedy for one in worst for remedy in one.remedies)]
+    return [Advice(one.cluster, remedy.title, remedy.text, one.anchor) for remedy, one in said]
 
 
 def leaderless(harm: Harm) -> str:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from chronicle.ask import remedies
+from chronicle.ask.run_summary import report
+from ingestion.warehouse import Warehouse
 from tests.flow.test_stalls import SHORTEST_MS, freezes
 from tests.flow.truth import millis, rows, truth
 from tests.lab import CLUSTERS
@@ -140,3 +143,13 @@ def test_sentences_name_no_values_of_columns(lab) -> None:
         if word not in names | KAFKAS
     }
     assert wrong == {}
+
+
+def test_a_run_says_what_to_do_about_its_worst_incidents(lab) -> None:
+    """The worst harm of this cluster is an unclean election; its brokers state that they allow none."""
+    said = list(report(Warehouse.at(lab.warehouse), {"zk-a-2.8.2"}))
+    worst, todo = said.index("The worst of them:"), said.index("What to do:")
+    assert "critical: clicks-0 may have lost up to 66 records" in said[worst + 1]
+    advice = said[todo + 1 : said.index("", todo)]
+    assert 1 <= len(advice) <= remedies.MOST
+    assert any("unclean.leader.election.enable is false on nodes 1, 2 and 3, so clicks overrides it" in line for line in advice)
