@@ -277,7 +277,7 @@ ALERTS = {
             "incident_grave",
             "error",
             "2018-06-10T07:48:30.936Z",
-            "Without a leader, for up to the rest of the logs: __consumer_offsets-3.",
+            "Without a leader, until the logs end: __consumer_offsets-3.",
         ),
         ("incident_grave", "error", "2018-06-12T13:43:19.020Z", "The session of node 1 expired (the network)."),
     ],
