@@ -50,9 +50,6 @@
         'sentence': ["'load of offsets partition '", 'partition_id', "': '", "replace(outcome, '_', ' ')"],
         'like': ["'load of offsets partitions: '", "replace(outcome, '_', ' ')"], 'of': ['partition_id']},
 } -%}
-{% macro said(words) -%}
-    concat({% for word in words %}{% if loop.index > 1 %}, {% endif %}coalesce(cast({{ word }} as string), '?'){% endfor %})
-{%- endmacro -%}
 with happened as (
 {%- for fact, about in facts.items() %}
     select
@@ -61,9 +58,9 @@ with happened as (
         {{ about['node'] }} as node_id,
         {{ about.get('topic', 'cast(null as string)') }} as topic_name,
         '{{ fact }}' as fact_name,
-        {{ said(about['sentence']) }} as sentence,
-        {{ said(about.get('like', about['sentence'])) }} as like_sentence,
-        {{ said(about['of']) if 'of' in about else 'cast(null as string)' }} as of_what,
+        {{ in_one_text(about['sentence']) }} as sentence,
+        {{ in_one_text(about.get('like', about['sentence'])) }} as like_sentence,
+        {{ in_one_text(about['of']) if 'of' in about else 'cast(null as string)' }} as of_what,
         {{ about.get('most', 'cast(null as bigint)') }} as most_ms,
         {{ about['key'] }} as fact_key
     from {{ ref(fact) }}

@@ -68,3 +68,9 @@ blanks for underscores.
         else replace({{ expression or column }}, '_', ' ')
     end
 {%- endmacro %}
+
+
+{#- Some expressions as one text; what is null in it is a question mark. -#}
+{% macro in_one_text(parts) -%}
+    concat({% for part in parts %}{% if loop.index > 1 %}, {% endif %}coalesce(cast({{ part }} as string), '?'){% endfor %})
+{%- endmacro %}
