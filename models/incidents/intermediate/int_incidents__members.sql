@@ -17,7 +17,7 @@ named as (
     select
         cluster_id,
         map_from_entries(collect_set(struct(node_id, node_name))) as node_names
-    from {{ ref('dim_node_runs') }}
+    from {{ ref('dim_nodes') }}
     where node_id < -1
     group by cluster_id
 ),
