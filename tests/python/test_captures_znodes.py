@@ -45,7 +45,11 @@ def test_nodes_of_kafka() -> None:
         "12",
     )
     assert (brokers.kind, brokers.fields) == ("znode_children", {"path": "/brokers/ids", "children": "217,218,219"})
-    assert [(row.kind, row.fields["broker_id"]) for row in listed] == [("broker_listed", "217"), ("broker_listed", "218"), ("broker_listed", "219")]
+    assert [(row.kind, row.fields["broker_id"]) for row in listed] == [
+        ("broker_listed", "217"),
+        ("broker_listed", "218"),
+        ("broker_listed", "219"),
+    ]
     assert (epoch.fields["path"], epoch.fields["controller_epoch"]) == ("/controller_epoch", "12")
 
 

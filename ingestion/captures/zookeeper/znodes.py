@@ -106,7 +106,10 @@ def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Ite
             raw_text=raw_text,
         )
         if (path or "").endswith("/brokers/ids"):
-            yield from (page.row("broker_listed", piece[0], {"broker_id": broker_id}, raw_text=raw_text) for broker_id in BROKER_ID.findall(children))
+            yield from (
+                page.row("broker_listed", piece[0], {"broker_id": broker_id}, raw_text=raw_text)
+                for broker_id in BROKER_ID.findall(children)
+            )
         return
     fields: dict[str, str | None] = {"path": path}
     data, warnings = [], tuple[str, ...]()
