@@ -42,7 +42,11 @@ are those of fct_incidents' last step.
 {% macro lasting(milliseconds, is_open) -%}
     if(
         {{ is_open }},
-        concat('for at least ', {{ readable_duration(milliseconds) }}, ', until the logs end'),
+        if(
+            {{ milliseconds }} > 0,
+            concat('for at least ', {{ readable_duration(milliseconds) }}, ', until the logs end'),
+            'at the end of the logs'
+        ),
         concat('for up to ', {{ readable_duration(milliseconds) }})
     )
 {%- endmacro %}

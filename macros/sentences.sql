@@ -9,7 +9,7 @@ is no sentence.
         'owner': "coalesce(case when size(node_ids) > 0 then concat('node ', nodes_text) else owner end, '?')",
         'partitions': 'partitions_text',
         'groups': "array_join(group_ids, ', ')",
-        'detail': "coalesce(detail, 'unknown')",
+        'detail': "trim(trailing '.' from coalesce(detail, 'unknown'))",
         'fate': "if(startswith(detail, 'it '), concat('node ', nodes_text, substring(detail, 3)), concat('the process of node ', nodes_text, ' ended', coalesce(concat(' (', detail, ')'), '')))",
         'returned': "coalesce(returned_as, 'is back')",
         'amount': "coalesce(cast(amount_total as string), '?')",

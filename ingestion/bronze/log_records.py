@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingestion.bronze import pieces as cutting
-from ingestion.bronze.pieces import PADDING, Piece, Reader, pieces_of
+from ingestion.bronze.pieces import NO_TIME, PADDING, Piece, Reader, pieces_of
 from ingestion.bronze.shapes import Shape, shape_of
 from ingestion.bronze.tasks import Counted, Task
 from ingestion.bronze.write import TIME, WORD, Columns, schema_of
@@ -116,6 +116,11 @@ class Batch:
         local, timed = local_millis(self.raw, np.where(self.heads, self.starts, 0) + self.envelope.time_at, self.envelope.has_millis)
         timed &= self.heads
         utc, zones = self._utc(local, timed)
+        if self.pieces[0].lines:
+            # A stack trace or a word of the JVM before the first record has no time of its own; what is around its lines may have one.
+            around = self._around()
+            beside = ~self.heads & (around != NO_TIME)
+            utc, timed = np.where(beside, around, utc), timed | beside
         nodes, known_by, writers = self._nodes()
         raw_ends = self.ends - (self.raw[self.ends - 1] == 10)
         raw_ends -= (self.raw[raw_ends - 1] == 13) & (raw_ends > self.starts)
@@ -176,6 +181,12 @@ class Batch:
             "outcome": outcomes,
         }
         return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+    def _around(self) -> np.ndarray:
+        """The time that is around the first line of each record of rewritten pieces; NO_TIME where there is none."""
+        lines = [piece.lines for piece in self.pieces if piece.lines]
+        begins = np.concatenate([part.begins + begin for part, begin in zip(lines, self.begins, strict=True)])
+        return np.concatenate([part.millis for part in lines])[np.searchsorted(begins, self.starts, side="right") - 1]
 
     def _physical(self) -> tuple[np.ndarray, np.ndarray, pa.Array]:
         """(offset, length, raw text) in the file of records that were rewritten."""

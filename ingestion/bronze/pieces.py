@@ -122,14 +122,19 @@ class Piece:
     lines: Lines | None = None
 
 
+NO_TIME = np.iinfo(np.int64).min
+
+
 @dataclass(frozen=True)
 class Lines:
-    """The physical lines of a rewritten piece: where each begins in the piece and in the file, its length there and its bytes."""
+    """The physical lines of a rewritten piece: where each begins in the piece and in the file, its length there, its bytes, and the time that is around
+    it (NO_TIME: none)."""
 
     begins: np.ndarray
     starts: np.ndarray
     lengths: np.ndarray
     raw: list[bytes]
+    millis: np.ndarray
 
 
 def piece_of(reader: Reader, lines: list[Line]) -> Piece:
@@ -141,6 +146,7 @@ def piece_of(reader: Reader, lines: list[Line]) -> Piece:
         np.array([line.start for line in lines], np.int64),
         np.array([line.end - line.start for line in lines], np.int64),
         [valid_text(line.raw) for line in lines],
+        np.array([NO_TIME if line.millis is None else line.millis for line in lines], np.int64),
     )
     return Piece(reader, b"".join(texts), 0, physical)
 

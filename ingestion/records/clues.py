@@ -6,8 +6,12 @@ import datetime as dt
 import re
 
 # The node in the prefix of a line, in the configuration dump, and in texts that only the node itself prints.  Each pattern begins with fixed text,
-# which `re` finds fast.  Before a message stands a level, the place in the source, or the mark of a rewritten line.
-BEFORE = rb"(?:(?<=[A-Z]{4} TEXT)|(?<=[\d\]] - TEXT)|(?<=\x02TEXT))"
+# which `re` finds fast.  Before a message stands a level, a logger, the place in the source, or the mark of a rewritten line.
+BEFORE = rb"(?:(?<=[A-Z]{4} TEXT)|(?<=[\d\]] - TEXT)|(?<=\x02TEXT)|(?<=[\w$\]]: TEXT)|(?<=[A-Za-z$] - TEXT))"
+# A colon or a dash may stand anywhere within a message: before it there has to be a level with a logger, as in Cloudera's layouts and in log4j's usual one.
+DOUBTFUL = re.compile(rb".{2}: |[A-Za-z$] - ", re.S)
+LOGGER_BEFORE = re.compile(rb"(?:\A|\s)[A-Z]{4,5} +(?:[\w.$]+: (?:\[[^\]\n]*\]: )?|\[[^\]\n]*\] +[\w.$]+ - )\Z")
+LONGEST_HEAD = 300
 
 
 def _message(begin: bytes, rest: bytes) -> re.Pattern[bytes]:
@@ -36,16 +40,28 @@ NODE = (
 CLOCK = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[,.](\d{3}))?")
 
 
+def _first(pattern: re.Pattern[bytes], text: bytes, start: int) -> re.Match[bytes] | None:
+    """The first match of a pattern that is the beginning of a message."""
+    return next((match for match in pattern.finditer(text, start) if _begins_message(text, match.start())), None)
+
+
+def _begins_message(text: bytes, at: int) -> bool:
+    """Whether what is before a place may be the head of a line."""
+    if not DOUBTFUL.fullmatch(text, max(at - 4, 0), at):
+        return True
+    return LOGGER_BEFORE.search(text[max(text.rfind(b"\n", 0, at) + 1, at - LONGEST_HEAD) : at]) is not None
+
+
 def first_node(text: bytes, start: int = 0) -> tuple[int, int] | None:
     """(offset, node) where a text first names the node that writes it, from an offset on."""
-    found = [match for match in (pattern.search(text, start) for pattern in NODE) if match]
+    found = [match for match in (_first(pattern, text, start) for pattern in NODE) if match]
     match = min(found, key=lambda match: match.start(), default=None)
     return (match.start(), int(match[match.lastindex or 0])) if match else None
 
 
 def node_at(text: bytes, at: int) -> tuple[int, int] | None:
     """The span of the node in a message that begins at an offset, if it names the node that writes it."""
-    match = next((match for match in (pattern.match(text, at) for pattern in NODE) if match), None)
+    match = next((match for match in (pattern.match(text, at) for pattern in NODE) if match and _begins_message(text, at)), None)
     return match.span(match.lastindex or 0) if match else None
 
 

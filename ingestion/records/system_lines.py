@@ -11,7 +11,7 @@ import re
 
 DMESG = re.compile(
     r"(?:kern\s*:\w+\s*: )?(?:\[\s*(?P<since_boot>\d+\.\d{6})\]|\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"
-    r"|(?:(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)?"
+    r"|(?:(?:<\d{1,3}>)?(?P<syslog>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.(?P<syslog_fraction>\d{1,9}))?"
     r"|(?:<\d{1,3}>1 )?(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d))"
     r"|[A-Z][a-z]{2} (?P<full>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:UTC|GMT)))"
     r" (?P<host>\S+) (?P<program>kernel|systemd)(?:(?:\[\d+\])?:(?: \[\s*(?P<since_boot_2>\d+\.\d{6})\])?| \S+ \S+ (?:-|(?:\[[^\]]*\])+))) (?P<message>.*)"

@@ -27,7 +27,7 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PARTS = {
     "time": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
     r"(?P<offset>Z|[+-]\d\d:?\d\d)?",
-    "short_time": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",
+    "short_time": r"(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",
     "weekday": r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)",
     "zone": r"(?P<zone_name>[A-Z]{2,5})",
     "nanos": r"\d{19}",
@@ -170,10 +170,8 @@ def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) ->
     level, logger = part("level"), part("logger")
     if isinstance(level, str) and logger and (millis is not None or local is not None) and not is_framed(message):
         trace = part("trace")
-        if isinstance(trace, dict):
-            trace = trace.get("extendedStackTrace") or trace.get("message") or trace.get("localizedMessage")
-        if isinstance(trace, list):
-            trace = "\n".join(str(frame) for frame in trace)
+        if isinstance(trace, (dict, list)):
+            trace = trace_of(trace)
         text = f"{message}\n{whole(str(trace))}" if trace else message
         level = level.upper().replace("WARNING", "WARN")
         thread = part("thread") and str(part("thread"))
@@ -183,6 +181,33 @@ def unwrap_object(content: dict[str, Any], paths: dict[str, list[list[str]]]) ->
     goes_on = "log" in content and "stream" in content and not message.endswith("\n")
     text = message.removesuffix("\n").removesuffix("\r")
     return Inner(text, stream, millis, goes_on, writer=writer, resolution=resolution)
+
+
+def trace_of(thrown: Any, begin: str = "", depth: int = 0) -> str:
+    """An exception as Java prints it, of its object in log4j2's and logback's JSON: class, message, frames and what caused it.  `begin`: what stands
+    before its class."""
+    if isinstance(thrown, list):
+        return "\n".join(map(frame_of, thrown))
+    if not isinstance(thrown, dict):
+        return str(thrown)
+    name = thrown.get("name") or thrown.get("class") or thrown.get("className")
+    said = thrown.get("message") or thrown.get("localizedMessage")
+    frames = next(
+        (found for key in ("extendedStackTrace", "stackTrace", "stackTraceElementProxyArray", "frames") if (found := thrown.get(key))), None
+    )
+    lines = [begin + ": ".join(str(part) for part in (name, said) if part)] if name or said else []
+    # As text it begins with the class itself.
+    lines = [begin + frames] if isinstance(frames, str) else lines + [trace_of(frames)] * bool(frames)
+    cause = thrown.get("cause")
+    return "\n".join(lines + [trace_of(cause, "Caused by: ", depth + 1)] * (isinstance(cause, dict) and depth < DEEPEST))
+
+
+def frame_of(frame: Any) -> str:
+    """A frame of a stack trace."""
+    if not isinstance(frame, dict):
+        return str(frame)
+    place = f"{frame['file']}:{frame['line']}" if frame.get("file") and frame.get("line") else frame.get("file") or "Unknown Source"
+    return f"\tat {frame.get('class', '?')}.{frame.get('method', '?')}({place})"
 
 
 def at_path(content: dict[str, Any], path: list[str]) -> Any:

@@ -31,6 +31,9 @@ def test_pieces_are_read_by_their_modules() -> None:
         ("socket", "sockets"),
         ("file_system", "disk_usage"),
         ("znode_children", "zookeeper_nodes"),
+        ("broker_listed", "zookeeper_nodes"),
+        ("broker_listed", "zookeeper_nodes"),
+        ("broker_listed", "zookeeper_nodes"),
         ("command", None),
         ("limit", "process_limits"),
     ]

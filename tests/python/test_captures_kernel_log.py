@@ -65,6 +65,19 @@ def test_a_log_beside_them_knows_the_year() -> None:
     ]
 
 
+def test_syslog_may_print_a_priority_and_parts_of_seconds() -> None:
+    text = (
+        "<4>Mar 11 04:12:09 kb7 kernel: Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB\n"
+        "Mar 11 04:12:09.334512 kb7 systemd[1]: kafka.service: Failed with result 'signal'.\n"
+        "Mar 11 04:12:10.104410 kb7 start.sh[1]: [2022-03-11 04:12:10,103] INFO starting (kafka.server.KafkaServer)\n"
+    )
+    rows = list(kernel_log.read_beside(lines_of(text), About("x")))
+    assert [(row.kind, row.at) for row in rows] == [
+        ("oom_kill", dt.datetime(2022, 3, 11, 4, 12, 9, tzinfo=dt.UTC)),
+        ("unit_failed", dt.datetime(2022, 3, 11, 4, 12, 9, 334512, tzinfo=dt.UTC)),
+    ]
+
+
 def test_syslog_after_rfc_5424() -> None:
     text = (
         "<4>1 2023-08-14T05:11:02.125Z kfk2 kernel - - - Out of memory: Killed process 2291 (java) total-vm:100kB, anon-rss:50kB\n"

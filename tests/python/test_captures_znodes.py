@@ -21,7 +21,7 @@ def read(name: str, zone: dt.tzinfo = dt.UTC) -> list[Row]:
 
 def test_nodes_of_kafka() -> None:
     rows = read("20261121T094700Z-zkcli.txt")
-    controller, state, brokers, epoch = rows
+    controller, state, brokers, *listed, epoch = rows
     assert controller.fields["path"] == "/controller"
     assert (controller.fields["broker_id"], controller.fields["said_at"]) == ("2", "2026-11-21T09:46:13.484+00:00")
     assert (controller.fields["created_at"], controller.fields["czxid"], controller.fields["ephemeral_owner"]) == (
@@ -45,6 +45,11 @@ def test_nodes_of_kafka() -> None:
         "12",
     )
     assert (brokers.kind, brokers.fields) == ("znode_children", {"path": "/brokers/ids", "children": "217,218,219"})
+    assert [(row.kind, row.fields["broker_id"]) for row in listed] == [
+        ("broker_listed", "217"),
+        ("broker_listed", "218"),
+        ("broker_listed", "219"),
+    ]
     assert (epoch.fields["path"], epoch.fields["controller_epoch"]) == ("/controller_epoch", "12")
 
 

@@ -192,6 +192,24 @@ def test_every_prefix_with_a_node_tells_the_file_its_node_and_no_other_does() ->
         assert (span and line[slice(*span)].decode()) == node, form.example
 
 
+LAYOUTS = (
+    "2026-03-01 10:00:00,000 INFO kafka.server.ReplicaManager: {}",
+    "2026-03-01 10:00:00,000 INFO kafka.server.ReplicaManager: [main]: {}",
+    "2026-03-01 10:00:00,000 INFO  [main] kafka.server.ReplicaManager - {}",
+    "2026-03-01 10:00:00,000 [myid:1] - INFO  [main:ReplicaManager@17] - {}",
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_node_is_named_behind_the_logger_too_and_not_within_a_message(layout: str) -> None:
+    prefix = "[ReplicaManager broker=153] "
+    line = layout.format(prefix + "text").encode()
+    assert first_node(line) == (line.index(prefix.encode()), 153)
+    assert node_at(line, line.index(prefix.encode())) == (line.index(b"153"), line.index(b"153") + 3)
+    for cited in ("could not reach: ", "unknown peer - ", "a.b.C: "):
+        assert first_node(layout.format(cited + prefix).encode()) is None, cited
+
+
 def test_an_old_consumer_beside_a_broker_is_a_client(tmp_path: Path) -> None:
     said = [
         "Verifying properties (kafka.utils.VerifiableProperties)",

@@ -169,6 +169,43 @@ def test_json_layouts_are_records(tmp_path: Path, record: dict) -> None:
     assert rows[0]["raw_text"] == json.dumps(record)
 
 
+def test_an_exception_that_is_an_object_is_read_as_java_prints_it(tmp_path: Path) -> None:
+    frame = {"class": "kafka.zk.KafkaZkClient", "method": "create", "file": "KafkaZkClient.scala", "line": 17}
+    cause = {"name": "java.net.ConnectException", "message": "Connection refused"}
+    thrown = {"commonElementCount": 0, "localizedMessage": "no", "message": "no", "name": "java.lang.IllegalStateException", "cause": cause}
+    record = {"timeMillis": 1589544001123, "level": "ERROR", "loggerName": "kafka.server.KafkaServer", "message": "[KafkaServer id=3] boom"}
+    path = tmp_path / "server.json"
+    texts = [
+        record | {"thrown": thrown | {"extendedStackTrace": [frame]}},
+        record | {"thrown": {"message": "no", "extendedStackTrace": "java.io.IOException: no\n\tat a.b.C(C.java:1)"}},
+    ]
+    path.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    first, second = (dict(row["fields"]) for row in load(path)[1])
+    assert (first["exception"], first["exception_message"]) == ("java.lang.IllegalStateException", "no")
+    assert (first["root_exception"], first["root_exception_message"]) == ("java.net.ConnectException", "Connection refused")
+    assert second["exception"] == "java.io.IOException"
+
+
+def test_lines_before_the_first_record_have_the_time_that_is_around_them(tmp_path: Path) -> None:
+    path = tmp_path / "stdout.log"
+    path.write_text(f"{at(0)} java.lang.OutOfMemoryError: Java heap space\n{at(1)} {LINES[0]}\n")
+    rows = load(path)[1]
+    assert [(row["outcome"], row["logged_at"]) for row in rows] == [
+        ("orphan", WRITTEN),
+        ("recognised", dt.datetime(2020, 5, 15, 12, 0, 1, 123_000, tzinfo=dt.UTC)),
+    ]
+    path.write_text(f"java.lang.OutOfMemoryError: Java heap space\n{LINES[0]}\n")
+    assert [row["logged_at"] is None for row in load(path)[1]] == [True, False]
+
+
+def test_syslog_may_have_its_priority_before_the_time(tmp_path: Path) -> None:
+    path = tmp_path / "broker.log"
+    path.write_text("".join(f"<30>{WRAPPERS['syslog'](number, line)}\n" for number, line in enumerate(LINES)))
+    source, rows = load(path)
+    assert source.layout == "kafka in syslog"
+    assert [row["event_type"] for row in rows] == ["node_started", None, None]
+
+
 def test_json_in_a_container_runtime_is_unwrapped_twice(tmp_path: Path) -> None:
     record = {
         "@timestamp": "2020-05-15T12:00:01.123Z",

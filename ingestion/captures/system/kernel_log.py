@@ -127,6 +127,7 @@ def timed(page: Page, row: Row, match: re.Match[str], near: dt.date | None) -> R
         elif match["syslog"] and (near or page.at) is not None:
             month, day, clock = match["syslog"].split()
             at = local_time(year_of(MONTHS[month.lower()], int(day), near, page), MONTHS[month.lower()], int(day), clock, page.about.zone)
+            at += dt.timedelta(microseconds=int(((match["syslog_fraction"] or "") + "000000")[:6]))
     except (ValueError, KeyError):
         at = None
     if at is not None:

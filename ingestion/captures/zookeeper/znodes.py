@@ -5,7 +5,8 @@ Rows:
   mzxid, pzxid, children_version, data_version, acl_version, ephemeral_owner (0x0: none), data_length, children; of what Kafka keeps
   there: broker_id, controller_epoch, topic_name, partition_id, leader_id, leader_epoch, isr, host, port, endpoints, said_at (the
   timestamp in the data);
-- `znode_children`: path, children (comma-separated).
+- `znode_children`: path, children (comma-separated);
+- `broker_listed`: broker_id, for each child of /brokers/ids.
 
 An answer without its command has no path.
 
@@ -37,6 +38,7 @@ NOISE = re.compile(r"Connecting to .*|Welcome to ZooKeeper!|JLine support is (?:
 # Log lines that zkCli prints along with its answers.
 LOG = re.compile(r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]) .*")
 STATE_PATH = re.compile(r"/brokers/topics/(?P<topic_name>[^/]+)/partitions/(?P<partition_id>\d+)/state\Z")
+BROKER_ID = re.compile(r"(?<![^,\s])\d{1,9}(?![^,\s])")
 BROKER_PATH = re.compile(r"/brokers/ids/(?P<broker_id>\d+)\Z")
 
 
@@ -103,6 +105,11 @@ def node_rows(page: Page, verb: str, path: str | None, piece: list[Line]) -> Ite
             {"path": path, "children": ",".join(part.strip() for part in children.split(",") if part.strip())},
             raw_text=raw_text,
         )
+        if (path or "").endswith("/brokers/ids"):
+            yield from (
+                page.row("broker_listed", piece[0], {"broker_id": broker_id}, raw_text=raw_text)
+                for broker_id in BROKER_ID.findall(children)
+            )
         return
     fields: dict[str, str | None] = {"path": path}
     data, warnings = [], tuple[str, ...]()

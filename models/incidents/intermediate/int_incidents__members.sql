@@ -12,13 +12,46 @@ kinds as (
     select * from {{ ref('incident_kinds') }}
 ),
 
--- Processes without a number have names.
+shown as (
+    select
+        cluster_id,
+        explode(evidence) as record
+    from events
+),
+
+-- Processes without a number have names: that of their run, or, if no run of theirs is known, the file of a record that shows one.
+names as (
+    select
+        cluster_id,
+        node_id,
+        node_name as run_name,
+        cast(null as string) as file_name
+    from {{ ref('dim_node_runs') }}
+    where node_id < -1
+    union all
+    select
+        cluster_id,
+        record.node_id,
+        cast(null as string) as run_name,
+        {{ node_name('record.node_id', 'record.source_path') }} as file_name
+    from shown
+    where record.node_id < -1
+),
+
+unnumbered as (
+    select
+        cluster_id,
+        node_id,
+        coalesce(max(run_name), max(file_name)) as node_name
+    from names
+    group by cluster_id, node_id
+),
+
 named as (
     select
         cluster_id,
-        map_from_entries(collect_set(struct(node_id, node_name))) as node_names
-    from {{ ref('dim_node_runs') }}
-    where node_id < -1
+        map_from_entries(collect_list(struct(node_id, node_name))) as node_names
+    from unnumbered
     group by cluster_id
 ),
 

@@ -98,7 +98,16 @@ sampled as (
         captured_at as sampled_at,
         'state' as sample_kind,
         max(committed_offset) as committed_offset,
-        max(coalesce(lag, greatest(end_offset - committed_offset, 0))) as lag,
+        -- greatest leaves nulls out: an end that is not known is no lag of 0.
+        max(
+            coalesce(
+                lag,
+                case
+                    when end_offset >= committed_offset then end_offset - committed_offset
+                    when end_offset < committed_offset then 0
+                end
+            )
+        ) as lag,
         bool_or(member_id is not null) as has_member,
         bool_or(captured_known_by = 'modified') as is_dated_by_file,
         {{ evidence(at='captured_at') }} as evidence,

@@ -10,6 +10,32 @@ lifecycle_events as (
     select * from {{ ref('stg_logs__lifecycle_events') }}
 ),
 
+cluster_names as (
+    select * from {{ ref('stg_captures__cluster_names') }}
+),
+
+-- A describe names the cluster, too: it counts where no record does.
+captured as (
+    select
+        incarnations.cluster_id,
+        incarnations.cluster_incarnation,
+        max_by(
+            cluster_names.kafka_cluster_id,
+            struct(
+                cluster_names.captured_at,
+                cluster_names.source_path,
+                cluster_names.byte_offset
+            )
+        ) as kafka_cluster_id
+    from incarnations
+    inner join cluster_names
+        on
+            incarnations.cluster_id = cluster_names.cluster_id
+            and incarnations.valid_from <= cluster_names.captured_at
+            and incarnations.valid_to > cluster_names.captured_at
+    group by incarnations.cluster_id, incarnations.cluster_incarnation
+),
+
 reported as (
     select
         incarnations.cluster_id,
@@ -61,8 +87,12 @@ final as (
     select
         incarnations.cluster_id,
         incarnations.cluster_incarnation,
-        reported.kafka_cluster_id,
-        reported.cluster_mode,
+        coalesce(reported.kafka_cluster_id, captured.kafka_cluster_id) as kafka_cluster_id,
+        -- Only a cluster of KRaft has a quorum to describe.
+        case
+            when reported.cluster_mode is not null then reported.cluster_mode
+            when captured.kafka_cluster_id is not null then 'kraft'
+        end as cluster_mode,
         reported.kafka_version,
         nullif(incarnations.valid_from, timestamp '1970-01-01 00:00:00') as valid_from,
         nullif(incarnations.valid_to, timestamp '9999-01-01 00:00:00') as valid_to,
@@ -72,6 +102,7 @@ final as (
     from incarnations
     left join observed using (cluster_id, cluster_incarnation)
     left join reported using (cluster_id, cluster_incarnation)
+    left join captured using (cluster_id, cluster_incarnation)
 )
 
 select * from final

@@ -121,7 +121,7 @@ unioned as (
         end as reason_kind,
         cast(null as string) as exception,
         case resource
-            when 'heap_bytes' then 'Java heap space'
+            when 'heap_bytes' then heap_message
             when 'threads' then 'unable to create a thread'
             when 'memory_maps' then 'Map failed'
             when 'metaspace_bytes' then 'Metaspace'

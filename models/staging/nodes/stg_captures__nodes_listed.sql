@@ -5,7 +5,7 @@ with capture_rows as (
 final as (
     select
         cluster_id,
-        {{ field('node_id', 'int') }} as node_id,
+        coalesce({{ field('node_id', 'int') }}, {{ field('broker_id', 'int') }}) as node_id,
         captured_at,
         captured_known_by,
         event_date,
@@ -15,8 +15,8 @@ final as (
         row_number
     from capture_rows
     where
-        row_kind in ('endpoint', 'quorum_member', 'quorum_replica')
-        and {{ field('node_id', 'int') }} is not null
+        row_kind in ('endpoint', 'quorum_member', 'quorum_replica', 'broker_listed', 'znode')
+        and coalesce({{ field('node_id', 'int') }}, {{ field('broker_id', 'int') }}) is not null
 )
 
 select * from final

@@ -26,22 +26,29 @@ ends as (
         or coalesce(startswith({{ field('reason') }}, 'Out of Memory Error'), false)
             as is_memory_refused,
         lower({{ field('unit') }}) as unit,
+        lower({{ field('image') }}) as image,
         {{ field('code') }} as exit_code,
         {{ field('status', 'int') }} as exit_status,
         {{ field('signal') }} as exit_signal,
         {{ field('result') }} as exit_result
     from capture_rows
-    where row_kind in ('jvm_crash', 'oom_kill', 'unit_exit', 'unit_oom_kill', 'unit_failed')
+    where
+        row_kind in (
+            'jvm_crash', 'oom_kill', 'unit_exit', 'unit_oom_kill', 'unit_failed', 'container_exit'
+        )
 ),
 
 final as (
     select
-        *,
+        * except (image),
         case
             when row_kind in ('oom_kill', 'unit_oom_kill') or exit_result = 'oom-kill'
                 then 'oom_killer'
             when row_kind = 'jvm_crash' and is_memory_refused then 'out_of_memory_native'
             when row_kind = 'jvm_crash' or exit_code = 'dumped' or exit_result = 'core-dump'
+                then 'jvm_crash'
+            -- A container has no dump: SIGABRT and SIGSEGV are what ends a JVM that crashed.
+            when row_kind = 'container_exit' and exit_code = 'killed' and exit_status in (6, 11)
                 then 'jvm_crash'
             -- A JVM with ExitOnOutOfMemoryError ends with 3.
             when exit_code = 'exited' and exit_status = 3 then 'out_of_memory_heap'
@@ -53,6 +60,14 @@ final as (
         case row_kind
             when 'oom_kill' then program = 'java' or contains(program, 'kafka')
             when 'jvm_crash' then true
+            -- A part of a describe may name no container.
+            when 'container_exit'
+                then
+                    unit is null
+                    or (
+                        (contains(unit, 'kafka') or coalesce(contains(image, 'kafka'), false))
+                        and not contains(unit, 'zookeeper')
+                    )
             else contains(unit, 'kafka')
         end
 )

@@ -35,6 +35,10 @@ final as (
             when contains(raw_text, 'A fatal error has been detected by the Java') then 'jvm'
             else 'heap_bytes'
         end as resource,
+        case
+            when contains(raw_text, 'GC overhead limit exceeded') then 'GC overhead limit exceeded'
+            when contains(raw_text, 'Java heap space') then 'Java heap space'
+        end as heap_message,
         contains(raw_text, 'ing due to java.lang.OutOfMemoryError: ')
         or contains(raw_text, '# There is insufficient memory for the Java Runtime Environment')
         or contains(raw_text, '# A fatal error has been detected by the Java Runtime')
