@@ -331,7 +331,7 @@ def about_life(row: Row) -> str:
     """One sentence about an incarnation."""
     nodes = ", ".join(map(str, row["nodes"] or [])) or "unknown"
     return (
-        f"Life {row['cluster_incarnation']}: Kafka {row['kafka_version'] or 'of unknown release'}, {row['cluster_mode'] or 'unknown mode'}, "
+        f"Incarnation {row['cluster_incarnation']}: Kafka {row['kafka_version'] or 'of unknown release'}, {row['cluster_mode'] or 'unknown mode'}, "
         f"nodes {nodes}; records from {cell(row['first_seen_at'])} to {cell(row['last_seen_at'])}."
     )
 
