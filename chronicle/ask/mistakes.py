@@ -36,8 +36,8 @@ BEGINNINGS = words(
     generate grant import insert list load lock map merge msck optimize reduce refresh reorg repair replace reset restore revoke rollback select set
     show start table truncate uncache unlock update use vacuum values with"""
 )
-# Texts, names in quotes and comments, where nothing in a text is escaped.
-QUOTED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`(?:[^`]|``)*+`|--[^\n]*|/\*.*?\*/", re.DOTALL)
+# Texts, names in quotes and comments, also one that does not end, where nothing in a text is escaped.
+QUOTED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`(?:[^`]|``)*+`|--[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 # Words within a query that are mistyped most.
 WITHIN = ("select", "from", "where", "group", "order", "having", "limit", "join", "distinct", "between")
 # What looks like a column and is none: units of time in functions, values without brackets, what Spark adds to tables and to what functions make.

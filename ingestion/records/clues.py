@@ -10,7 +10,7 @@ import re
 BEFORE = rb"(?:(?<=[A-Z]{4} TEXT)|(?<=[\d\]] - TEXT)|(?<=\x02TEXT)|(?<=[\w$\]]: TEXT)|(?<=[A-Za-z$] - TEXT))"
 # A colon or a dash may stand anywhere within a message: before it there has to be a level with a logger, as in Cloudera's layouts and in log4j's usual one.
 DOUBTFUL = re.compile(rb".{2}: |[A-Za-z$] - ", re.S)
-LOGGER_BEFORE = re.compile(rb"(?:\A|\s)[A-Z]{4,5} +(?:[\w.$]+: (?:\[[^\]\n]*\]: )?|\[[^\]\n]*\] +[\w.$]+ - )\Z")
+LOGGER_BEFORE = re.compile(rb"(?:\A|\s)[A-Z]{4,5} +(?:[\w.$]+: (?:\[[^\[\]\n]*\]: )?|\[[^\[\]\n]*\] +[\w.$]+ - )\Z")
 LONGEST_HEAD = 300
 
 
