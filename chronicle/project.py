@@ -7,6 +7,8 @@ from pathlib import Path
 from ingestion.cache import IS_CHECKOUT, ROOT
 
 PROJECT = ROOT if IS_CHECKOUT else Path(__file__).resolve().parent / "dbt"
+# Schemas of published tables, by the beginning of a model's name.
+PUBLISHED_IN = {"bridge": "marts", "dim": "marts", "fct": "marts", "rpt": "reports"}
 
 
 def version() -> str:

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from chronicle.ask.known import KEY_LENGTH, the_one
 from chronicle.build.versions import Record
 from ingestion.warehouse import Warehouse, opened
 
@@ -48,18 +47,15 @@ def evidence(place: Warehouse, key: str) -> tuple[str, list[Line]] | None:
     return None
 
 
-def whole_key(place: Warehouse, key: str) -> str:
-    """The key of a row of any fact from its first digits.  Raises ValueError if there is none or more than one."""
-    start = key.removesuffix("…")
-    if len(start) == KEY_LENGTH:
-        return start
+def fact_keys(place: Warehouse, start: str) -> list[str]:
+    """The keys of rows of any fact that begin so, in order."""
     found: set[str] = set()
     for _, table in facts(place):
         dataset = table.to_pyarrow_dataset()
         column = dataset.schema.names[0]
         those = dataset.to_table(columns=[column], filter=pc.starts_with(pc.field(column), start))
         found.update(those[column].to_pylist())
-    return the_one(start, sorted(found), place.root)
+    return sorted(found)
 
 
 def facts(place: Warehouse) -> Iterator[tuple[str, DeltaTable]]:

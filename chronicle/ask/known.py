@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -76,18 +76,19 @@ def offered(wanted: str, there: Sequence[str], root: str) -> str:
     return f"{root} has {', '.join(listed[:LISTED])}{more}" if there else f"{root} has none"
 
 
-def whole_key(tables: Tables, key: str) -> str:
-    """The key of an incident from its first digits.  Raises ValueError if there is none or more than one."""
-    start = key.removesuffix("…")
-    if len(start) == KEY_LENGTH:
-        return start
+def incident_keys(tables: Tables, start: str) -> list[str]:
+    """The keys of incidents that begin so, in order."""
     known = NAMES["key"]
     found = tables.rows(f"select {known.name} as name from {known.table} where starts_with({known.name}, {literal(start)}) order by name")
-    return the_one(start, [row["name"] for row in found], tables.place.root)
+    return [row["name"] for row in found]
 
 
-def the_one(start: str, keys: Sequence[str], root: str) -> str:
-    """The only one of keys that begin so.  Raises ValueError."""
+def whole_key(given: str, beginning: Callable[[str], Sequence[str]], root: str) -> str:
+    """A key from its first digits; `beginning` finds the keys that begin so.  Raises ValueError if there is none or more than one."""
+    start = given.removesuffix("…")
+    if len(start) == KEY_LENGTH:
+        return start
+    keys = beginning(start)
     if not keys:
         raise ValueError(f"unknown key '{start}'; no key in {root} begins so")
     if len(keys) > 1:

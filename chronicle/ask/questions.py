@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from chronicle.ask.known import KEY, must_know, must_know_all, whole_key
+from chronicle.ask.known import KEY, incident_keys, must_know, must_know_all, whole_key
 from chronicle.ask.render import render
 from chronicle.ask.tables import NotBuilt, Tables
 from chronicle.output.times import parse_moment
@@ -151,7 +152,7 @@ def answer(place: Warehouse, one: Question, given: Mapping[str, Any]) -> pa.Tabl
         must_know(tables, given["cluster"])
     try:
         if "key" in given:
-            given = {**given, "key": whole_key(tables, given["key"])}
+            given = {**given, "key": whole_key(given["key"], partial(incident_keys, tables), place.root)}
         found = tables.table(render(one.path, given).sql)
     except NotBuilt as error:
         tables.must_be_built()

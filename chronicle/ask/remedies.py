@@ -441,8 +441,8 @@ def filled(text: str, known: Values) -> str:
     return said[0].upper() + said[1:] if text.startswith("{node") else said
 
 
-def known_of(tables: Tables, cluster: str, names: dict[int, str]) -> Known:
-    """What the conditions ask of a cluster; what is not built is not known."""
+def known_of(tables: Tables, cluster: str, names: dict[int, str], losses: list[Loss]) -> Known:
+    """What the conditions ask of a cluster; what is not built is not known.  `losses`: those of `losses_in`."""
     settings = sorted({entry["setting"]["name"] for entry in entries() if "setting" in entry})
     asked = {"cluster": literal(cluster), "names": ", ".join(map(literal, settings)), "read": ", ".join(map(literal, READ))}
 
@@ -458,7 +458,7 @@ def known_of(tables: Tables, cluster: str, names: dict[int, str]) -> Known:
         rows(SETTINGS),
         rows(READ_FILES) + rows(PAUSES),
         {row["cluster_incarnation"]: row for row in rows(LIVES)},
-        losses_in(tables, cluster),
+        losses,
         names,
     )
 

@@ -15,11 +15,9 @@ from typing import Any
 import yaml
 from jinja2 import Environment, StrictUndefined, Template
 
-from chronicle.project import PROJECT
+from chronicle.project import PROJECT, PUBLISHED_IN
 
 MACROS = PROJECT / "macros" / "question_filter.sql"
-# Schemas by the beginning of a model's name.
-SCHEMAS = {"bridge": "marts", "dim": "marts", "fct": "marts", "rpt": "reports"}
 
 
 @dataclass
@@ -37,7 +35,7 @@ def render(path: Path, given: Mapping[str, Any]) -> Rendered:
     values = {**project_vars(), **given}
 
     def ref(name: str) -> str:
-        table = f"{SCHEMAS[name.split('_')[0]]}.{name}"
+        table = f"{PUBLISHED_IN[name.split('_')[0]]}.{name}"
         done.tables.add(table)
         return table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from chronicle.ask.looked_at import NOTHING_FOUND, looked_at
-from chronicle.ask.remedies import Case, Remedy, cases_of, first_of, known_of, remedies
+from chronicle.ask.remedies import Case, Remedy, cases_of, first_of, known_of, losses_in, remedies
 from chronicle.ask.tables import Row, Tables
 from chronicle.output.console import visible
 from chronicle.output.table import BETWEEN, SCROLLED, placed
@@ -115,7 +115,8 @@ def treated(tables: Tables, incidents: Sequence[Row], names: dict[int, str]) -> 
     """What to do about some incidents, in their order."""
     cases: dict[str, Case] = {}
     for cluster in dict.fromkeys(row["cluster_id"] for row in incidents):
-        cases |= cases_of(tables, cluster, [row for row in incidents if row["cluster_id"] == cluster], known_of(tables, cluster, names))
+        known = known_of(tables, cluster, names, losses_in(tables, cluster))
+        cases |= cases_of(tables, cluster, [row for row in incidents if row["cluster_id"] == cluster], known)
     for row in incidents:
         yield from remedies(cases[row["incident_key"]])
 

@@ -228,7 +228,7 @@ def evidence(
 ) -> None:
     """Print the raw log lines behind a row of any fact."""
     from chronicle.ask import evidence as finding
-    from chronicle.ask.known import KEY
+    from chronicle.ask.known import KEY, whole_key
     from ingestion.warehouse import Warehouse
 
     if not KEY.fullmatch(key):
@@ -237,7 +237,7 @@ def evidence(
         )
     place = Warehouse.at(warehouse)
     place.must_exist()
-    key = finding.whole_key(place, key)
+    key = whole_key(key, partial(finding.fact_keys, place), place.root)
     told = finding.evidence(place, key)
     if told is None:
         raise ValueError(f"no fact in {warehouse} has the key {key}; use the first column of a row of a fact")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
 from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at
-from chronicle.ask.remedies import Case, Known, Remedy, cases_of, known_of, losses_in, remedies
+from chronicle.ask.remedies import Case, Known, Loss, Remedy, cases_of, known_of, losses_in, remedies
 from chronicle.ask.render import project_vars
 from chronicle.ask.tables import NotBuilt, Period, Row, Tables
 from chronicle.output import console
@@ -206,14 +206,23 @@ def collect(
         raise ValueError(f"unknown cluster '{cluster}'; {place.root} has {there}")
     periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
     counts = {name: overview(tables, period) for name, period in periods.items()}
-    harms = {
-        name: harm_of(tables, period, losses_in(tables, name), counts[name]["fct_leader_elections"]) for name, period in periods.items()
-    }
+    losses = {name: losses_in(tables, name) for name in periods}
+    harms = {name: harm_of(tables, period, losses[name], counts[name]["fct_leader_elections"]) for name, period in periods.items()}
     order = sorted(periods, key=lambda name: (harms[name].order(SEVERITIES), *(-(counts[name].get(fact) or 0) for fact in OVERVIEW), name))
     spare = [MOST_TEXT]
     numbers, steps = count(1), min(len(order), MOST_CLUSTERS) * (1 + len({question.part for question in QUESTIONS}))
     sections = [
-        section(tables, periods[name], lives[name], counts[name], harms[name], spare, f"c{n}", lambda: progress(next(numbers), steps))
+        section(
+            tables,
+            periods[name],
+            lives[name],
+            counts[name],
+            harms[name],
+            losses[name],
+            spare,
+            f"c{n}",
+            lambda: progress(next(numbers), steps),
+        )
         for n, name in enumerate(order[:MOST_CLUSTERS], 1)
     ]
     return Page(
@@ -294,6 +303,7 @@ def section(
     lives: Sequence[Row],
     counts: dict[str, int | None],
     harm: Harm,
+    losses: list[Loss],
     spare: list[int],
     prefix: str,
     begins: Callable[[], None],
@@ -303,7 +313,7 @@ def section(
 
     begins()
     days, looked = known_days(tables, period), looked_at(tables, f"cluster_id = {literal(period.cluster)}")
-    known = known_of(tables, period.cluster, looked.names)
+    known = known_of(tables, period.cluster, looked.names, losses)
     incidents, maintenance, total, said = incidents_of(tables, period, spare, known, prefix)
     if not total and not said:
         said = f"{NOTHING_FOUND} {looked.said}".rstrip()

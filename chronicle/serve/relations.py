@@ -10,10 +10,8 @@ from typing import Any
 
 import yaml
 
-from chronicle.project import PROJECT
+from chronicle.project import PROJECT, PUBLISHED_IN
 
-# By the beginning of a table's name, the schema that it is published in.
-SCHEMAS = {"bridge_": "marts", "dim_": "marts", "fct_": "marts", "rpt_": "reports"}
 REF = re.compile(r"ref\('(\w+)'\)")
 
 
@@ -31,7 +29,7 @@ class Relation:
 
 def schema_of(table: str) -> str | None:
     """The schema of a published table; None for a step."""
-    return next((schema for start, schema in SCHEMAS.items() if table.startswith(start)), None)
+    return PUBLISHED_IN.get(table.split("_")[0])
 
 
 def relations(models: Path = PROJECT / "models") -> list[Relation]:

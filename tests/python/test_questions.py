@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -351,7 +352,12 @@ def test_evidence_is_found_by_the_first_digits_of_a_key_of_any_fact(tmp_path: Pa
         write_deltalake(str(tmp_path / "marts" / name), facts)
     write_deltalake(str(tmp_path / "marts/dim_other"), pa.table({"other_key": ["abcd9" + "9" * 27]}))
     place = Warehouse.at(str(tmp_path))
-    assert [evidence.whole_key(place, start) for start in ("abcd0", "abcd1…", "abcd2", "f" * 32)] == [one, two, three, "f" * 32]
+    assert [known.whole_key(start, partial(evidence.fact_keys, place), place.root) for start in ("abcd0", "abcd1…", "abcd2", "f" * 32)] == [
+        one,
+        two,
+        three,
+        "f" * 32,
+    ]
     for start, said in (
         ("abcd", f"ambiguous key 'abcd'; it may be {one}, {two}, {three}"),
         ("abcd9", f"unknown key 'abcd9'; no key in {place.root} begins so"),
