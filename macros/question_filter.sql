@@ -55,6 +55,22 @@ not exists (
 {%- endmacro %}
 
 
+{#- Whether an incident began in the period that was asked for, or any of its events but recoveries did; `incidents`: what the query calls fct_incidents. -#}
+{% macro began_or_went_on(incidents) -%}
+(
+        ({{ question_filter(start='started_at') }})
+        or exists (
+            select 1
+            from {{ ref('fct_incident_events') }} as parts
+            where
+                parts.incident_key = {{ incidents }}.incident_key
+                and parts.role <> 'recovery'
+                and {{ question_filter(cluster='parts.cluster_id', start='parts.happened_at') }}
+        )
+    )
+{%- endmacro %}
+
+
 {#-
 A value as sentences write it: the phrase in dbt_project.yml for that value of the column, else with
 blanks for underscores.

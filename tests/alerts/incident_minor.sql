@@ -15,14 +15,4 @@ from {{ ref('fct_incidents') }} as incidents
 where
     not is_maintenance
     and severity not in ('critical', 'major')
-    and (
-        ({{ question_filter(start='started_at') }})
-        or exists (
-            select 1
-            from {{ ref('fct_incident_events') }} as parts
-            where
-                parts.incident_key = incidents.incident_key
-                and parts.role <> 'recovery'
-                and {{ question_filter(cluster='parts.cluster_id', start='parts.happened_at') }}
-        )
-    )
+    and {{ began_or_went_on('incidents') }}
