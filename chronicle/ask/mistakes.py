@@ -1,5 +1,5 @@
-"""Mistakes in a query that can be told for certain without Spark, so that nobody waits for a JVM to hear of them: a word or bracket that no
-statement has, a table that is not there, a column that nothing in the query has.  Whatever is in doubt is left to Spark.
+"""Finds mistakes in a query without Spark, so that nobody waits for a JVM to be told of a typing error: a statement that begins with no known word, a
+bracket or quote that is not closed, a table or a column that does not exist.  Only certain mistakes are reported; everything else goes to Spark.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def must_be_closed(tokens: list[Token], text: str) -> None:
 
 
 def is_parsed_by_datafusion(text: str) -> bool:
-    """Whether a second parser understands it; what it does not find is no matter."""
+    """Whether DataFusion can parse the query.  That it knows neither the tables nor some functions does not count."""
     try:
         QueryBuilder().execute(text)
     except DeltaError as error:
