@@ -7,15 +7,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronicle.build import unfinished
 from chronicle.build.compiled import Project, compiled
 from chronicle.build.dbt_runs import BuildFailed, settings_kept
-from chronicle.build.local import build_local, planned
-from chronicle.build.made_by import fingerprint
+from chronicle.build.local import build_local
 from chronicle.build.memory import give_back_after
 from chronicle.build.outcome import Outcome, Wanted
+from chronicle.build.plain import build_plain
 from chronicle.build.runner import Progress
 from chronicle.project import PROJECT
+from chronicle.spark.engine import PLAIN, chosen
 from chronicle.spark.internals.java_objects import has_java
 from ingestion.warehouse import Warehouse, only_writer
 
@@ -48,11 +48,11 @@ def build(
         raise ValueError("--profile asks Spark in this process; a server of Spark Connect does not say what its statements took")
     place, wanted = Warehouse.at(warehouse), Wanted(select, exclude, full_refresh, tests)
     with only_writer(place), settings_kept(spark):
-        if place.unfinished.exists():
-            unfinished.take_back(place, fingerprint(project))
-        plan = planned(place, ahead.result() if ahead else compiled(project), wanted)
-        outcome, failed = build_local(spark, place, plan, progress, is_profiled=is_profiled)
-        unfinished.forget(place)
+        models = ahead.result() if ahead else compiled(project)
+        if chosen() is PLAIN:
+            outcome, failed = build_plain(spark, place, models, wanted, progress)
+        else:
+            outcome, failed = build_local(spark, place, models, wanted, progress, is_profiled=is_profiled)
     outcome.seconds = time.monotonic() - began
     give_back_after(spark, outcome.seconds)
     if failed:

@@ -67,9 +67,12 @@ class Plan:
 
 
 def build_local(
-    spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False
+    spark: SparkSession, place: Warehouse, project: Project, wanted: Wanted, progress: Progress | None, *, is_profiled: bool = False
 ) -> tuple[Outcome, list[str]]:
-    """Make what a plan says.  Returns the outcome, and a line for each failure."""
+    """Build what is wanted.  Returns the outcome, and a line for each failure."""
+    if place.unfinished.exists():
+        unfinished.take_back(place, fingerprint(project.folder))
+    plan = planned(place, project, wanted)
     make_ready(spark, place, plan)
     outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
     save_views(place, plan.project.views(), plan.project.documented_views())
@@ -80,6 +83,7 @@ def build_local(
         keep(place, plan)
         if outcome.view_columns:
             keep_columns(place, outcome.view_columns)
+    unfinished.forget(place)
     return outcome, failed
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SOURCES = Path(__file__).with_name("jvm")
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
+PACKAGE = "org.apache.spark.sql.chronicle"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
 # Writes the changed copies of Spark's classes.
 CHANGED_CLASSES = "org.apache.spark.unsafe.chronicle.ChangedClasses"
@@ -63,8 +64,8 @@ def compiled_with() -> list[Path]:
 
 
 def are_in(spark: SparkSession) -> bool:
-    """Whether a session has our classes: they are compiled, and it is not of Spark Connect."""
-    return has_java(spark) and jar().exists()
+    """Whether a session has our classes: it was started with them, and is not of Spark Connect."""
+    return has_java(spark) and PACKAGE in str(spark.conf.get("spark.sql.extensions", ""))
 
 
 def ensure() -> Path:

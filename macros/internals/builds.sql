@@ -62,9 +62,9 @@ Compared by batch, because batches are numbered consecutively; the time of an ar
 {%- endmacro %}
 
 
-{#- What makes the tables, as a hash of models, seeds and dbt's versions; what a caller knows besides is in `made_by`. dbt does not say which text its macros have. -#}
+{#- What makes the tables, as a hash of models, seeds and dbt's versions; what `chronicle build` knows besides is in CHRONICLE_MADE_BY. dbt does not say which text its macros have. -#}
 {% macro made_by() -%}
-    {%- set parts = [dbt_version, target.schema, var('made_by', '')] -%}
+    {%- set parts = [dbt_version, target.schema, env_var('CHRONICLE_MADE_BY', '')] -%}
     {%- for node in graph.nodes.values() | sort(attribute='unique_id') if node.resource_type in ('model', 'seed') -%}
         {%- do parts.append(node.unique_id ~ ' ' ~ node.checksum.checksum) -%}
     {%- endfor -%}
