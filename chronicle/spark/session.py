@@ -101,12 +101,7 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownFilesExtension",
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
-    "org.apache.spark.sql.chronicle.FilteredScanExtension",
 )
-# Starts `gateway.MAIN`.
-OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
-LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
-TASK_SETTINGS = {"spark.plugins": "org.apache.spark.sql.chronicle.TaskSettings"}
 
 # Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
 _aside: Path | None = None
@@ -146,8 +141,6 @@ def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
         "spark.buffer.pageSize": page_size(memory, given.get("spark.executor.memory", "1g")),
-        **(LOCAL_FILES if has_own_classes else {}),
-        **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
         **masters.PINNED,
         **({} if masters.is_local(master) else masters.cluster_settings()),
@@ -291,9 +284,8 @@ def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
 
 def command(memory: str, java_options: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    # Ours first: some of its files replace those of others.
-    ours = own_classes.jar()
-    class_path = [str(ours), *jars.class_path(), f"{spark_home.jars()}/*"]
+    # Ours last: none of its classes can come before one of Spark's.
+    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", str(own_classes.jar())]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
@@ -308,7 +300,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        OWN_MAIN if ours.exists() else gateway.MAIN,
+        gateway.MAIN,
     ]
 
 
