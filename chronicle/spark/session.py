@@ -100,12 +100,7 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownFilesExtension",
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
-    "org.apache.spark.sql.chronicle.FilteredScanExtension",
 )
-# Starts `gateway.MAIN`.
-OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
-LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
-TASK_SETTINGS = {"spark.plugins": "org.apache.spark.sql.chronicle.TaskSettings"}
 
 # Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
 _aside: Path | None = None
@@ -145,8 +140,6 @@ def settings(warehouse: str, memory: str = "2g", engine: Engine = LOCAL) -> dict
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
-        **(LOCAL_FILES if has_own_classes else {}),
-        **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
         **(in_one_task(memory, given) if engine.has_own_classes else in_many_tasks(master)),
         **masters.PINNED,
@@ -310,9 +303,9 @@ def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
 
 def command(memory: str, java_options: Sequence[str], engine: Engine = LOCAL) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    ours = own_classes.jar() if engine.has_own_classes else None
-    # Ours first: some of its files replace those of others.
-    class_path = [*([str(ours)] if ours else []), *jars.class_path(), f"{spark_home.jars()}/*"]
+    # Ours last: none of its classes can come before one of Spark's.
+    ours = [str(own_classes.jar())] if engine.has_own_classes else []
+    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", *ours]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
@@ -327,7 +320,7 @@ def command(memory: str, java_options: Sequence[str], engine: Engine = LOCAL) ->
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        OWN_MAIN if ours and ours.exists() else gateway.MAIN,
+        gateway.MAIN,
     ]
 
 

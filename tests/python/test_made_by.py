@@ -64,7 +64,7 @@ def test_another_version_makes_everything_anew_and_says_so(package: str, said: s
 def test_so_does_a_fix_in_a_rule_of_ours(place: Warehouse, upgraded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = tmp_path / "OneTask.scala"
     fixed.write_text("// right now")
-    monkeypatch.setattr(own_classes, "sources", lambda: [fixed])
+    monkeypatch.setattr(own_classes, "of_builds", lambda: [fixed])
     made_by._installed.cache_clear()
     assert arrivals(place, built_from(place)) is None
     assert why_anew(place) == ["Chronicle's code"]
