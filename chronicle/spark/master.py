@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ingestion.reading.settings import settings_lines
 
@@ -78,12 +78,12 @@ def java_options() -> list[str]:
     return given
 
 
-def cluster_settings() -> dict[str, str]:
-    """The jars that executors on other machines need, because plans name their classes."""
+def cluster_settings(more: Sequence[str] = ()) -> dict[str, str]:
+    """The jars that executors on other machines need, because plans name their classes.  `more`: those of this session."""
     from chronicle.spark import jars, own_classes
 
     own = own_classes.jar()
-    return {"spark.jars": ",".join([*([str(own)] if own.exists() else []), *jars.class_path()])}
+    return {"spark.jars": ",".join([*([str(own)] if own.exists() else []), *jars.class_path(), *more])}
 
 
 def must_be_secured(settings: Mapping[str, str]) -> None:

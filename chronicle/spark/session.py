@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from chronicle.spark import jars, java, own_classes
+from chronicle.spark import jars, java, own_classes, s3a
 from chronicle.spark import master as masters
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
@@ -128,7 +128,12 @@ class NoSession(RuntimeError):
 def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
     """Spark's configuration for a warehouse folder or URI, and for a heap of `memory`; the user's file of settings overrides ours, except for what is pinned.
     Raises masters.BadMaster."""
-    has_own_classes, master, given = own_classes.jar().exists(), masters.master(), masters.given_settings()
+    has_own_classes, master, given, of_s3 = (
+        own_classes.jar().exists(),
+        masters.master(),
+        masters.given_settings(),
+        s3a.class_path(warehouse),
+    )
     known = {
         "spark.app.name": "chronicle",
         "spark.master": master,
@@ -142,7 +147,7 @@ def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": warehouse,
+        "spark.sql.warehouse.dir": s3a.uri(warehouse) if of_s3 else warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
         "spark.buffer.pageSize": page_size(memory, given.get("spark.executor.memory", "1g")),
@@ -150,7 +155,8 @@ def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
         **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
         **masters.PINNED,
-        **({} if masters.is_local(master) else masters.cluster_settings()),
+        **(s3a.settings(warehouse) if of_s3 else {}),
+        **({} if masters.is_local(master) else masters.cluster_settings(of_s3)),
         **given,
     }
     masters.must_be_secured(known)
@@ -190,7 +196,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, w
         raise masters.BadMaster("spark-submit can `chronicle ingest`; for all else call chronicle itself, with --master spark://…")
     active = SparkSession.getActiveSession()
     if active is not None:
-        if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
+        if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") in (root, s3a.uri(root)):
             return active
         active.stop()
     wanted = settings(root, memory) | (FORGETFUL | server.settings if server else {})
@@ -199,7 +205,7 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, w
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = wanted["spark.driver.bindAddress"]
-        _connect(memory, server.java_options if server else command_options(root, work))
+        _connect(memory, server.java_options if server else command_options(root, work), s3a.class_path(root))
     builder = SparkSession.builder
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -289,13 +295,15 @@ def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
     return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
 
 
-def command(memory: str, java_options: Sequence[str]) -> list[str]:
-    """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
+def command(memory: str, java_options: Sequence[str], more: Sequence[str] = ()) -> list[str]:
+    """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first.  `more`: jars of this session."""
     # Ours first: some of its files replace those of others.
     ours = own_classes.jar()
     class_path = [str(ours), *jars.class_path(), f"{spark_home.jars()}/*"]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
+    # Last, as the archive of classes fits every class path that begins with its own.
+    class_path += more
     home = java.find()
     classes = class_archive(home)
     return [
@@ -373,13 +381,15 @@ def write_class_archive() -> None:
     _aside.replace(archive)
 
 
-def _connect(memory: str, java_options: Sequence[str]) -> None:
+def _connect(memory: str, java_options: Sequence[str], more: Sequence[str] = ()) -> None:
     """Start the JVM and hand it to pyspark."""
     global _jvm
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory, java_options), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0)
+        _jvm = subprocess.Popen(
+            command(memory, java_options, more), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0
+        )
         end = time.monotonic() + START_SECONDS
         while not answer.exists():
             if _jvm.poll() is not None:
