@@ -56,6 +56,28 @@ def rows(warehouse: str, table: str) -> list[str]:
     return sorted(map(repr, found))
 
 
+def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
+    # With the empty objects that S3A puts in the place of folders, a table that was never committed, and a file.
+    for name in (
+        "marts/",
+        "marts/fct_b/_delta_log/0.json",
+        "marts/fct_a/_delta_log/",
+        "marts/fct_a/_delta_log/0.json",
+        "marts/none/a.parquet",
+        "marts/x",
+    ):
+        bucket.put(f"listed/{name}", b"")
+        file = tmp_path / name
+        (file if name.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            file.touch()
+    for root in (f"{bucket.uri}/listed", str(tmp_path)):
+        place = Warehouse.at(root)
+        assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("none", False)]
+        assert place.tables("marts") == ["fct_a", "fct_b"]
+        assert place.folders("reports") == []
+
+
 def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
     there, here = f"{bucket.uri}/warehouse", str(tmp_path / "warehouse")
     assert load(there, ORDERS).records == load(here, ORDERS).records > 5_000
