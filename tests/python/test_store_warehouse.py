@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
+from chronicle.build import maintenance, versions
 from ingestion import ingest as ingesting
 from ingestion import lease
 from ingestion.bronze import write
@@ -205,3 +207,18 @@ def test_an_error_of_a_stores_library_does_not_end_the_renewing(
     assert [record.message.split(": ", 1)[1] for record in caplog.records] == [
         "cannot be renewed, trying again (RuntimeError: Could not connect to the endpoint)"
     ]
+
+
+def test_files_that_no_version_needs_are_deleted(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "MOST_LEFT", 5)
+    place = Warehouse.at(f"{bucket.uri}/replaced")
+    at_once = {"delta.deletedFileRetentionDuration": "interval 0 seconds"}
+    for name in ("marts/fct_a", "intermediate/int_a", "bronze/log_records"):
+        for number in range(8):
+            write_deltalake(f"{place.root}/{name}", pa.table({"n": [number]}), mode="overwrite", configuration=at_once)
+    versions.Record("whole", {"marts.fct_a": 7}).write(place)
+    maintenance.maintain(place, is_of_bucket=True)
+    for schema, name, files in (("marts", "fct_a", 1), ("intermediate", "int_a", 1), ("bronze", "log_records", 8)):
+        table = place.table(schema, name)
+        assert len(maintenance.data_files(table)) == files, name
+        assert DeltaTable(table).to_pyarrow_table()["n"].to_pylist() == [7]
