@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -27,6 +28,8 @@ SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 # Schemas whose folders without a Delta log are Parquet tables that each build makes again.
 STEPS = ("staging", "intermediate")
+# Requests at once, to look at the tables of a bucket.
+MOST_REQUESTS = 16
 
 
 class Damaged(ValueError):
@@ -69,8 +72,13 @@ def path_of(place: str) -> Path:
 
 def put(file: Path, content: str | bytes) -> None:
     """Write a file atomically: a reader finds either the old content or all of the new."""
+    written = content.encode() if isinstance(content, str) else content
+    if (files := getattr(file, "fs", None)) is not None:
+        # Stores replace an object at once.
+        files.pipe_file(file.path, written)  # type: ignore[attr-defined]
+        return
     aside = file.with_suffix(".part")
-    aside.write_bytes(content.encode() if isinstance(content, str) else content)
+    aside.write_bytes(written)
     aside.replace(file)
 
 
@@ -107,8 +115,18 @@ class Warehouse:
         return self.table("bronze", name)
 
     def tables(self, schema: str) -> list[str]:
-        """The names of a schema's existing Delta tables, in order; only for a warehouse in a folder."""
-        return sorted(log.parent.name for log in Path(self.root, schema).glob("*/_delta_log"))
+        """The names of a schema's existing Delta tables, in order."""
+        return [name for name, is_delta in self.folders(schema) if is_delta]
+
+    def folders(self, schema: str) -> list[tuple[str, bool]]:
+        """(name, whether it is a Delta table) of every folder below a schema's, in order."""
+        if self.is_local:
+            folder = f"{self.root}/{schema}"
+            found = [entry for entry in os.scandir(folder) if entry.is_dir()] if os.path.isdir(folder) else []
+            return sorted((entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in found)
+        names = objects.folders(f"{self.root}/{schema}")
+        with ThreadPoolExecutor(MOST_REQUESTS) as pool:
+            return list(zip(names, pool.map(lambda name: objects.exists(f"{self.table(schema, name)}/_delta_log"), names), strict=True))
 
     def must_exist(self) -> None:
         """Raises FileNotFoundError if there is no such folder."""

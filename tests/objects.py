@@ -29,6 +29,15 @@ class Bucket:
     def put(self, key: str, content: bytes) -> None:
         self.client.put_object(Bucket=self.name, Key=key, Body=content)
 
+    def get(self, key: str) -> bytes:
+        found: bytes = self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
+        return found
+
+    def copy(self, below: str, to: str) -> None:
+        """Copy all objects below a prefix."""
+        for key in self.keys(below):
+            self.client.copy_object(Bucket=self.name, Key=to + key.removeprefix(below), CopySource={"Bucket": self.name, "Key": key})
+
     def keys(self, below: str) -> list[str]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=below)
         return [found["Key"] for page in pages for found in page.get("Contents", [])]

@@ -20,6 +20,7 @@ from chronicle.build.changes import built_from, is_current
 from chronicle.build.publish import WRITTEN
 from chronicle.build.versions import Record
 from ingestion.lease import Busy
+from ingestion.reading import objects
 from ingestion.warehouse import STEPS, Warehouse, only_writer, opened, put
 
 # A compaction writes files of about this size; it is due where so many files are below half of it.
@@ -31,11 +32,11 @@ MOST_LEFT = 50
 HOURS_OF_ONE_THAT_STAYS = 1
 
 
-def maintain(place: Warehouse, *, of_copy: bool = False) -> None:
-    """Do what is due, unless another process is at work.  `of_copy`: bronze is a copy from a bucket (`working_copy.py`), and is left as it
-    is."""
+def maintain(place: Warehouse, *, is_of_bucket: bool = False) -> None:
+    """Do what is due, unless another process is at work.  `is_of_bucket`: bronze, of which here may be a copy (`working_copy.py`), is
+    left as it is."""
     with suppress(Busy, CommitFailedError), only_writer(place):
-        for _ in maintained(place, of_copy=of_copy):
+        for _ in maintained(place, is_of_bucket=is_of_bucket):
             pass
 
 
@@ -45,10 +46,10 @@ def maintain_one(place: Warehouse) -> None:
         next(maintained(place, is_staying=True), None)
 
 
-def maintained(place: Warehouse, *, is_staying: bool = False, of_copy: bool = False) -> Iterator[str]:
+def maintained(place: Warehouse, *, is_staying: bool = False, is_of_bucket: bool = False) -> Iterator[str]:
     """Do what is due.  Yields each table for which something was, when it is done."""
     # Rows that are not built yet would no longer count as new.
-    if not of_copy and is_current(place.root):
+    if not is_of_bucket and is_current(place.root):
         for path in (place.bronze(name) for name in place.tables("bronze")):
             if compact(path, MANY // 2 if is_staying else MANY):
                 put(place.built, built_from(place))
@@ -77,15 +78,18 @@ def compact(path: str, many: int) -> bool:
     return True
 
 
-def data_files(path: str) -> list[Path]:
-    """The data files of all versions of a table: in its folder, and in folders of its partitions."""
-    return [file for pattern in ("*.parquet", "*=*/*.parquet") for file in Path(path).glob(pattern)]
+def data_files(path: str) -> list[float]:
+    """When each data file of all versions of a table was written, in seconds since 1970: those in its folder, and in folders of its partitions."""
+    if objects.is_uri(path):
+        found = objects.below(path) if objects.exists(path) else ()
+        return [status.modified for uri, status in found if uri.endswith(".parquet") and "/_delta_log/" not in uri]
+    return [file.stat().st_mtime for pattern in ("*.parquet", "*=*/*.parquet") for file in Path(path).glob(pattern)]
 
 
 def is_due(path: str, is_staying: bool) -> bool:
     """Whether a table has to be opened for `tidy`: most have too few files, or none that are old enough to delete."""
     since = time.time() - HOURS_OF_ONE_THAT_STAYS * 3600 if is_staying else math.inf
-    return sum(file.stat().st_mtime <= since for file in data_files(path)) > MOST_LEFT
+    return sum(modified <= since for modified in data_files(path)) > MOST_LEFT
 
 
 def tidy(path: str, is_staying: bool) -> bool:

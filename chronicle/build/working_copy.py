@@ -52,7 +52,7 @@ def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse
         copy.end_putting()
         tell(copy.bring())
         yield copy.here
-        maintain(copy.here, of_copy=True)
+        maintain(copy.here, is_of_bucket=True)
         lease.must_hold()
         tell(copy.put_back())
 

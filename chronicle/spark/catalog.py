@@ -7,14 +7,13 @@ catalog does not know silently replaces its content.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronicle.output.sql_text import spark_literal
-from chronicle.spark import known_columns
+from chronicle.spark import known_columns, s3a
 from chronicle.spark.internals.catalog_entries import CatalogEntries
 from chronicle.spark.internals.java_objects import has_java
 from chronicle.spark.known_columns import ViewColumns
@@ -27,12 +26,7 @@ if TYPE_CHECKING:
 
 def folders(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
     """(schema, name, whether it is a Delta table) of every folder below a schema's, in order."""
-    found = []
-    for schema in SCHEMAS:
-        folder = f"{warehouse.root}/{schema}"
-        if os.path.isdir(folder):
-            found += [(schema, entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in os.scandir(folder) if entry.is_dir()]
-    return sorted(found)
+    return [(schema, name, is_delta) for schema in sorted(SCHEMAS) for name, is_delta in warehouse.folders(schema)]
 
 
 def tables(warehouse: Warehouse) -> list[tuple[str, str]]:
@@ -47,7 +41,7 @@ def folders_of_tables(warehouse: Warehouse) -> list[tuple[str, str, bool]]:
 
 def is_step(warehouse: Warehouse, schema: str, name: str) -> bool:
     """Whether a folder is a step's table: where a build was killed or failed while writing it, it has no file yet."""
-    return schema in STEPS and any(Path(warehouse.table(schema, name)).glob("*.parquet"))
+    return schema in STEPS and warehouse.is_local and any(Path(warehouse.table(schema, name)).glob("*.parquet"))
 
 
 def sweep(
@@ -75,7 +69,7 @@ def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]
     `schemas`: those it knows."""
     if has_java(spark):
         here = str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
-        if here != warehouse.root:
+        if here not in (warehouse.root, s3a.uri(warehouse.root)):
             raise ValueError(f"the session was started for {here}, not for {warehouse.root}; start one with session.start")
         return
     for schema in set(SCHEMAS).intersection(schemas):
@@ -119,7 +113,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
     must_be_of(spark, warehouse, known)
     for schema in SCHEMAS:
         if schema not in known:
-            spark.sql(f"create schema if not exists {schema} location {spark_literal(f'{warehouse.root}/{schema}')}")
+            spark.sql(f"create schema if not exists {schema} location {spark_literal(s3a.uri(f'{warehouse.root}/{schema}'))}")
     names = []
     wanted = None if only is None else set(only)
     # A few tables are looked up one by one, all of them by listing the schemas.
@@ -135,7 +129,7 @@ def register(spark: SparkSession, warehouse: Warehouse, *, only: Iterable[tuple[
             if (schema, name) not in registered:
                 place = warehouse.table(schema, name)
                 columns = known_columns.of_table(place, is_delta=is_delta) if entries.can_be_told else None
-                entries.table(schema, name, "delta" if is_delta else "parquet", place, columns)
+                entries.table(schema, name, "delta" if is_delta else "parquet", s3a.uri(place), columns)
             names.append(f"{schema}.{name}")
     return names
 

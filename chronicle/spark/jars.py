@@ -1,15 +1,18 @@
-"""The three jars of Delta: fetched once by Spark's own resolver, checked by hash, never again from the network.
+"""The three jars of Delta, and those of S3 for a warehouse in a bucket: fetched once by Spark's own resolver, checked by hash, never again from the
+network.
 
-Delta's other dependencies are in Spark's own folder already.  `python -m chronicle.spark.jars` fetches what is missing; an
-installation does so on first need.
+Their other dependencies are in Spark's own folder already.  `python -m chronicle.spark.jars` fetches what is missing of Delta's,
+`python -m chronicle.spark.jars s3` of those of S3; an installation does so on first need.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,8 +56,41 @@ LEFT_OUT = (
     "io.unitycatalog:unitycatalog-hadoop",
 )
 
-
+# Hadoop's S3A, of the release of Hadoop in Spark, and those parts of Amazon's SDK that it uses: 13 MB of jars instead of the 600 MB of its `bundle`.
+S3_JARS = Path(__file__).with_name("s3_jars.tsv")
+# What is in Spark's folder, too, or what S3A does without.
+S3_LEFT_OUT = (
+    "software.amazon.awssdk:bundle",
+    "io.netty:*",
+    "org.slf4j:*",
+    "org.apache.httpcomponents:*",
+    "commons-*:*",
+    "org.wildfly.*:*",
+)
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.jars`"
+S3_SETUP = "`python -m chronicle.spark.jars s3`"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Jars that are fetched together.  `what`: their name and size in a line that says so; `left_out`: dependencies that the resolver shall not bring;
+    `setup`: the command that fetches them."""
+
+    jars: tuple[Jar, ...]
+    what: str
+    left_out: tuple[str, ...]
+    setup: str
+
+
+def of_delta() -> Wanted:
+    return Wanted(JARS, "Delta's jars into {} (10 MB, once)", LEFT_OUT, SETUP)
+
+
+def of_s3() -> Wanted:
+    """The jars for `s3a://`, as their file names and pins them."""
+    lines = (re.split("[:\t]", line) for line in S3_JARS.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    pinned = tuple(Jar(group, artifact, version, sha256) for group, artifact, version, sha256 in lines)
+    return Wanted(pinned, "the jars of S3 into {} (13 MB, once)", S3_LEFT_OUT, S3_SETUP)
 
 
 class NoJars(RuntimeError):
@@ -66,53 +102,54 @@ def folder() -> Path:
     return Path(os.environ.get("CHRONICLE_JARS") or cache.folder() / "jars").resolve()
 
 
-def missing(where: Path) -> list[Jar]:
-    """The jars that are not in a folder."""
-    return [jar for jar in JARS if not (where / jar.name).is_file()]
+def missing(where: Path, wanted: Wanted | None = None) -> list[Jar]:
+    """The jars, by default Delta's, that are not in a folder."""
+    return [jar for jar in (wanted or of_delta()).jars if not (where / jar.name).is_file()]
 
 
-def class_path(where: Path | None = None) -> list[str]:
-    """The paths of the three jars.  Raises NoJars where one is missing; an installation, which has no `make setup`, fetches them first."""
+def class_path(where: Path | None = None, wanted: Wanted | None = None) -> list[str]:
+    """The paths of the jars, by default Delta's.  Raises NoJars where one is missing; an installation, which has no `make setup`, fetches them first."""
     fetches = where is None and not cache.IS_CHECKOUT and not os.environ.get("CHRONICLE_JARS")
-    where = where or folder()
-    gone = missing(where)
+    where, wanted = where or folder(), wanted or of_delta()
+    gone = missing(where, wanted)
     if gone and fetches:
-        ensure(where)
+        ensure(where, wanted)
     elif gone:
         raise NoJars(
-            f"{where}: no {', '.join(jar.name for jar in gone)}; run {SETUP} (or put the jars there and name the folder in CHRONICLE_JARS)"
+            f"{where}: no {', '.join(jar.name for jar in gone)}; run {wanted.setup} (or put the jars there and name the folder in CHRONICLE_JARS)"
         )
-    return [str(where / jar.name) for jar in JARS]
+    return [str(where / jar.name) for jar in wanted.jars]
 
 
-def check(where: Path) -> None:
+def check(where: Path, wanted: Wanted | None = None) -> None:
     """Compare every jar with its pinned hash.  Raises NoJars for one that is missing or differs."""
-    for path, jar in zip(class_path(where), JARS, strict=True):
+    wanted = wanted or of_delta()
+    for path, jar in zip(class_path(where, wanted), wanted.jars, strict=True):
         found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         if found != jar.sha256:
-            raise NoJars(f"{path}: sha256 is {found}, pinned is {jar.sha256}; delete the file and run {SETUP} again")
+            raise NoJars(f"{path}: sha256 is {found}, pinned is {jar.sha256}; delete the file and run {wanted.setup} again")
 
 
-def ensure(where: Path | None = None) -> None:
+def ensure(where: Path | None = None, wanted: Wanted | None = None) -> None:
     """Fetch what is missing and check every hash.  Raises NoJars; a folder that is complete needs no network."""
-    where = where or folder()
-    gone = missing(where)
+    where, wanted = where or folder(), wanted or of_delta()
+    gone = missing(where, wanted)
     if gone:
-        tell(f"setup: fetching Delta's jars into {where} (10 MB, once)")
+        tell(f"setup: fetching {wanted.what.format(where)}")
         where.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".ivy-", dir=where) as ivy:
-            resolve(gone, where, Path(ivy))
-    check(where)
+            resolve(gone, wanted.left_out, where, Path(ivy))
+    check(where, wanted)
 
 
-def resolve(wanted: list[Jar], where: Path, ivy: Path) -> None:
+def resolve(wanted: Sequence[Jar], left_out: tuple[str, ...], where: Path, ivy: Path) -> None:
     """Let Spark's resolver (Ivy; Maven Central unless Spark's own configuration says otherwise) bring jars to a folder.
 
     `ivy`: where Ivy keeps its files, on the same disk as the folder.
     """
     from chronicle.spark.java import find
 
-    said = resolver.resolve([jar.coordinates for jar in wanted], LEFT_OUT, ivy, find())
+    said = resolver.resolve([jar.coordinates for jar in wanted], left_out, ivy, find())
     for jar in wanted:
         brought = resolver.brought(ivy, jar.group, jar.name)
         if not brought.is_file():
@@ -121,7 +158,7 @@ def resolve(wanted: list[Jar], where: Path, ivy: Path) -> None:
                 "no answer",
             )
             raise NoJars(
-                f"{jar.coordinates} could not be fetched from Maven Central ({why}); check the network, or put {', '.join(j.name for j in JARS)} into {where}"
+                f"{jar.coordinates} could not be fetched from Maven Central ({why}); check the network, or put {', '.join(j.name for j in wanted)} into {where}"
             )
         # Moved in one step, so that a run that is killed leaves no half of a jar behind.
         brought.replace(where / jar.name)
@@ -130,8 +167,10 @@ def resolve(wanted: list[Jar], where: Path, ivy: Path) -> None:
 if __name__ == "__main__":
     from chronicle.spark.java import NoJava
 
+    if sys.argv[1:] not in ([], ["s3"]):
+        raise SystemExit("usage: python -m chronicle.spark.jars [s3]")
     try:
-        ensure()
+        ensure(wanted=of_s3() if sys.argv[1:] else None)
     except (NoJars, NoJava) as error:
         print(f"setup: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ingestion.reading.settings import settings_lines
 
@@ -78,11 +78,9 @@ def java_options() -> list[str]:
     return given
 
 
-def cluster_settings(*, has_own_classes: bool) -> dict[str, str]:
+def cluster_settings(jar_files: Sequence[str]) -> dict[str, str]:
     """The jars that executors on other machines need, because plans name their classes."""
-    from chronicle.spark import jars, own_classes
-
-    return {"spark.jars": ",".join([*([str(own_classes.jar())] if has_own_classes else []), *jars.class_path()])}
+    return {"spark.jars": ",".join(jar_files)}
 
 
 def must_be_secured(settings: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from chronicle.spark import jars, java, own_classes
+from chronicle.spark import jars, java, own_classes, s3a
 from chronicle.spark import master as masters
 from chronicle.spark.engine import LOCAL, PLAIN, Engine, chosen
 from chronicle.spark.internals import error_lines, gateway, spark_home
@@ -123,7 +123,7 @@ def settings(warehouse: str, memory: str = "2g", engine: Engine = LOCAL) -> dict
     """Spark's configuration for a warehouse folder or URI, and for a heap of `memory`; the user's file of settings overrides ours, except for what is pinned.
     Raises masters.BadMaster."""
     has_own_classes = engine.has_own_classes and own_classes.jar().exists()
-    master, given = masters.master(), masters.given_settings()
+    master, given, of_s3 = masters.master(), masters.given_settings(), s3a.class_path(warehouse)
     known = {
         "spark.app.name": "chronicle",
         "spark.master": master,
@@ -137,13 +137,14 @@ def settings(warehouse: str, memory: str = "2g", engine: Engine = LOCAL) -> dict
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # In memory: no lock file, nothing that can disagree with the tables on disk; `register` fills it.
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": warehouse,
+        "spark.sql.warehouse.dir": s3a.uri(warehouse) if of_s3 else warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
         **IN_SQL,
         **(in_one_task(memory, given) if engine.has_own_classes else in_many_tasks(master)),
         **masters.PINNED,
-        **({} if masters.is_local(master) else masters.cluster_settings(has_own_classes=has_own_classes)),
+        **(s3a.settings(warehouse) if of_s3 else {}),
+        **({} if masters.is_local(master) else masters.cluster_settings(added_jars(engine, warehouse))),
         **given,
     }
     masters.must_be_secured(known)
@@ -203,7 +204,7 @@ def start(
     active, wanted = SparkSession.getActiveSession(), settings(root, memory, engine) | (FORGETFUL | server.settings if server else {})
     if active is not None:
         is_same = str(active.conf.get("spark.sql.extensions")) == wanted["spark.sql.extensions"]
-        if is_same and str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
+        if is_same and str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") in (root, s3a.uri(root)):
             return active
         active.stop()
     if _jvm is None or _jvm.poll() is not None:
@@ -211,7 +212,7 @@ def start(
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = wanted["spark.driver.bindAddress"]
-        _connect(memory, server.java_options if server else command_options(root, work), engine)
+        _connect(memory, server.java_options if server else command_options(root, work), added_jars(engine, root))
     builder = SparkSession.builder
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -301,11 +302,17 @@ def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
     return COMMAND_OPTIONS if is_large or chosen() is PLAIN else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
 
 
-def command(memory: str, java_options: Sequence[str], engine: Engine = LOCAL) -> list[str]:
+def added_jars(engine: Engine, warehouse: str) -> list[str]:
+    """The jars of a session besides Spark's own: Delta's, ours where the engine has classes of ours, and those that read and write the warehouse's bucket."""
+    ours = [str(own_classes.jar())] if engine.has_own_classes and own_classes.jar().exists() else []
+    return [*jars.class_path(), *ours, *s3a.class_path(warehouse)]
+
+
+def command(memory: str, java_options: Sequence[str], jar_files: Sequence[str]) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    # Ours last: none of its classes can come before one of Spark's.
-    ours = [str(own_classes.jar())] if engine.has_own_classes else []
-    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", *ours]
+    delta = jars.class_path()
+    # Ours after Spark's: none of its classes can come before one of those. The archive of classes fits every class path that begins with its own.
+    class_path = [*delta, f"{spark_home.jars()}/*", *(file for file in jar_files if file not in delta)]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
@@ -385,14 +392,14 @@ def write_class_archive() -> None:
     _aside.replace(archive)
 
 
-def _connect(memory: str, java_options: Sequence[str], engine: Engine) -> None:
+def _connect(memory: str, java_options: Sequence[str], jar_files: Sequence[str]) -> None:
     """Start the JVM and hand it to pyspark."""
     global _jvm
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
         _jvm = subprocess.Popen(
-            command(memory, java_options, engine), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0
+            command(memory, java_options, jar_files), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0
         )
         end = time.monotonic() + START_SECONDS
         while not answer.exists():

@@ -72,6 +72,19 @@ def exists(uri: str) -> bool:
         return bool(files.exists(path))
 
 
+def folders(uri: str) -> list[str]:
+    """The names that end with a slash directly below a URI, in order; none where nothing is there.  Raises OSError."""
+    with _faults_of(uri):
+        files, path = file_system(uri)
+        try:
+            found = files.ls(path, detail=True)
+        except FileNotFoundError:
+            return []
+    # S3A puts an empty object in a folder's place.
+    names = {str(info["name"]).rstrip("/").removeprefix(path).strip("/") for info in found if info["type"] == "directory"}
+    return sorted(names - {""})
+
+
 def below(uri: str) -> Iterator[tuple[str, Status]]:
     """Every object at or below a URI, in the order of the store; held at once is one page of S3's listing, or one folder of another store.
     Raises OSError."""

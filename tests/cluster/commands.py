@@ -41,8 +41,8 @@ def begun(process: subprocess.Popen[str], warehouse: Path) -> subprocess.Popen[s
     return process
 
 
-def done(process: subprocess.Popen[str]) -> str:
-    """The output of a command.  Fails if the command did."""
-    said = process.communicate(timeout=600)[0]
+def done(process: subprocess.Popen[str], seconds: float = 600) -> str:
+    """The output of a command.  Fails if the command did, or takes longer."""
+    said = process.communicate(timeout=seconds)[0]
     assert process.returncode == 0, said
     return said

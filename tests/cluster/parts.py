@@ -1,16 +1,23 @@
-"""A Spark of several processes on this machine, from Spark's own package: a standalone master with workers, and a server of Spark Connect."""
+"""A Spark of several processes on this machine, from Spark's own package: a standalone master with workers, and a server of Spark Connect.
+
+Workers can be set apart, each in a mount namespace of its own: what the driver and the other worker have on disk is not there for them, as on machines
+that share no folder.  They see the repository and its packages, which every machine has at the same place.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from chronicle.project import PROJECT
 from chronicle.spark import jars, java, session
 from chronicle.spark.internals import gateway, spark_home
 from chronicle.spark.processes import tree
@@ -20,22 +27,50 @@ MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 WORKERS = 2
+UNSHARE = ("unshare", "--mount", "--propagation", "private")
+# Puts an empty file system over each folder, and runs a command in a folder of its own: FOLDER PLACE… -- COMMAND…
+APART = 'own=$1; shift; while [ "$1" != -- ]; do mount -t tmpfs tmpfs "$1" || exit 1; shift; done; shift; mkdir -p "$own" && cd "$own" && exec "$@"'
+
+
+def cannot_set_apart() -> str:
+    """Why workers cannot have mount namespaces here; empty: they can."""
+    if not shutil.which("unshare"):
+        return "needs unshare (util-linux)"
+    tried = subprocess.run([*UNSHARE, "mount", "-t", "tmpfs", "tmpfs", tempfile.gettempdir()], capture_output=True, text=True, check=False)
+    return f"may not make a mount namespace: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def apart(own: Path, hidden: Path) -> list[str]:
+    """The beginning of a command line for a process that has `own` and the folder for temporary files for itself, and finds `hidden` empty."""
+    places = [Path(tempfile.gettempdir()).resolve(), hidden.resolve()]
+    # A clone among temporary files stays in sight.
+    seen = [place for place in places if not PROJECT.resolve().is_relative_to(place)]
+    inner = [place for place in seen if not any(place != other and place.is_relative_to(other) for other in seen)]
+    return [*UNSHARE, "sh", "-c", APART, "apart", str(own), *map(str, dict.fromkeys(inner)), "--"]
 
 
 class Java:
-    """A process that runs a class of Spark, with its output in a file.  `more`: jars besides Spark's own."""
+    """A process that runs a class of Spark, with its output in a file.  `more`: jars besides Spark's own; `within`: a command that starts it."""
 
     def __init__(
-        self, folder: Path, name: str, main: str, *arguments: str, settings: dict[str, str] | None = None, more: Sequence[str] = ()
+        self,
+        folder: Path,
+        name: str,
+        main: str,
+        *arguments: str,
+        settings: dict[str, str] | None = None,
+        more: Sequence[str] = (),
+        within: Sequence[str] = (),
+        host: str = "127.0.0.1",
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / f"{name}.txt"
         options = [f"-D{key}={value}" for key, value in (settings or {}).items()]
         class_path = os.pathsep.join([*more, f"{spark_home.jars()}/*"])
-        command = [str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", class_path, main]
+        command = [*within, str(java.find() / "bin" / "java"), "-Xmx512m", *gateway.JVM_OPTIONS, *options, "-cp", class_path, main]
         said = os.environ | {
             "SPARK_HOME": str(spark_home.home()),
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": host,
             "SPARK_SCALA_VERSION": "2.13",
             "PYSPARK_PYTHON": sys.executable,
         }
@@ -61,10 +96,10 @@ class Java:
 
 
 class Cluster:
-    """A master and its workers, each of one core."""
+    """A master and its workers, each of one core.  `hidden`: a folder that the workers, which are set apart, do not see; None: they share all folders."""
 
-    def __init__(self, folder: Path, workers: int = WORKERS) -> None:
-        self.folder, port = folder, free_port()
+    def __init__(self, folder: Path, workers: int = WORKERS, hidden: Path | None = None) -> None:
+        self.folder, self.hidden, port = folder, hidden, free_port()
         self.master = f"spark://127.0.0.1:{port}"
         self.head = Java(folder, "master", MASTER, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
         self.head.wait_for("I have been elected leader")
@@ -74,8 +109,11 @@ class Cluster:
 
     def add_worker(self) -> None:
         name = f"worker-{len(self.workers)}"
-        place = ["--host", "127.0.0.1", "--webui-port", str(free_port()), "--work-dir", str(self.folder / name)]
-        worker = Java(self.folder, name, WORKER, *place, "--cores", "1", "--memory", "1500m", self.master)
+        # Spark takes workers of one address for one machine, on which they read each other's files.
+        host = f"127.0.0.{len(self.workers) + 2}" if self.hidden else "127.0.0.1"
+        place = ["--host", host, "--webui-port", str(free_port()), "--work-dir", str(self.folder / name)]
+        within = apart(self.folder / name, self.hidden) if self.hidden else ()
+        worker = Java(self.folder, name, WORKER, *place, "--cores", "1", "--memory", "1500m", self.master, within=within, host=host)
         self.workers.append(worker)
         worker.wait_for("Successfully registered with master")
 
@@ -91,8 +129,8 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    made = Cluster(folder)
+def cluster(folder: Path, hidden: Path | None = None) -> Iterator[Cluster]:
+    made = Cluster(folder, hidden=hidden)
     try:
         yield made
     finally:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +13,10 @@ import pytest
 
 from dashboards.described import load
 from dashboards.queries import sql_of
-from ingestion.reading import objects
 from ingestion.warehouse import Warehouse
 from tests import duck
 from tests.cluster.commands import ORDERS, QUESTION, chronicle, done
-from tests.lab import ARCHIVES
+from tests.cluster.lab_logs import HOW, put_logs
 from tests.objects import Bucket, server
 from tests.partial import verdicts
 from tests.served import serving
@@ -59,19 +56,9 @@ def test_from_bucket_to_bucket(bucket: Bucket, orders: Path, tmp_path: Path, mon
 
 def test_the_whole_lab(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
-        with tarfile.open(archive) as packed:
-            packed.extractall(tmp_path / "lab", filter="data")
-    (tmp_path / "logs").mkdir()
-    for inputs in sorted((tmp_path / "lab").glob("*/input")):
-        bucket.take(inputs, f"lab/{inputs.parent.name}")
-        shutil.move(inputs, tmp_path / "logs" / inputs.parent.name)
-    for uri, status in objects.below(f"{bucket.uri}/lab"):
-        # Some captures have no other time than this.
-        os.utime(tmp_path / "logs" / uri.removeprefix(f"{bucket.uri}/lab/"), (status.modified, status.modified))
-    how = ("--layout", "{cluster}/**", "--timezone", "UTC", "--settled-after", 0)
-    done(chronicle(None, None, "run", tmp_path / "logs", "-w", tmp_path / "here", *how))
-    done(chronicle(None, None, "run", f"{bucket.uri}/lab", "-w", f"{bucket.uri}/of-lab", *how))
+    logs = put_logs(bucket, tmp_path)
+    done(chronicle(None, None, "run", logs, "-w", tmp_path / "here", *HOW))
+    done(chronicle(None, None, "run", f"{bucket.uri}/lab", "-w", f"{bucket.uri}/of-lab", *HOW))
     bucket.bring("of-lab", tmp_path / "there")
     assert [str(verdict) for verdict in verdicts(tmp_path / "here", tmp_path / "there") if verdict.differences] == []
 

@@ -170,7 +170,7 @@ def test_a_jar_with_other_bytes_is_named_with_its_hash(tmp_path: Path) -> None:
 def test_an_installation_fetches_the_jars_once_and_a_checkout_names_make_setup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def resolve(wanted: list[jars.Jar], where: Path, ivy: Path) -> None:
+    def resolve(wanted: list[jars.Jar], left_out: tuple[str, ...], where: Path, ivy: Path) -> None:
         for jar in wanted:
             shutil.copyfile(have / jar.name, where / jar.name)
 

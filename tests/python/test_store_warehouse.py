@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
+from chronicle.build import maintenance, versions
 from ingestion import ingest as ingesting
 from ingestion import lease
 from ingestion.bronze import write
@@ -54,6 +56,28 @@ def load(warehouse: str, path: Path, **options: Any) -> Outcome:
 def rows(warehouse: str, table: str) -> list[str]:
     found = DeltaTable(f"{warehouse}/bronze/{table}").to_pyarrow_table().drop_columns(["ingested_at"]).to_pylist()
     return sorted(map(repr, found))
+
+
+def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
+    # With the empty objects that S3A puts in the place of folders, a table that was never committed, and a file.
+    for name in (
+        "marts/",
+        "marts/fct_b/_delta_log/0.json",
+        "marts/fct_a/_delta_log/",
+        "marts/fct_a/_delta_log/0.json",
+        "marts/none/a.parquet",
+        "marts/x",
+    ):
+        bucket.put(f"listed/{name}", b"")
+        file = tmp_path / name
+        (file if name.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            file.touch()
+    for root in (f"{bucket.uri}/listed", str(tmp_path)):
+        place = Warehouse.at(root)
+        assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("none", False)]
+        assert place.tables("marts") == ["fct_a", "fct_b"]
+        assert place.folders("reports") == []
 
 
 def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
@@ -183,3 +207,18 @@ def test_an_error_of_a_stores_library_does_not_end_the_renewing(
     assert [record.message.split(": ", 1)[1] for record in caplog.records] == [
         "cannot be renewed, trying again (RuntimeError: Could not connect to the endpoint)"
     ]
+
+
+def test_files_that_no_version_needs_are_deleted(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "MOST_LEFT", 5)
+    place = Warehouse.at(f"{bucket.uri}/replaced")
+    at_once = {"delta.deletedFileRetentionDuration": "interval 0 seconds"}
+    for name in ("marts/fct_a", "intermediate/int_a", "bronze/log_records"):
+        for number in range(8):
+            write_deltalake(f"{place.root}/{name}", pa.table({"n": [number]}), mode="overwrite", configuration=at_once)
+    versions.Record("whole", {"marts.fct_a": 7}).write(place)
+    maintenance.maintain(place, is_of_bucket=True)
+    for schema, name, files in (("marts", "fct_a", 1), ("intermediate", "int_a", 1), ("bronze", "log_records", 8)):
+        table = place.table(schema, name)
+        assert len(maintenance.data_files(table)) == files, name
+        assert DeltaTable(table).to_pyarrow_table()["n"].to_pylist() == [7]
