@@ -162,8 +162,13 @@ def in_many_tasks(master: str) -> dict[str, str]:
     generate code for it, takes longer than its rows do."""
     if not masters.is_local(master):
         return {}
-    cores = str(os.cpu_count() or 1)
-    return {"spark.sql.shuffle.partitions": cores, "spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"}
+    return {
+        "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        # By default Delta takes 50 tasks to read the log of a table.
+        "spark.databricks.delta.snapshotPartitions": "1",
+    }
 
 
 def page_size(*heaps: str) -> str:

@@ -9,11 +9,12 @@ Compared by batch, because batches are numbered consecutively; the time of an ar
     {%- do register_bronze() -%}
     {%- if execute and is_a_build() -%}
         {%- do run_query('create schema if not exists ' ~ build_table('touched_clusters').schema) -%}
-        {%- set newest = newest_batches() -%}
+        {%- set makers = made_by() -%}
         {%- do run_query(
-            'create or replace table ' ~ build_table('batches_at_start') ~ ' using delta as select * from values ' ~ newest ~ ' as newest (table_name, batch_id, made_by)'
+            'create or replace table ' ~ build_table('batches_at_start') ~ ' using delta as select * from values ' ~ newest_batches(makers)
+            ~ ' as newest (table_name, batch_id, made_by)'
         ) -%}
-        {%- do run_query('create or replace table ' ~ build_table('touched_clusters') ~ ' using delta as ' ~ touched_query(batches_built())) -%}
+        {%- do run_query('create or replace table ' ~ build_table('touched_clusters') ~ ' using delta as ' ~ touched_query(batches_built(makers))) -%}
     {%- endif -%}
 {%- endmacro %}
 
@@ -51,12 +52,12 @@ Compared by batch, because batches are numbered consecutively; the time of an ar
 {%- endmacro %}
 
 
-{#- The newest batch of each table of bronze, as rows for `values`, and what makes the tables. -#}
-{% macro newest_batches() -%}
+{#- The newest batch of each table of bronze, as rows for `values`, and what makes the tables (`made_by`). -#}
+{% macro newest_batches(makers) -%}
     {%- set rows = [] -%}
     {%- for source in graph.sources.values() -%}
         {%- set newest = run_query('select max(batch_id) from ' ~ source.relation_name).rows[0][0] -%}
-        {%- do rows.append('(' ~ sql_text(source.identifier) ~ ', ' ~ (-1 if newest is none else newest | int) ~ ', ' ~ sql_text(made_by()) ~ ')') -%}
+        {%- do rows.append('(' ~ sql_text(source.identifier) ~ ', ' ~ (-1 if newest is none else newest | int) ~ ', ' ~ sql_text(makers) ~ ')') -%}
     {%- endfor -%}
     {{ return(rows | join(', ')) }}
 {%- endmacro %}
@@ -64,23 +65,20 @@ Compared by batch, because batches are numbered consecutively; the time of an ar
 
 {#- What makes the tables, as a hash of models, seeds and dbt's versions; what `chronicle build` knows besides is in CHRONICLE_MADE_BY. dbt does not say which text its macros have. -#}
 {% macro made_by() -%}
-    {%- set parts = [dbt_version, target.schema, env_var('CHRONICLE_MADE_BY', '')] -%}
-    {%- for node in graph.nodes.values() | sort(attribute='unique_id') if node.resource_type in ('model', 'seed') -%}
-        {%- do parts.append(node.unique_id ~ ' ' ~ node.checksum.checksum) -%}
-    {%- endfor -%}
-    {{ return(local_md5(parts | join('\n'))) }}
+    {%- set files = graph.nodes.values() | selectattr('resource_type', 'in', ['model', 'seed']) | map(attribute='checksum.checksum') | sort | join -%}
+    {{ return(local_md5([dbt_version, target.schema, env_var('CHRONICLE_MADE_BY', ''), files] | join)) }}
 {%- endmacro %}
 
 
 {#- By table of bronze, the newest batch that the last complete build has seen; none if there was none, or something else made its tables. -#}
-{% macro batches_built() -%}
+{% macro batches_built(makers) -%}
     {%- set table = build_table('batches_built') -%}
     {%- set known = run_query('show tables in ' ~ table.schema ~ ' like ' ~ sql_text(table.identifier)).rows -%}
     {%- if not known or flags.FULL_REFRESH -%}
         {{ return(none) }}
     {%- endif -%}
     {%- set built = {} -%}
-    {%- for row in run_query('select table_name, batch_id, made_by from ' ~ table).rows if row[2] == made_by() -%}
+    {%- for row in run_query('select table_name, batch_id, made_by from ' ~ table).rows if row[2] == makers -%}
         {%- do built.update({row[0]: row[1] | int}) -%}
     {%- endfor -%}
     {{ return(built or none) }}
