@@ -216,14 +216,6 @@ def test_without_our_own_classes_all_is_done_in_sql(
     assert made(spark, in_sql, "sql", tmp_path / "made", "select id + 1 as next from kept_view") == [(2,)]
 
 
-def test_files_are_made_without_checksums_and_by_the_users_mask(spark: SparkSession, tmp_path: Path) -> None:
-    spark.range(3).write.parquet(str(tmp_path / "numbers"))
-    names = [path.name for path in (tmp_path / "numbers").iterdir()]
-    assert names and not any(name.endswith(".crc") for name in names)
-    (tmp_path / "plain").touch()
-    assert {path.stat().st_mode for path in (tmp_path / "numbers").iterdir()} == {(tmp_path / "plain").stat().st_mode}
-
-
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_a_table_is_made_of_the_rows_of_some_clusters_wherever_they_are_read(
     spark: SparkSession, plans: KeptPlans, tmp_path: Path, is_kept: bool
