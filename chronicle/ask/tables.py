@@ -20,12 +20,11 @@ from ingestion.warehouse import Warehouse, writer
 Row = dict[str, Any]
 # Tables that ingestion commits to are read as they are now.
 READ = ("bronze", *PUBLISHED)
-# DuckDB's grammar has functions of functions (`x -> x + 1`); nulls are ordered as Spark does, first if ascending.
+# Nulls are ordered as Spark does, first if ascending.
 DIALECT = (
     *(f"create schema {schema}" for schema in READ),
     "set datafusion.catalog.default_schema = 'marts'",
     "set datafusion.catalog.information_schema = true",
-    "set datafusion.sql_parser.dialect = 'duckdb'",
     "set datafusion.sql_parser.enable_ident_normalization = true",
     "set datafusion.sql_parser.default_null_ordering = 'nulls_min'",
 )

@@ -31,6 +31,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     root = tmp_path_factory.mktemp("warehouse")
     for name in TABLES:
         write_deltalake(str(root / ("reports" if name.startswith("rpt_") else "marts") / name), typed(name).empty_table())
+    log = pa.schema({"event_type": pa.string(), "fields": pa.map_(pa.string(), pa.string())})
+    write_deltalake(str(root / "bronze/log_records"), log.empty_table())
     step = root / "intermediate/int_nodes__runs/a.parquet"
     step.parent.mkdir(parents=True)
     pa.parquet.write_table(pa.table({"node_id": [1]}), step)
