@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measurements import Row, Stand, measurement, memory_held
-from chronicle.ask import without_java
+from chronicle.ask.tables import NotBuilt, Tables
 from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 
@@ -121,8 +121,8 @@ class Following:
 
     def _asked(self) -> list[dt.datetime]:
         try:
-            answer = without_java.answer(self.place, "select changed_at from fct_isr_changes order by changed_at")
-        except without_java.NotAlike:
+            answer = Tables(self.place).table("select changed_at from marts.fct_isr_changes order by changed_at")
+        except NotBuilt:
             # Before the first build.
             return []
         return [moment.astimezone(dt.UTC) for moment in answer["changed_at"].to_pylist()]

@@ -1,22 +1,25 @@
-"""Lets one host at a time write to a warehouse in an object store; the hosts share nothing but the store.
+"""Lets one process at a time write to a warehouse.
 
-A lease is a numbered object in the folder `writing`; the highest number holds.  A host takes the lease by putting the next number, which the store
+In a folder, it locks a file, in which it says who it is.  In an object store, hosts share nothing but the store: a lease is a numbered object in the folder `writing`; the highest number holds.  A host takes the lease by putting the next number, which the store
 allows one host only (the put fails if the object exists).  The holder puts its object again every few seconds, and once more, marked as free, when it
 is done.  A waiting host watches the object: if it has not changed for a while, its host is gone.  Clocks of different hosts are never compared.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from ingestion.reading import objects
 
@@ -40,12 +43,40 @@ def put_new(path: Path, content: bytes) -> bool:
     return True
 
 
+def this_process() -> str:
+    """This process as others are told of it."""
+    return f"`{' '.join([Path(sys.argv[0]).stem.replace('__main__', 'chronicle'), *sys.argv[1:2]])}` (process {os.getpid()})"
+
+
+def taken(held: IO[str]) -> str | None:
+    """Lock an open file; if another process has locked it, what that says of itself."""
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.seek(0)
+        return held.read() or "another chronicle"
+    return None
+
+
+@contextmanager
+def locked(file: Path, warehouse: str, doing: str) -> Iterator[None]:
+    """Hold the lock of a file, which ends with the process, however that ends.  Raises Busy at once if another does, with its name and what it is
+    doing."""
+    with open(file, "a+") as held:
+        if other := taken(held):
+            raise Busy(f"{warehouse}: {other} is {doing} this warehouse; try again when it is done")
+        held.truncate(0)
+        held.write(this_process())
+        held.flush()
+        yield
+
+
 class Lease:
     """A lease that this process holds.  `lost`: another host has taken it, because this one did not renew it in time."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.folder, self.number, self.lost = folder, number, False
-        self.owner = f"{socket.gethostname()} process {os.getpid()}"
+        self.owner = f"{this_process()} on {socket.gethostname()}"
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
 

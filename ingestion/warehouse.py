@@ -7,7 +7,6 @@ above all: `create or replace` over a folder that the catalog does not know repl
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -17,13 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ingestion.lease import FOLDER, Busy, highest, leased, place_of
+from ingestion.lease import FOLDER, highest, leased, locked, place_of, taken
 from ingestion.reading import objects
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 SCHEMAS = ("bronze", "staging", "intermediate", "marts", "reports")
+# File whose lock the writing process of a warehouse in a folder holds.
+LOCK = "writing"
 # Variables with the endpoint of an S3 server that is not Amazon's.
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 # Schemas whose folders without a Delta log are Parquet tables that each build makes again.
@@ -191,16 +192,17 @@ class Warehouse:
         return self.folder / "views.json"
 
 
-def is_written_to(place: Warehouse) -> bool:
-    """Whether a process writes to the warehouse now."""
+def writer(place: Warehouse) -> str | None:
+    """Who writes to the warehouse now."""
     if not place.is_local:
         number = highest(place.folder / FOLDER)
-        return number > 0 and not json.loads(objects.content(place_of(place.folder / FOLDER, number)))["is_free"]
+        said = json.loads(objects.content(place_of(place.folder / FOLDER, number))) if number else {"is_free": True}
+        return None if said["is_free"] else said.get("owner", "another host")
     try:
-        with only_writer(place):
-            return False
-    except Busy:
-        return True
+        with open(place.work / LOCK) as file:
+            return taken(file)
+    except FileNotFoundError:
+        return None
 
 
 @contextlib.contextmanager
@@ -216,9 +218,5 @@ def only_writer(place: Warehouse) -> Iterator[Callable[[], None]]:
         with leased(place.folder / FOLDER) as lease:
             yield lease.must_hold
         return
-    with open(place.work / "writing", "w") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Busy(f"{place.root}: another chronicle is writing to this warehouse; try again when it is done") from None
+    with locked(place.work / LOCK, place.root, "writing to"):
         yield lambda: None

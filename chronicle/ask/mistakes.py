@@ -1,234 +1,148 @@
-"""Finds mistakes in a query without Spark, so that nobody waits for a JVM to be told of a typing error: a statement that begins with no known word, a
-bracket or quote that is not closed, a table or a column that does not exist.  Only certain mistakes are reported; everything else goes to Spark.
-"""
+"""What is wrong with a query: DataFusion's words as one line, with the position, with similar names, and with what to write instead of a function
+that only Spark has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from deltalake import DeltaTable, QueryBuilder
-from deltalake.exceptions import DeltaError
-from sqlglot import Token, TokenType, exp, parse, tokenize
-from sqlglot.errors import ParseError, SqlglotError
+import yaml
 
-from chronicle.ask.sql import WrongQuestion, unknown_table
+from chronicle.ask.tables import READ, UNKNOWN_TABLE, Tables
 from chronicle.spark.catalog import kept_views, tables
-from ingestion.warehouse import SCHEMAS
+from ingestion.warehouse import SCHEMAS, STEPS, Warehouse
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ingestion.warehouse import Warehouse
-
-
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# The words that a statement of Spark or Delta begins with (`statement` in Spark's SqlBaseParser.g4, Delta's DeltaSqlBase.g4).
-BEGINNINGS = words(
-    """add alter analyze begin cache call clear clone comment commit convert create declare delete desc describe dfs drop execute explain export from
-    generate grant import insert list load lock map merge msck optimize reduce refresh reorg repair replace reset restore revoke rollback select set
-    show start table truncate uncache unlock update use vacuum values with"""
-)
-# Texts, names in quotes and comments, also one that does not end, where nothing in a text is escaped.
+# Spark's functions -> how DataFusion writes what they do.
+FUNCTIONS = Path(__file__).with_name("spark_functions.yml")
+PAGE = "docs/dialect.md"
+SPARK = "use --engine spark"
+# Texts, names in quotes and comments, where nothing in a text is escaped.
 QUOTED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`(?:[^`]|``)*+`|--[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-# Words within a query that are mistyped most.
-WITHIN = ("select", "from", "where", "group", "order", "having", "limit", "join", "distinct", "between")
-# What looks like a column and is none: units of time in functions, values without brackets, what Spark adds to tables and to what functions make.
-NO_COLUMNS = words(
-    """year years quarter quarters month months week weeks day days dayofyear hour hours minute minutes second seconds millisecond milliseconds
-    microsecond microseconds nanosecond dayofweek dow doy isoyear yearofweek epoch both leading trailing
-    current_date current_time current_timestamp localtime localtimestamp current_user session_user user current_catalog current_database
-    current_schema current_timezone now default null true false all any some grouping__id _metadata
-    window session_window start end pos key value"""
-)
-# Names that Spark gives to columns without one.
-MADE = re.compile(r"(?:c|col|_c|_)\d*|.*\W.*|\d.*", re.DOTALL)
-# Parts of a query that bring names of their own, or of which sqlglot may mistake a word for a column.
-DOUBTFUL = (
-    exp.Pivot, exp.Lateral, exp.Unnest, exp.Values, exp.Kwarg, exp.PropertyEQ, exp.Lambda, exp.Command, exp.JSONExtract, exp.MatchRecognize, exp.Hint,
-)  # fmt: skip
+# Words of a query that are mistyped most.
+WORDS = ("select", "from", "where", "group", "order", "having", "limit", "join", "distinct", "between", "show", "describe", "explain")
+# An error is told in so many characters.
+MOST = 300
 
 
-def must_be_sound(place: Warehouse, question: str) -> None:
-    """Raises WrongQuestion, in one line with position and suggestion, for what Spark would refuse for certain."""
-    text = question.strip().rstrip(";")
-    # Escapes in texts, parameters and pipes are read differently.
-    if any(sign in text for sign in ("\\", "|>", "${", "$$")):
-        return
-    query = understood(text)
-    if query is None or not place.is_local:
-        return
+class WrongQuestion(ValueError):
+    """The SQL is not understood, names what is not there, or would change something; one line, with position or suggestion."""
+
+
+def explained(asked: Tables, text: str, error: str) -> str:
+    """What DataFusion says about a query, for people."""
+    if table := UNKNOWN_TABLE.search(error):
+        return unread_table(asked.place, table[1], table[2]) + position(text, table[2])
+    if column := re.search(
+        r"No field named (?P<name>.+?)\.(?: Did you mean .*)?$(?:[\s\S]*?^Valid fields are (?P<fields>.*?)\.?$)?", error, re.M
+    ):
+        name = column["name"].replace('"', "")
+        read = [f"{schema}.{table}" for (schema, table), is_there in asked.known.items() if is_there]
+        fields = (column["fields"] or "").replace('"', "").split(", ")
+        return unknown_column(name, fields, read) + position(text, name.rpartition(".")[2])
+    if function := re.search(r"Invalid function '(.+?)'|table function '(.+?)' not found", error):
+        name = function[1] or function[2]
+        return unknown_function(asked, name) + position(text, name)
+    if re.search("not implemented: Query (?:INSERT|UPDATE|DELETE|MERGE)", error):
+        return "only queries are allowed, and this would change something"
+    if syntax := re.search(r'(?:Parser|Tokenizer)Error\("(.*?)(?: at Line: (\d+), Column: (\d+))?"\)', error, re.DOTALL):
+        return misparsed(text, syntax[1].replace('\\"', '"'), int(syntax[2] or 0), int(syntax[3] or 0))
+    said = re.sub(
+        r"\b(?:Error during planning|External error|Arrow error|Parser error|Execution error): ", "", error.split("caused by\n")[-1]
+    )
+    said = shortened(re.sub(r"^This feature is not implemented: (.*)", rf"DataFusion has no \1: {SPARK}", said, flags=re.DOTALL))
+    if re.fullmatch(r"Error parsing timestamp from '\d{4}-\d\d-\d\d[ T]\d\d:\d\d'.*", said):
+        return f"{said}; write the seconds, too: 2026-06-10 15:48:00"
+    return said
+
+
+def shortened(said: str) -> str:
+    said = " ".join(said.split())
+    return said if len(said) <= MOST else f"{said[:MOST]} …"
+
+
+def unread_table(place: Warehouse, schema: str, name: str) -> str:
+    """Why DataFusion cannot read a table: it is not there, or only Spark can."""
     there = known_tables(place)
-    if any(schema == "marts" for schema, _ in there):
-        read = must_be_there(query, text, there)
-        if read is not None:
-            must_have_columns(place, query, text, read)
+    if (schema, name) in there and schema in STEPS:
+        return f"{schema}.{name} is a step of the build, which only Spark reads: {SPARK}"
+    if (schema, name) in there and schema in SCHEMAS:
+        return f"{schema}.{name} is a view in Spark's SQL: {SPARK}"
+    given = name if schema == "marts" else f"{schema}.{name}"
+    return unknown_table(given, [f"{one}.{other}" for one, other in there if one in READ])
 
 
-def understood(text: str) -> exp.Query | None:
-    """The query, if it is one and understood.  Raises WrongQuestion."""
-    if quote := re.search("['\"`]", QUOTED.sub(lambda found: " " * len(found[0]), text)):
-        raise WrongQuestion(f"Syntax error: {quote[0]} is opened and not closed {at(text, quote.start())}")
-    try:
-        tokens = tokenize(text, read="spark")
-    except SqlglotError:
-        return None
-    if tokens and tokens[0].token_type != TokenType.L_PAREN and tokens[0].text.lower() not in BEGINNINGS:
-        near = get_close_matches(tokens[0].text.lower(), BEGINNINGS, n=1, cutoff=0.6)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise WrongQuestion(f"Syntax error at or near '{tokens[0].text}'{meant} {at(text, tokens[0].start)}")
-    must_be_closed(tokens, text)
-    if not tokens or tokens[0].text.lower() not in ("select", "with"):
-        return None
-    try:
-        statements = parse(text, read="spark")
-    except ParseError as error:
-        if not is_parsed_by_datafusion(text):
-            raise WrongQuestion(misparsed(error, tokens, text)) from error
-        return None
-    except SqlglotError:
-        return None
-    return statements[0] if len(statements) == 1 and isinstance(statements[0], exp.Query) else None
+def known_tables(place: Warehouse) -> list[tuple[str, str]]:
+    """(schema, name) of all tables and views; of a warehouse in a bucket, those that its last build published."""
+    if not place.is_local:
+        return Tables(place).record.tables(place)
+    return [*tables(place), *((schema, name) for schema, name, _ in kept_views(place))]
 
 
-def must_be_closed(tokens: list[Token], text: str) -> None:
-    """Raises WrongQuestion for a bracket that is not closed, or was not opened."""
-    opened: list[Token] = []
-    for token in tokens:
-        if token.token_type == TokenType.L_PAREN:
-            opened.append(token)
-        elif token.token_type == TokenType.R_PAREN:
-            if not opened:
-                raise WrongQuestion(f"Syntax error: ) was not opened {at(text, token.start)}")
-            opened.pop()
-    if opened:
-        raise WrongQuestion(f"Syntax error: ( is opened and not closed {at(text, opened[-1].start)}")
+def unknown_table(name: str, there: Sequence[str]) -> str:
+    """That there is no such table, and which of those that there are is like it."""
+    wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
+    near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
+    offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"
+    return f"there is no table {name}; {offered}"
 
 
-def is_parsed_by_datafusion(text: str) -> bool:
-    """Whether DataFusion can parse the query.  That it knows neither the tables nor some functions does not count."""
-    try:
-        QueryBuilder().execute(text)
-    except DeltaError as error:
-        return "ParserError" not in str(error) and "SQL error" not in str(error)
-    return True
+def unknown_column(name: str, fields: Sequence[str], read: Sequence[str]) -> str:
+    """What a query lacks, and what is like it.  `fields`: all that it may name; `read`: the tables that it reads."""
+    of, _, column = name.rpartition(".")
+    offered = sorted({field.rpartition(".")[2] for field in fields if not of or field.startswith(f"{of}.")})
+    near = get_close_matches(column.lower(), offered, n=3, cutoff=0.6)
+    where = " or ".join(read[:3]) + (" …" if len(read) > 3 else "") or "the query"
+    suggestion = (
+        f"did you mean {', '.join(near)}?" if near else f"`describe {read[0]}` lists its columns" if read else f"it has {', '.join(fields)}"
+    )
+    return f"there is no column {column} in {where}; {suggestion}"
 
 
-def misparsed(error: ParseError, tokens: list[Token], text: str) -> str:
-    """Where two parsers stopped, and a word just before that is much like another."""
-    found = error.errors[0] if error.errors else {}
-    place = next((token for token in tokens if (token.line, token.col) == (found.get("line"), found.get("col"))), tokens[-1])
-    before = [token for token in tokens if token.start <= place.start and token.token_type == TokenType.VAR][-2:]
-    meant = [(token, word) for token in before for word in get_close_matches(token.text.lower(), WITHIN, n=1, cutoff=0.7)]
-    suggestion = f"; did you mean {meant[0][1]} for '{meant[0][0].text}'?" if meant else ""
-    return f"Syntax error at or near '{place.text}'{suggestion} {at(text, place.start)}"
+def unknown_function(asked: Tables, name: str) -> str:
+    """What to write instead of a function that DataFusion does not have."""
+    if instead := of_spark().get(name.lower()):
+        return f"{name} is Spark's; DataFusion writes {instead} ({PAGE}), or {SPARK}"
+    there = sorted({row["function_name"] for row in asked.rows("show functions")})
+    near = get_close_matches(name.lower(), there, n=3, cutoff=0.75)
+    return f"there is no function {name}" + (
+        f"; did you mean {', '.join(near)}?" if near else f" in DataFusion ({PAGE}); for Spark's, {SPARK}"
+    )
+
+
+@cache
+def of_spark() -> dict[str, str]:
+    """Spark's functions that have another form in DataFusion."""
+    found: dict[str, str] = yaml.load(FUNCTIONS.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return found
+
+
+def misparsed(text: str, said: str, line: int, column: int) -> str:
+    """Where the parser stopped, and a word there or just before that is much like another."""
+    said = said[:1].lower() + shortened(said)[1:]
+    if not line:
+        return f"Syntax error: {said}"
+    offset = sum(map(len, text.splitlines(keepends=True)[: line - 1])) + column - 1
+    before = [(found[0], found.start()) for found in re.finditer(r"\w+", blanked(text)) if found.start() <= offset][-2:]
+    meant = [(word, near) for word, _ in before for near in get_close_matches(word.lower(), WORDS, n=1, cutoff=0.7) if near != word.lower()]
+    suggestion = f"; did you mean {meant[0][1]} for '{meant[0][0]}'?" if meant else ""
+    return f"Syntax error: {said}{suggestion} {at(text, offset)}"
+
+
+def blanked(text: str) -> str:
+    """A query with blanks for its texts and comments."""
+    return QUOTED.sub(lambda found: found[0] if found[0][0] in '"`' else " " * len(found[0]), text)
+
+
+def position(text: str, name: str) -> str:
+    """Where a query names something first."""
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", blanked(text), re.IGNORECASE)
+    return f" {at(text, found.start())}" if found else ""
 
 
 def at(text: str, offset: int) -> str:
     """A place in a query, as people and editors count."""
     before = text[:offset]
     return f"(line {before.count(chr(10)) + 1}, column {offset - before.rfind(chr(10))})"
-
-
-def known_tables(place: Warehouse) -> set[tuple[str, str]]:
-    """(schema, name) of all tables and views."""
-    return {*tables(place), *((schema, name) for schema, name, _ in kept_views(place))}
-
-
-def must_be_there(query: exp.Query, text: str, there: Collection[tuple[str, str]]) -> dict[str, tuple[str, str]] | None:
-    """The tables that a query reads, by the names they have in it; None if any of them may be something else.  Raises WrongQuestion."""
-    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    lower = {(schema, name.lower()): (schema, name) for schema, name in there}
-    read: dict[str, tuple[str, str]] = {}
-    is_sure = True
-    for table in query.find_all(exp.Table):
-        schema, name = (table.db or "marts").lower(), table.name.lower()
-        if not table.db and name in defined:
-            continue
-        if table.catalog or not isinstance(table.this, exp.Identifier) or schema not in SCHEMAS:
-            is_sure = False
-        elif (schema, name) not in lower:
-            given = f"{table.db}.{table.name}" if table.db else table.name
-            offset = (table.args["db"] if table.db else table.this).meta.get("start")
-            raise WrongQuestion(
-                unknown_table(given, [f"{one}.{other}" for one, other in there]) + (f" {at(text, offset)}" if offset is not None else "")
-            )
-        else:
-            called = table.alias_or_name.lower()
-            # Two of a name: which one is meant depends on where.
-            is_sure = is_sure and read.get(called, lower[schema, name]) == lower[schema, name]
-            read[called] = lower[schema, name]
-    return read if is_sure else None
-
-
-def must_have_columns(place: Warehouse, query: exp.Query, text: str, read: dict[str, tuple[str, str]]) -> None:
-    """Raises WrongQuestion for a column that none of the tables has, and that is no name given in the query."""
-    if query.find(*DOUBTFUL):
-        return
-    columns = {called: columns_of(place, *table) for called, table in read.items()}
-    if not columns or None in columns.values():
-        return
-    fields = {called: {field.name.lower() for field in schema} for called, schema in columns.items() if schema is not None}
-    nested = {name.lower() for schema in columns.values() if schema is not None for field in schema for name in names_within(field.type)}
-    made = {alias.alias.lower() for alias in query.find_all(exp.Alias)}
-    given = made | {alias.alias.lower() for alias in query.find_all(exp.TableAlias, exp.CTE, exp.Subquery) if alias.alias}
-    given |= {column.name.lower() for alias in query.find_all(exp.TableAlias) for column in alias.args.get("columns") or ()}
-    anywhere = given | nested | NO_COLUMNS | set(fields) | {name for names in fields.values() for name in names}
-    aliases = {alias.alias.lower() for alias in query.find_all(exp.CTE, exp.Subquery) if alias.alias}
-    for column in query.find_all(exp.Column):
-        name, of = column.name.lower(), column.table.lower()
-        if not isinstance(column.this, exp.Identifier) or MADE.fullmatch(name) or (of and of not in fields and of not in aliases):
-            # A field of a record is found in the record, which may have been made in the query.
-            continue
-        is_of_table = of in fields and of not in aliases | made and not any(of in names for names in fields.values())
-        if (is_of_table and name not in fields[of] and name not in NO_COLUMNS) or name not in anywhere:
-            where = [read[of]] if is_of_table else sorted(set(read.values()))
-            offered = fields[of] if is_of_table else {name for names in fields.values() for name in names} | given
-            raise WrongQuestion(unknown_column(column, where, sorted(offered)) + position(column, text))
-
-
-def unknown_column(column: exp.Column, where: list[tuple[str, str]], offered: list[str]) -> str:
-    """What a query lacks, and what is like it."""
-    near = get_close_matches(column.name.lower(), offered, n=3, cutoff=0.6)
-    of = " or ".join(f"{schema}.{name}" for schema, name in where[:3]) + (" …" if len(where) > 3 else "")
-    suggestion = f"did you mean {', '.join(near)}?" if near else f"`describe {where[0][0]}.{where[0][1]}` lists its columns"
-    return f"there is no column {column.name} in {of}; {suggestion}"
-
-
-def position(column: exp.Column, text: str) -> str:
-    offset = column.this.meta.get("start")
-    return f" {at(text, offset)}" if offset is not None else ""
-
-
-def columns_of(place: Warehouse, schema: str, name: str) -> pa.Schema | None:
-    """The columns of a table; None of a view, which only Spark knows."""
-    folder = place.table(schema, name)
-    try:
-        if DeltaTable.is_deltatable(folder):
-            return pa.schema(DeltaTable(folder).schema())
-        files: Iterator[Path] = (place.folder / schema / name).glob("*.parquet")
-        first = next(files, None)
-        return pq.read_schema(first) if first else None
-    except (DeltaError, pa.ArrowInvalid, OSError):
-        # Spark reports better what is wrong with it.
-        return None
-
-
-def names_within(kind: pa.DataType) -> Iterator[str]:
-    """The names of fields within a type, at any depth."""
-    if pa.types.is_struct(kind):
-        for field in kind:
-            yield field.name
-            yield from names_within(field.type)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        yield from names_within(kind.value_type)
-    elif pa.types.is_map(kind):
-        yield from ("key", "value")
-        yield from names_within(kind.item_type)

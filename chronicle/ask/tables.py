@@ -9,17 +9,27 @@ from string import Template
 from typing import Any
 
 import pyarrow as pa
-from deltalake import QueryBuilder
+from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
-from chronicle.build.versions import Record
+from chronicle.build.versions import PUBLISHED, Record
 from chronicle.output.sql_text import moment
 from ingestion.sql_text import literal
-from ingestion.warehouse import Warehouse, is_written_to
+from ingestion.warehouse import Warehouse, writer
 
 Row = dict[str, Any]
-# String literals, which stay as they are, and the names of tables outside of them.
-NAMES = re.compile(r"'(?:[^']|'')*'|\b(marts|reports)\.(\w+)")
+# Tables that ingestion commits to are read as they are now.
+READ = ("bronze", *PUBLISHED)
+# Nulls are ordered as Spark does, first if ascending.
+DIALECT = (
+    *(f"create schema {schema}" for schema in READ),
+    "set datafusion.catalog.default_schema = 'marts'",
+    "set datafusion.catalog.information_schema = true",
+    "set datafusion.sql_parser.enable_ident_normalization = true",
+    "set datafusion.sql_parser.default_null_ordering = 'nulls_min'",
+)
+# What DataFusion says of a table that it does not know.
+UNKNOWN_TABLE = re.compile(r"table 'datafusion\.([^.']+)\.([^']+)' not found")
 
 
 class NotBuilt(LookupError):
@@ -27,49 +37,66 @@ class NotBuilt(LookupError):
 
 
 class Tables:
-    """The tables of a warehouse, all of one build, each opened when it is first asked for."""
+    """The tables of a warehouse, all of one build, each opened when it is first asked for.  A name without a schema is looked for in `marts`."""
 
     def __init__(self, place: Warehouse) -> None:
         self.place = place
         self.record = Record.of(place)
         self.builder = QueryBuilder()
-        self.known: dict[str, bool] = {}
+        self.known: dict[tuple[str, str], bool] = {}
+        for statement in DIALECT:
+            self.builder.execute(statement)
 
     def must_be_built(self) -> None:
         """Raises NotBuilt before the first build is done, and says whether one is running."""
         if not self._is_there("marts", "dim_clusters"):
-            running = is_written_to(self.place)
-            cure = "another chronicle is writing to it now; try again when it is done" if running else "run `chronicle build`"
+            running = writer(self.place)
+            cure = f"{running} is writing to it now; try again when it is done" if running else "run `chronicle build`"
             raise NotBuilt(f"{self.place.root}: no build has been completed yet, so there are no tables to query; {cure}")
 
     def rows(self, query: str) -> list[Row]:
-        """Rows of a query over `schema.table` names.  Raises NotBuilt if a table or one of its columns is missing."""
+        """Rows of a query.  Raises NotBuilt if a table or one of its columns is missing."""
         rows: list[Row] = self.table(query).to_pylist()
         return rows
 
     def table(self, query: str) -> pa.Table:
         """What `rows` gives, as an Arrow table."""
-        for schema, name in sorted({(found[1], found[2]) for found in NAMES.finditer(query) if found[1]}):
-            if not self._is_there(schema, name):
-                raise NotBuilt(f"{schema}.{name}")
-        flat = NAMES.sub(lambda found: f"{found[1]}__{found[2]}" if found[1] else found[0], query)
         try:
-            found = pa.RecordBatchReader.from_stream(self.builder.execute(flat)).read_all()
+            return self.answer(query)
         except DeltaError as error:
-            lacking = re.search(r"No field named (\S+?)\.?(?:\s|$)", str(error))
-            if lacking is None:
-                raise
-            raise NotBuilt(f"the column {lacking[1]}") from error
-        return found.cast(pa.schema([pa.field(column.name, common(column.type)) for column in found.schema]))
+            if table := UNKNOWN_TABLE.search(str(error)):
+                raise NotBuilt(f"{table[1]}.{table[2]}") from error
+            if lacking := re.search(r"No field named (\S+?)\.?(?:\s|$)", str(error)):
+                raise NotBuilt(f"the column {lacking[1]}") from error
+            raise
+
+    def answer(self, query: str) -> pa.Table:
+        """The answer of one statement.  Raises DeltaError, or ArrowInvalid while it reads rows, with DataFusion's words."""
+        found = pa.RecordBatchReader.from_stream(self._planned(query)).read_all()
+        # Times of a nanosecond are cut; no number of rows needs the 64th bit.
+        return found.cast(pa.schema([pa.field(column.name, common(column.type)) for column in found.schema]), safe=False)
+
+    def _planned(self, query: str) -> Any:
+        while True:
+            try:
+                return self.builder.execute(query)
+            except DeltaError as error:
+                # It names one table that it lacks at a time.
+                lacking = UNKNOWN_TABLE.search(str(error))
+                if lacking is None or (lacking[1], lacking[2]) in self.known or not self._is_there(lacking[1], lacking[2]):
+                    raise
 
     def _is_there(self, schema: str, name: str) -> bool:
-        key = f"{schema}__{name}"
-        if key not in self.known:
-            table = self.record.table(self.place, schema, name)
-            self.known[key] = table is not None
+        if (schema, name) not in self.known:
+            table = self.opened(schema, name)
+            self.known[schema, name] = table is not None
             if table is not None:
-                self.builder.register(key, table)
-        return self.known[key]
+                self.builder.register(f"{schema}.{name}", table)
+        return self.known[schema, name]
+
+    def opened(self, schema: str, name: str) -> DeltaTable | None:
+        """A table as queries read it; None if it is not there."""
+        return self.record.table(self.place, schema, name) if schema in READ else None
 
 
 def common(kind: pa.DataType) -> pa.DataType:
@@ -82,6 +109,8 @@ def common(kind: pa.DataType) -> pa.DataType:
         return pa.timestamp("us", tz="UTC")
     if pa.types.is_string_view(kind):
         return pa.string()
+    if pa.types.is_unsigned_integer(kind):
+        return pa.int64()
     if pa.types.is_map(kind):
         return pa.map_(common(kind.key_type), common(kind.item_type))
     if pa.types.is_list(kind):

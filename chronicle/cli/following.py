@@ -1,10 +1,8 @@
-"""The command `follow`, and what other commands may ask of it.  It parses arguments and calls, as those of `cli` do."""
+"""The command `follow`.  It parses arguments and calls, as those of `cli` do."""
 
 from __future__ import annotations
 
-import io
-import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,15 +21,7 @@ from chronicle.cli.options import (
     TimezoneOption,
     WarehouseOption,
 )
-from chronicle.cli.work import Wanted, build_new, build_wanted, has_nothing_new, read_in
 from chronicle.output.console import tell
-from ingestion.reading.objects import is_uri
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from chronicle.staying.requests import Request
-    from ingestion.sources.discover import Options
 
 
 def follow(
@@ -49,7 +39,7 @@ def follow(
     memory: MemoryOption = DEFAULT_MEMORY,
     master: MasterOption = None,
 ) -> None:
-    """Ingest what is appended and build what it feeds, again and again, until Ctrl-C. Other commands on the warehouse use its JVM."""
+    """Ingest what is appended and build what it feeds, again and again, until Ctrl-C."""
     from chronicle.follow import follow as following
     from chronicle.serve.serve import Options as Served
     from ingestion.sources.discover import Options
@@ -57,34 +47,4 @@ def follow(
     interrupts.keeps("ingested data is kept, tables are those of the last complete build; `chronicle follow` continues from there")
     options = Options(paths, cluster, node, layout, timezone, settled_after, pattern, is_followed=True)
     served = Served(port=port) if serve else None
-    following.follow(warehouse, options, every, memory=memory, served=served, work=work_of(warehouse), tell=tell)
-
-
-def work_of(warehouse: str) -> dict[str, Any]:
-    """What other commands may ask of a process that follows, by name."""
-    from ingestion.sources.discover import Options
-
-    def read(spark: SparkSession, request: Request) -> dict[str, Any]:
-        outcome = read_in(Options(**request.values), warehouse, lambda: spark, request.say)
-        return {"clusters": sorted(outcome.clusters), "failed": outcome.failed}
-
-    def run(spark: SparkSession, request: Request) -> dict[str, Any]:
-        done = read(spark, request)
-        build_new(lambda: spark, warehouse, request.say)
-        return done
-
-    def build(spark: SparkSession, request: Request) -> None:
-        wanted, out = Wanted(**request.values), io.StringIO()
-        if has_nothing_new(warehouse, wanted, request.say):
-            # The last round has built it meanwhile.
-            return
-        build_wanted(spark, warehouse, wanted, request.say, out)
-        request.out(out.getvalue())
-
-    return {"ingest": read, "run": run, "build": build}
-
-
-def asked(options: Options) -> dict[str, Any]:
-    """Options of `ingest` for another process, whose current folder may be another."""
-    values = {name: value for name, value in vars(options).items() if name != "placeholders"}
-    return {**values, "paths": [path if is_uri(path) else os.path.abspath(path) for path in options.paths]}
+    following.follow(warehouse, options, every, memory=memory, served=served, tell=tell)

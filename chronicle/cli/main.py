@@ -109,9 +109,7 @@ def run(
     from chronicle.build.changes import is_built, is_current
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand, copy_of
-    from chronicle.cli import following
     from chronicle.spark.session import Work, start_ahead, start_to_build
-    from chronicle.staying.requests import staying
     from ingestion.ingest import must_exist
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
@@ -120,28 +118,23 @@ def run(
     paths = with_input(paths)
     must_exist(paths)
     options, place = Options(paths, cluster, node, layout, timezone, settled_after, pattern), Warehouse.at(warehouse)
-    if there := staying(place, "run"):
-        done = there.ask("run", **following.asked(options))
-        clusters, failed = set(done["clusters"]), done["failed"]
-    else:
-        here = copy_of(place)
-        work = Work(paths, is_built(here.root))
-        session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, work=work)
-        ahead = None
-        if not is_current(here.root):
-            # There will be something to do: start the JVM and dbt while files are looked at.
-            session, ahead = start_ahead(here.root, memory=memory, work=work).result, compiled_ahead()
-        interrupts.keeps("committed data is kept; the next run continues from there")
-        outcome = read_in(options, warehouse, session, tell, show_bytes)
-        must_have_something(outcome, here.root)
-        interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
-        with at_hand(place, tell) as here:
-            build_new(session, here.root, tell, Progress("building", "models"), ahead)
-        clusters, failed = outcome.clusters, outcome.failed
-    print("", *map(visible, report(place, clusters)), "", sep="\n")
+    here = copy_of(place)
+    work = Work(paths, is_built(here.root))
+    session: Callable[[], SparkSession] = partial(start_to_build, here.root, memory=memory, work=work)
+    ahead = None
+    if not is_current(here.root):
+        # There will be something to do: start the JVM and dbt while files are looked at.
+        session, ahead = start_ahead(here.root, memory=memory, work=work).result, compiled_ahead()
+    interrupts.keeps("committed data is kept; the next run continues from there")
+    outcome = read_in(options, warehouse, session, tell, show_bytes)
+    must_have_something(outcome, here.root)
+    interrupts.keeps("ingested data is kept; tables remain those of the last complete build")
+    with at_hand(place, tell) as here:
+        build_new(session, here.root, tell, Progress("building", "models"), ahead)
+    print("", *map(visible, report(place, outcome.clusters)), "", sep="\n")
     print(f'Ask more: chronicle sql "select …" --warehouse {warehouse}')
     tell_cost(began)
-    must_be_whole(failed)
+    must_be_whole(outcome.failed)
 
 
 def must_have_something(outcome: Outcome, warehouse: str) -> None:
@@ -180,17 +173,12 @@ def ingest(
     """Read raw logs, captures and metrics into bronze, exactly once."""
     from chronicle.build.changes import is_built
     from chronicle.build.working_copy import copy_of
-    from chronicle.cli import following
     from chronicle.spark.session import Work, must_be_able, start_or_connect
-    from chronicle.staying.requests import staying
     from ingestion.sources.discover import Options
     from ingestion.warehouse import Warehouse
 
     options = Options(with_input(paths), cluster, node, layout, timezone, settled_after, pattern)
     place = Warehouse.at(warehouse)
-    if there := staying(place, "ingest"):
-        must_be_whole(there.ask("ingest", **following.asked(options))["failed"])
-        return
     must_be_able()
     interrupts.keeps("committed data is kept; the next run continues from there")
 
@@ -368,7 +356,6 @@ def build(
     from chronicle.build.compiled import compiled_ahead
     from chronicle.build.working_copy import at_hand
     from chronicle.spark.session import Work, start_to_build
-    from chronicle.staying.requests import staying
     from ingestion.warehouse import Warehouse
 
     wanted, place = Wanted(select, full_refresh, tests, explain, profile), Warehouse.at(warehouse)
@@ -376,9 +363,6 @@ def build(
     interrupts.keeps("tables remain those of the last complete build")
     with at_hand(place, tell) as here:
         if has_nothing_new(here.root, wanted, tell):
-            return
-        if there := staying(here, "build"):
-            there.ask("build", **vars(wanted))
             return
         ahead = compiled_ahead()
         work = Work(is_built=is_built(here.root) and not full_refresh)
@@ -414,8 +398,10 @@ def sql(
     question: Annotated[str, typer.Argument(help="SQL query; '-' reads it from standard input.", metavar="SELECT")],
     engine: Annotated[
         str,
-        typer.Option(help="datafusion (at once, for what it answers as Spark does), spark, or auto: the first that can.", metavar="ENGINE"),
-    ] = "auto",
+        typer.Option(
+            help="datafusion (at once, marts, reports and bronze) or spark (its own dialect, all schemas; starts a JVM).", metavar="ENGINE"
+        ),
+    ] = "datafusion",
     form: FormatOption = "table",
     no_pager: PagerOption = False,
     wide: WideOption = False,
@@ -424,44 +410,30 @@ def sql(
     master: MasterOption = None,
 ) -> None:
     """Run an SQL query. Only the result goes to standard output; names without a schema are looked up in marts."""
-    from chronicle.ask import mistakes, without_java
+    from chronicle.ask import sql as asking
     from ingestion.warehouse import Warehouse
 
     must_be_form(form)
-    if engine not in ("auto", "datafusion", "spark"):
-        raise typer.BadParameter(f"unknown engine '{engine}'; use auto, datafusion or spark", param_hint="--engine")
+    if engine not in ("datafusion", "spark"):
+        raise typer.BadParameter(f"unknown engine '{engine}'; use datafusion or spark", param_hint="--engine")
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise typer.BadParameter("the query is empty", param_hint="SELECT")
     place = Warehouse.at(warehouse)
     place.must_exist()
     began = time.monotonic()
-    mistakes.must_be_sound(place, text)
-    answer = None
-    if engine != "spark":
-        try:
-            answer = without_java.answer(place, text)
-        except without_java.NotAlike as reason:
-            if engine == "datafusion":
-                raise ValueError(f"DataFusion is not asked this: {reason}; use --engine spark") from None
-            tell(f"asking Spark: {reason}")
-    if answer is None:
-        answer = by_spark(warehouse, text, memory)
+    answer = asking.answer(place, text) if engine == "datafusion" else by_spark(place, text, memory)
     show(answer, form, began, not no_pager, wide)
 
 
-def by_spark(warehouse: str, question: str, memory: str) -> pa.Table:
+def by_spark(place: Warehouse, question: str, memory: str) -> pa.Table:
     """Spark's answer to a query."""
-    from chronicle.ask import sql as asking
+    from chronicle.ask import spark_sql
     from chronicle.build.working_copy import brought
     from chronicle.spark.session import start
-    from chronicle.staying.requests import staying
-    from ingestion.warehouse import Warehouse
 
-    if there := staying(Warehouse.at(warehouse), "sql"):
-        return cast("pa.Table", there.ask("sql", question=question))
-    here = brought(Warehouse.at(warehouse), tell).root
-    return asking.ask(start(here, memory=memory), here, question)
+    here = brought(place, tell).root
+    return spark_sql.ask(start(here, memory=memory), here, question)
 
 
 @app.command()

@@ -1,7 +1,8 @@
-"""What commands do in their own process, or `chronicle follow` does for them, with the lines that people read about it."""
+"""What the commands that ingest and build do, with the lines that people read about it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
     from ingestion.sources.discover import Options
 
 
+# A round of `chronicle follow` takes seconds; whoever writes for longer is reported.
+WAITED_SECONDS = 30.0
+
+
+def wait_for_others(warehouse: str, tell: Callable[[str], None]) -> None:
+    """Wait for a process that writes to the warehouse, as `chronicle follow` does in each of its rounds; tell so.  In a bucket, leases wait."""
+    from ingestion.warehouse import Warehouse, writer
+
+    place = Warehouse.at(warehouse)
+    end, told = time.monotonic() + WAITED_SECONDS, ""
+    while place.is_local and (other := writer(place)) and time.monotonic() < end:
+        if other != told:
+            tell(f"waiting for {other}, which is writing to {place.root}")
+        told = other
+        time.sleep(0.1)
+
+
 def read_in(
     options: Options, warehouse: str, session: Callable[[], SparkSession], tell: Callable[[str], None], progress: Progress | None = None
 ) -> Outcome:
@@ -25,6 +43,7 @@ def read_in(
     from ingestion import ingest as ingesting
     from ingestion.outcome import little_known_said, no_files_said, nodeless_said
 
+    wait_for_others(warehouse, tell)
     outcome = ingesting.ingest(session, warehouse, options, tell=tell, progress=progress)
     if not outcome.files:
         tell(no_files_said(options.paths))
@@ -60,7 +79,9 @@ def build_new(
 
     if has_nothing_new(warehouse, Wanted(), tell):
         return
-    built = building.build(session(), warehouse, ahead=ahead, progress=progress)
+    spark = session()
+    wait_for_others(warehouse, tell)
+    built = building.build(spark, warehouse, ahead=ahead, progress=progress)
     tell_anew(built, tell)
     tell(f"built {len(built.models)} models in {built.seconds:.1f} s")
 
@@ -100,6 +121,7 @@ def build_wanted(
     from chronicle.build import profiles
     from chronicle.output.table import write
 
+    wait_for_others(warehouse, tell)
     outcome = building.build(
         spark,
         warehouse,

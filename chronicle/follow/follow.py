@@ -1,20 +1,19 @@
 """`chronicle follow`: ingests what is appended and builds what it feeds, again and again, in one process with one JVM.
 
 The state is in the warehouse, as it is for every command, so a process that was killed continues where it was.  A failure is reported in one
-line and retried.  All work is done in one thread; requests of other commands are handled between two rounds.
+line and retried.  Between two rounds other commands may write to the warehouse.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import os
-import queue
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chronicle.build import build as building
 from chronicle.build.changes import is_current
@@ -22,11 +21,8 @@ from chronicle.build.maintenance import maintain_one
 from chronicle.output.console import Progress, in_one_line, show_bytes
 from chronicle.serve import serve as serving
 from chronicle.spark import session
-from chronicle.staying.answers import DOES as ANSWERS
-from chronicle.staying.answers import Answers
-from chronicle.staying.requests import Listener, Request, held
 from ingestion import ingest as ingesting
-from ingestion.lease import Busy
+from ingestion.lease import Busy, locked
 from ingestion.reading import objects
 from ingestion.reading.objects import is_service, is_uri
 from ingestion.sources import services
@@ -44,8 +40,6 @@ MOST_SECONDS = 300.0
 # Time between two steps of maintenance. One thing is done at a time, so that no round waits for long.
 MAINTAINED_SECONDS = 30.0
 
-# What is done for a request, in the thread of the rounds.
-Work = Callable[["SparkSession", Request], Any]
 # (device, inode, size, time of change) of each file.
 Marks = dict[str, tuple[int, int, int, int]]
 
@@ -140,30 +134,19 @@ def follow(
     *,
     memory: str,
     served: serving.Options | None,
-    work: Mapping[str, Work],
     tell: Callable[[str], None],
 ) -> None:
-    """Follow the files of `options` until a signal ends the process.  `served`: how SQL is served from the same JVM (None: not); `work`: what other
-    commands may ask for.  Raises CannotFollow, or what `serve` and `session.start` raise."""
+    """Follow the files of `options` until a signal ends the process.  `served`: how SQL is served from the same JVM (None: not).
+    Raises CannotFollow, Busy where another process follows, or what `serve` and `session.start` raise."""
     ingesting.must_exist(options.paths)
     place, began = Warehouse.at(warehouse), time.monotonic()
     if not place.is_local:
         raise CannotFollow(f"{place.root}: only a warehouse in a folder can be followed")
     with ExitStack() as stack:
-        if not held(place):
-            raise CannotFollow(f"{place.root}: another chronicle already stays with this warehouse")
+        place.work.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(locked(place.work / "following", place.root, "following into"))
         beside = stack.enter_context(serving.Beside(place, served)) if served else None
         spark = session.start(warehouse, memory=memory, server=beside.server if beside else session.Server({}, session.COMMAND_OPTIONS))
-        requests: queue.Queue[Request] = queue.Queue()
-        answers = Answers(spark, place)
-
-        def take(request: Request) -> None:
-            if request.asked in work:
-                requests.put(request)
-            else:
-                answers.take(request)
-
-        stack.callback(Listener(place, "follow", (*work, *ANSWERS), take).close)
         if beside:
             beside.listen(spark)
         where = f", serving {beside.url}" if beside else ""
@@ -175,22 +158,7 @@ def follow(
             if beside:
                 beside.renew()
             following = max(following + every, time.monotonic())
-            while (left := following - time.monotonic()) > 0:
-                try:
-                    request = requests.get(timeout=left)
-                except queue.Empty:
-                    break
-                do(request, work, spark)
-                if beside:
-                    beside.renew()
-
-
-def do(request: Request, work: Mapping[str, Work], spark: SparkSession) -> None:
-    """Do what another command asks for."""
-    try:
-        request.end(work[request.asked](spark, request))
-    except Exception as error:
-        request.end(failed=in_one_line(error))
+            time.sleep(max(0.0, following - time.monotonic()))
 
 
 def marks_of(paths: list[str], warehouse: str) -> Marks:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronicle.ask import evidence
 from chronicle.ask.evidence import Place
+from chronicle.ask.known import must_know
 from chronicle.ask.looked_at import NOTHING_FOUND, counted, looked_at
 from chronicle.ask.remedies import Case, Known, Loss, Remedy, cases_of, known_of, losses_in, remedies
 from chronicle.ask.render import project_vars
@@ -201,9 +202,8 @@ def collect(
     lives: dict[str, list[Row]] = defaultdict(list)
     for row in tables.rows("select * from marts.dim_clusters order by cluster_id, cluster_incarnation"):
         lives[row["cluster_id"]].append(row)
-    if cluster is not None and cluster not in lives:
-        there = ", ".join(sorted(lives)) or "no clusters yet; run `chronicle build` after ingesting"
-        raise ValueError(f"unknown cluster '{cluster}'; {place.root} has {there}")
+    if cluster is not None:
+        must_know(tables, cluster)
     periods = {name: period_of(tables, name, since, until) for name in lives if cluster in (None, name)}
     counts = {name: overview(tables, period) for name, period in periods.items()}
     losses = {name: losses_in(tables, name) for name in periods}

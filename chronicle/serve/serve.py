@@ -24,9 +24,6 @@ from chronicle.spark.internals import settings as internals
 from chronicle.spark.internals.beside import session_beside
 from chronicle.spark.internals.catalog_entries import CatalogEntries
 from chronicle.spark.internals.java_objects import java_of, session_of
-from chronicle.staying.answers import DOES as ANSWERS
-from chronicle.staying.answers import Answers
-from chronicle.staying.requests import Listener, held
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -240,7 +237,6 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
             # Only now: Spark takes Ctrl-C for itself when it starts.
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: asked_to_stop.set())
-            others = answering(place, spark)
             tell(
                 f"serving {tables} tables of {place.root} at jdbc:hive2://{options.host}:{options.port}/marts"
                 f" ({'READ AND WRITE' if options.read_write else 'read-only'}; up in {time.monotonic() - began:.1f} s; Ctrl-C stops)"
@@ -250,21 +246,12 @@ def serve(warehouse: str, options: Options, *, memory: str = "2g", tell: Callabl
                     raise CannotServe("Java has ended; see the error above")
                 if shown:
                     shown.renew()
-            if others:
-                others.close()
             with session.killed_after(STOP_SECONDS):
                 server.stop()
         finally:
             with session.killed_after(STOP_SECONDS):
                 session.stop()
     tell("stopped")
-
-
-def answering(place: Warehouse, spark: SparkSession) -> Listener | None:
-    """Answer the SQL of `chronicle sql` from this JVM, too; None where another process stays with the warehouse and already does."""
-    if not held(place):
-        return None
-    return Listener(place, "serve", ANSWERS, Answers(spark, place).take)
 
 
 def is_of_session(setting: str) -> bool:

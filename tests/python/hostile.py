@@ -32,7 +32,7 @@ from ingestion.sources.layout import Layout
 # Patterns of these modules only see our own texts, a user's input, output of our own tools, or Kafka's sources.
 OUR_OWN = {
     "chronicle": ["__main__"],
-    "chronicle.ask": ["alerts", "evidence", "questions", "run_summary", "sql", "tables"],
+    "chronicle.ask": ["alerts", "evidence", "mistakes", "questions", "run_summary", "spark_sql", "sql", "tables"],
     "chronicle.build": [
         "build",
         "changes",

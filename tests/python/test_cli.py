@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from chronicle.build import changes
-from chronicle.cli import main
+from chronicle.cli import main, work
 from chronicle.cli.work import Wanted, has_nothing_new
 from chronicle.output.console import NEW_LINE, Progress
 from chronicle.project import PROJECT
@@ -24,7 +24,8 @@ from chronicle.report import report
 from chronicle.spark import jars
 from ingestion import cache
 from ingestion.captures.system import open_files
-from ingestion.warehouse import Warehouse, only_writer
+from ingestion.lease import Busy
+from ingestion.warehouse import Warehouse, only_writer, writer
 from tests.python.test_report import cluster, make
 
 
@@ -248,7 +249,7 @@ def test_before_the_first_build_there_is_nothing_to_ask(
     out, err = capsys.readouterr()
     assert out == ""
     assert "no build has been completed yet" in err
-    assert ("another chronicle is writing to it now" if is_building else "run `chronicle build`") in err
+    assert (f"(process {os.getpid()}) is writing to it now" if is_building else "run `chronicle build`") in err
 
 
 # Ctrl-C during the import of a module that executes text, as every module with a dataclass does.
@@ -268,3 +269,22 @@ def test_an_interrupt_within_executed_text_has_its_exit_code(tmp_path: Path) -> 
     (tmp_path / "interrupted.py").write_text(INTERRUPTED)
     done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "chronicle: interrupted\n")
+
+
+def test_a_command_waits_for_a_round_of_another_and_names_who_writes_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock belongs to an open file, so this process acts like another one."""
+    place, told = Warehouse.at(str(tmp_path)), list[str]()
+    monkeypatch.setattr(work, "WAITED_SECONDS", 0.2)
+    monkeypatch.setattr(sys, "argv", ["/opt/chronicle/bin/chronicle", "follow", "/var/log/kafka"])
+    work.wait_for_others(place.root, told.append)
+    assert (told, writer(place)) == ([], None)
+    follow = f"`chronicle follow` (process {os.getpid()})"
+    with only_writer(place):
+        work.wait_for_others(place.root, told.append)
+        with pytest.raises(Busy) as caught, only_writer(place):
+            pass
+    assert told == [f"waiting for {follow}, which is writing to {place.root}"]
+    assert str(caught.value) == f"{place.root}: {follow} is writing to this warehouse; try again when it is done"
+    with only_writer(place):
+        assert writer(place) == follow
+    assert writer(place) is None

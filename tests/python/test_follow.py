@@ -1,129 +1,19 @@
-"""`chronicle follow` without Spark: rounds, messages, retries, and the requests of other commands over the socket."""
+"""`chronicle follow` without Spark: rounds, messages and retries."""
 
 from __future__ import annotations
 
-import os
-import socket
-import stat
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pyarrow as pa
 import pytest
 
-from chronicle.cli import following as command
-from chronicle.cli import main
 from chronicle.follow import follow
-from chronicle.staying import requests
-from chronicle.staying.requests import Listener, Request, Unanswered, staying
 from ingestion import ingest as ingesting
-from ingestion.lease import Busy
+from ingestion.lease import Busy, locked
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
 from ingestion.warehouse import Warehouse
-
-
-def answer(request: Request) -> None:
-    if request.asked == "sql":
-        request.say("one\ntwo")
-        request.answer(pa.table({"n": [1, None]}))
-        request.end()
-    else:
-        request.out("printed\n")
-        request.end({"given": request.values})
-
-
-def listening(place: Warehouse) -> Listener:
-    return Listener(place, "follow", ("sql", "build"), answer)
-
-
-@pytest.fixture(params=["short", "long"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
-    """A warehouse, once with a short path and once with one that is too long for the name of a socket."""
-    return Warehouse.at(str(tmp_path / ("w" if request.param == "short" else "w" * 120)))
-
-
-@pytest.fixture
-def listener(place: Warehouse) -> Iterator[Listener]:
-    found = listening(place)
-    yield found
-    found.close()
-
-
-def test_other_commands_are_answered(place: Warehouse, listener: Listener, capsys: pytest.CaptureFixture[str]) -> None:
-    there = staying(place, "sql")
-    assert there is not None
-    assert there.ask("sql", question="select 1").to_pylist() == [{"n": 1}, {"n": None}]
-    assert capsys.readouterr() == ("", f"using `chronicle follow` (process {os.getpid()})\none\\ntwo\n")
-    there = staying(place, "build")
-    assert there is not None
-    assert there.ask("build", select=None) == {"given": {"select": None}}
-    assert capsys.readouterr().out == "printed\n"
-
-
-def test_what_it_does_not_do_is_not_asked_of_it(place: Warehouse, listener: Listener) -> None:
-    assert staying(place, "ingest") is None
-    with pytest.raises(Unanswered, match="unknown request 'ingest'"):
-        requests.connected(place, "follow").ask("ingest")
-
-
-def test_only_the_owner_may_ask(place: Warehouse, listener: Listener) -> None:
-    assert stat.S_IMODE((place.work / requests.SOCKET).stat().st_mode) == 0o600
-
-
-def test_a_socket_that_a_killed_process_left_is_none(place: Warehouse) -> None:
-    listener = listening(place)
-    listener.socket.close()
-    with requests.address(place) as name, socket.socket(socket.AF_UNIX) as left:
-        (place.work / requests.SOCKET).unlink()
-        left.bind(name)
-    assert staying(place, "sql") is None
-    again = listening(place)
-    assert staying(place, "sql") is not None
-    again.close()
-    assert staying(place, "sql") is None
-
-
-def test_nonsense_is_refused_and_the_next_is_answered(place: Warehouse, listener: Listener) -> None:
-    for text in (b"\x00\xff\n", b"[]\n", b"{}\n", b""):
-        there = requests.connected(place, "").connection
-        there.sendall(text)
-        there.shutdown(socket.SHUT_WR)
-        assert b"not understood" in there.recv(1000)
-        there.close()
-    assert staying(place, "sql") is not None
-
-
-def test_a_process_that_ends_meanwhile_is_an_error(place: Warehouse) -> None:
-    listener = Listener(place, "follow", ("sql",), lambda request: request.connection.close())
-    with pytest.raises(ConnectionError, match="`chronicle follow` ended before it was done; try again"):
-        requests.connected(place, "follow").ask("sql")
-    listener.close()
-
-
-def test_one_process_stays(place: Warehouse) -> None:
-    assert requests.held(place)
-    # The lock belongs to an open file, so a second one in this process acts like another process.
-    assert not requests.held(place)
-
-
-def test_sql_is_asked_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    listener = listening(Warehouse.at(str(tmp_path)))
-    assert main.execute(["sql", "select 1 / 2 as n", "-w", str(tmp_path), "-f", "csv"]) == 0
-    assert capsys.readouterr().out == 'n\n1\n""\n'
-    listener.close()
-
-
-def test_options_reach_the_other_process_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    options = Options(["logs"], "prod", 3, "{cluster}/**", "UTC", 7.0, "%m")
-    options.placeholders  # noqa: B018 - it is kept once it has been asked for
-    assert vars(Options(**command.asked(options))) == {
-        **vars(Options([str(tmp_path / "logs")], "prod", 3, "{cluster}/**", "UTC", 7.0, "%m"))
-    }
 
 
 class Fixture:
@@ -235,35 +125,11 @@ def test_without_java_it_ends(followed: Fixture, monkeypatch: pytest.MonkeyPatch
         followed.round()
 
 
-def test_requests_are_done_one_after_the_other(place: Warehouse) -> None:
-    """Requests of commands that the rounds' thread handles, and those that it cannot."""
-    taken: list[Request] = []
-    arrived = threading.Event()
-
-    def take(request: Request) -> None:
-        taken.append(request)
-        arrived.set()
-
-    listener = Listener(place, "follow", ("build", "run"), take)
-    work = {"build": lambda spark, request: {"models": 3}, "run": lambda spark, request: 1 / 0}
-    for asked, wanted in (("build", {"models": 3}), ("run", "division by zero")):
-        there = requests.connected(place, "follow")
-        found: list[Any] = []
-
-        def ask(there: Any = there, asked: str = asked, found: list[Any] = found) -> None:
-            try:
-                found.append(there.ask(asked))
-            except Unanswered as error:
-                found.append(str(error))
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        assert arrived.wait(5)
-        arrived.clear()
-        follow.do(taken.pop(), work, cast("Any", None))
-        thread.join(5)
-        assert found == [wanted] or wanted in found[0]
-    with pytest.raises(Unanswered, match="unknown request 'dance'"):
-        requests.connected(place, "follow").ask("dance")
-    assert taken == []
-    listener.close()
+def test_one_process_follows(tmp_path: Path) -> None:
+    """A lock belongs to an open file, so a second one in this process acts like another process."""
+    log = tmp_path / "server.log"
+    log.touch()
+    place = Warehouse.at(str(tmp_path / "warehouse"))
+    place.work.mkdir(parents=True)
+    with locked(place.work / "following", place.root, "following into"), pytest.raises(Busy, match=r"\(process \d+\) is following into"):
+        follow.follow(place.root, Options([str(log)]), 10.0, memory="1g", served=None, tell=print)

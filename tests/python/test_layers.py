@@ -26,7 +26,6 @@ LAYERS = (
     ("chronicle.spark", "chronicle.catalogue"),
     ("chronicle.build",),
     ("chronicle.ask",),
-    ("chronicle.staying",),
     ("chronicle.serve",),
     ("chronicle.follow",),
     ("chronicle.report",),

@@ -22,7 +22,7 @@ from ingestion.bronze import write
 from ingestion.lease import Busy, leased
 from ingestion.outcome import Outcome
 from ingestion.sources.discover import Options
-from ingestion.warehouse import Warehouse, is_written_to, only_writer, path_of
+from ingestion.warehouse import Warehouse, only_writer, path_of, writer
 from tests.objects import Bucket
 from tests.python.test_records import line
 from tests.rotations import Here
@@ -86,7 +86,7 @@ def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
     for table in TABLES:
         assert rows(there, table) == rows(here, table)
     assert load(there, ORDERS).files == {"unchanged": 13}
-    assert not is_written_to(Warehouse.at(there))
+    assert writer(Warehouse.at(there)) is None
 
 
 @pytest.mark.parametrize("table", TABLES[:2])
@@ -170,7 +170,7 @@ def test_a_holder_that_goes_on_is_not_pushed_aside(bucket: Bucket, monkeypatch: 
     monkeypatch.setattr(lease, "GONE_SECONDS", 0.6)
     place = Warehouse.at(f"{bucket.uri}/w")
     with only_writer(place):
-        assert is_written_to(place)
+        assert writer(place)
         with pytest.raises(Busy, match="is writing to this warehouse"), leased(place.folder / "writing", most_wait=2):
             pass
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from chronicle.ask.without_java import answer
+from chronicle.ask.sql import answer
 from chronicle.build import maintenance, versions, working_copy
 from chronicle.build.working_copy import Copy, at_hand, brought
 from ingestion import lease

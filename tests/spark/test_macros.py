@@ -333,7 +333,7 @@ def test_a_failing_model_is_named_with_the_databases_words(project: Project) -> 
 
 
 def test_another_writer_is_refused_at_once(project: Project) -> None:
-    with only_writer(Warehouse.at(project.warehouse)), pytest.raises(Busy, match="another chronicle is writing"):
+    with only_writer(Warehouse.at(project.warehouse)), pytest.raises(Busy, match="is writing to this warehouse"):
         project.build()
 
 

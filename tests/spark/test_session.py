@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from chronicle.ask import sql
+from chronicle.ask import spark_sql
 from chronicle.output import formats
 from chronicle.spark import jars, java, own_classes, session
 from chronicle.spark import master as masters
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def answer(spark: SparkSession, warehouse: str, question: str, form: str) -> str:
     out = io.StringIO()
-    formats.write(sql.ask(spark, warehouse, question), form, out)
+    formats.write(spark_sql.ask(spark, warehouse, question), form, out)
     return out.getvalue()
 
 
@@ -211,8 +211,8 @@ def test_a_table_is_aligned_and_nulls_are_said(spark: SparkSession, warehouse: s
     ],
 )
 def test_a_wrong_question_is_one_line(spark: SparkSession, warehouse: str, orders: str, question: str, said: str) -> None:
-    with pytest.raises(sql.WrongQuestion, match=said) as caught:
-        sql.ask(spark, warehouse, question)
+    with pytest.raises(spark_sql.WrongQuestion, match=said) as caught:
+        spark_sql.ask(spark, warehouse, question)
     assert "\n" not in str(caught.value)
     assert spark.table(orders).count() == 1
 

@@ -2,7 +2,7 @@
 
 Relies on: the constructor `classic.SparkSession(SparkContext, Map)`, which makes a state of its own and takes its rules from the context's
 configuration; `SparkContext.conf()`.  Read in: Spark 4.2.0.
-Breaks: `chronicle follow --serve`, and SQL that other commands ask of a process that stays.
+Breaks: `chronicle follow --serve`.
 Brings: clients never see a table that is being built, and their rules do not hold for builds.
 """
 
