@@ -44,8 +44,8 @@ NOTES = {"spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions":
 
 @dataclass
 class Row:
-    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory
-    that was held at once meanwhile."""
+    """A line of a table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory that was held at once meanwhile;
+    `rows`: those of a table before something arrived; `changed`: of these with other values; `gone`: of these no longer there."""
 
     what: str
     of: str = ""
@@ -57,6 +57,9 @@ class Row:
     executions: int | None = None
     rows_read: int | None = None
     plan_nodes: int | None = None
+    rows: int | None = None
+    changed: int | None = None
+    gone: int | None = None
     says: str = ""
     cores: int = 0
 
@@ -231,25 +234,27 @@ Measure = Callable[..., Iterator[Row]]
 @dataclass(frozen=True)
 class Measurement:
     """`quick`, `full`: the sizes of a quick and of a full run; `limit`: seconds that a size may take in a quick run, and twenty times as
-    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all)."""
+    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all); `table`: the kind of table that its rows
+    make (`bench/run.py`)."""
 
     measure: Measure
     quick: tuple[Size, ...]
     full: tuple[Size, ...]
     limit: int
     cores: tuple[int, ...]
+    table: str = "work"
 
 
 MEASUREMENTS: dict[str, Measurement] = {}
 
 
 def measurement(
-    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,)
+    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,), table: str = "work"
 ) -> Callable[[Measure], Measure]:
     """Makes a function of a stand and a size a measurement under its own name."""
 
     def add(measure: Measure) -> Measure:
-        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores)
+        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores, table)
         return measure
 
     return add

@@ -17,7 +17,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
 
 # The modules of measurements, in the order of the table; a new one is named here.
-MODULES = ("reading", "executors", "builds", "arrivals", "following")
+MODULES = ("reading", "executors", "builds", "arrivals", "changes", "following")
 PAGE = PROJECT / "docs" / "benchmarks.md"
 MEASURED = PROJECT / "bench" / "measured.jsonl"
 FULL_LIMITS = 20
@@ -35,6 +35,11 @@ FULL_LIMITS = 20
 def load() -> None:
     for name in MODULES:
         importlib.import_module(f"bench.{name}")
+
+
+def ordered() -> list[str]:
+    """The names of measurements in the order of the table, whichever module was loaded first."""
+    return sorted(MEASUREMENTS, key=lambda name: MODULES.index(MEASUREMENTS[name].measure.__module__.rpartition(".")[2]))
 
 
 def one(folder: Path, name: str, size: Size, cores: int, out: Path) -> None:
@@ -90,7 +95,7 @@ class Measured:
     @property
     def place(self) -> tuple[int, int, int]:
         """Its place on the page: by measurement, size and cores; measurements that no longer exist come last."""
-        names = list(MEASUREMENTS)
+        names = ordered()
         if self.name not in names:
             return len(names), 0, self.cores
         sizes = [list(size) for size in (*MEASUREMENTS[self.name].quick, *MEASUREMENTS[self.name].full)]
@@ -116,36 +121,86 @@ def commit() -> str:
     return found.stdout.strip()
 
 
-COLUMNS = ("what", "of", "cores", "s", "CPU s", "MB/s", "records", "peak GiB", "executions", "rows read", "plan nodes", "")
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """A kind of table.  `says`: what stands above it; `cells`: what a row has in each of its columns, by their names; `texts`: of these the columns
+    that are not numbers."""
+
+    cells: dict[str, Callable[[Row], str]]
+    texts: tuple[str, ...]
+    says: str = ""
+
+    def lines(self, rows: Iterable[Row]) -> Iterator[str]:
+        """The rows as Markdown, line by line."""
+        yield "| " + " | ".join(self.cells) + " |"
+        yield "| " + " | ".join("---" if name in self.texts else "---:" for name in self.cells) + " |"
+        yield from map(self.line, rows)
+
+    def line(self, row: Row) -> str:
+        return "| " + " | ".join(cell(row) for cell in self.cells.values()) + " |"
 
 
-def cells(row: Row) -> list[str]:
-    """A row as the table shows it."""
-
-    def number(value: float | None, digits: int = 0) -> str:
-        return "" if value is None else f"{value:,.{digits}f}"
-
-    speed = row.megabytes / row.seconds if row.megabytes and row.seconds else None
-    return [
-        row.what,
-        row.of,
-        str(row.cores),
-        number(row.seconds, 1),
-        number(row.cpu_seconds, 1),
-        number(speed, 1),
-        number(row.records),
-        number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
-        number(row.executions),
-        number(row.rows_read),
-        number(row.plan_nodes),
-        row.says.replace("|", "/"),
-    ]
+def number(value: float | None, digits: int = 0) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
-def table(rows: list[Row]) -> str:
-    """The rows as Markdown."""
-    right = "| " + " | ".join("---" if name in ("what", "of", "") else "---:" for name in COLUMNS) + " |"
-    return "\n".join(["| " + " | ".join(COLUMNS) + " |", right, *("| " + " | ".join(cells(row)) + " |" for row in rows)])
+def speed(row: Row) -> float | None:
+    """Megabytes in a second."""
+    return row.megabytes / row.seconds if row.megabytes and row.seconds else None
+
+
+def without_bars(row: Row) -> str:
+    return row.says.replace("|", "/")
+
+
+FORMS = {
+    "work": Form(
+        {
+            "what": lambda row: row.what,
+            "of": lambda row: row.of,
+            "cores": lambda row: str(row.cores),
+            "s": lambda row: number(row.seconds, 1),
+            "CPU s": lambda row: number(row.cpu_seconds, 1),
+            "MB/s": lambda row: number(speed(row), 1),
+            "records": lambda row: number(row.records),
+            "peak GiB": lambda row: number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
+            "executions": lambda row: number(row.executions),
+            "rows read": lambda row: number(row.rows_read),
+            "plan nodes": lambda row: number(row.plan_nodes),
+            "": without_bars,
+        },
+        ("what", "of", ""),
+    ),
+    "changes": Form(
+        {
+            "table": lambda row: row.what,
+            "of": lambda row: row.of,
+            "rows before": lambda row: number(row.rows),
+            "changed": lambda row: number(row.changed),
+            "gone": lambda row: number(row.gone),
+            "columns, with the rows in which they differ": without_bars,
+        },
+        ("table", "of", "columns, with the rows in which they differ"),
+        "Rows that were there before something arrived: how many of them it changed, and how many it removed (a row is known by its key; where a"
+        "\ntable has none, a changed row counts as gone). Views are not compared, and tables of which no row changed are one line.",
+    ),
+}
+
+
+def form_of(name: str) -> str:
+    """The form of a measurement's rows."""
+    return MEASUREMENTS[name].table if name in MEASUREMENTS else "work"
+
+
+def tables(some: Iterable[Measured]) -> str:
+    """The rows of measurements, a table for each form."""
+    by_place = sorted(some, key=lambda one: one.place)
+    found = ""
+    for name, form in FORMS.items():
+        rows = [row for one in by_place if form_of(one.name) == name for row in one.rows]
+        if rows:
+            found += "\n" + (f"{form.says}\n\n" if form.says else "") + "\n".join(form.lines(rows)) + "\n"
+    return found
 
 
 def machine() -> str:
@@ -160,10 +215,9 @@ def machine() -> str:
 def page(measured: Sequence[Measured]) -> str:
     """docs/benchmarks.md."""
     newest_first = sorted(measured, key=lambda one: (one.day, one.commit), reverse=True)
-    tables = ""
+    measured_then = ""
     for (day, at), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit)):
-        rows = [row for one in sorted(some, key=lambda one: one.place) for row in one.rows]
-        tables += f"\n## Measured on {day}, commit {at}\n\n{table(rows)}\n"
+        measured_then += f"\n## Measured on {day}, commit {at}\n{tables(some)}"
     return f"""# Benchmarks
 
 `make bench` writes this page: the last figures of each measurement and size. Each measurement has a process of its own (`bench/`). The logs are made from the
@@ -175,7 +229,7 @@ Machine: {machine()}.
 second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
 the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to commit 277a497 each line of a
 view's SQL counted as a node, too.
-{tables}"""
+{measured_then}"""
 
 
 def main() -> None:
@@ -194,20 +248,19 @@ def main() -> None:
     if given.one:
         one(given.folder, given.one, tuple(given.size), given.cores, given.out)
         return
-    names = given.only.split(",") if given.only else list(MEASUREMENTS)
+    names = given.only.split(",") if given.only else ordered()
     if unknown := set(names) - set(MEASUREMENTS):
-        raise SystemExit(f"bench: no measurement '{sorted(unknown)[0]}'; there are {', '.join(MEASUREMENTS)}")
+        raise SystemExit(f"bench: no measurement '{sorted(unknown)[0]}'; there are {', '.join(ordered())}")
     given.folder.mkdir(parents=True, exist_ok=True)
     is_quick = given.sizes == "quick"
     known, now = held(given.measured), commit()
-    print("| " + " | ".join(COLUMNS) + " |")
     for name in names:
-        wanted = MEASUREMENTS[name]
+        wanted, form = MEASUREMENTS[name], FORMS[form_of(name)]
         for size in wanted.quick if is_quick else wanted.full:
             for cores in (given.cores,) if is_quick else wanted.cores:
                 made = measured(given.folder, name, size, cores, wanted.limit * (1 if is_quick else FULL_LIMITS))
                 for row in made:
-                    print("| " + " | ".join(cells(row)) + " |", flush=True)
+                    print(form.line(row), flush=True)
                 known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made))
                 given.measured.write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in known), "utf-8")
                 given.page.write_text(page(known), "utf-8")

@@ -39,13 +39,14 @@ def test_the_table_has_a_line_per_row() -> None:
         Row("build, cold", "30 days", 81.26, 97.5, records=826_000, peak_bytes=3 << 30, executions=98, rows_read=1_234_567, cores=2),
         Row("ingest", "60 MB", 2.0, 3.0, megabytes=64.0, cores=1, says="a | b"),
     ]
-    assert run.table(rows).splitlines() == [
+    lines = list(run.FORMS["work"].lines(rows))
+    assert lines == [
         "| what | of | cores | s | CPU s | MB/s | records | peak GiB | executions | rows read | plan nodes |  |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
         "| build, cold | 30 days | 2 | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
         "| ingest | 60 MB | 1 | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
     ]
-    assert run.table(rows) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
+    assert "\n".join(lines) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
 
 
 def measured(name: str, size: list[int], cores: int, day: str, seconds: float) -> Measured:
