@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
+from chronicle.spark.engine import LOCAL
+
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
 from chronicle.spark.internals.executions import noting
@@ -45,7 +47,8 @@ NOTES = {"spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions":
 @dataclass
 class Row:
     """A line of a table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory that was held at once meanwhile;
-    `rows`: those of a table before something arrived; `changed`: of these with other values; `gone`: of these no longer there."""
+    `rows`: those of a table before something arrived; `changed`: of these with other values; `gone`: of these no longer there; `engine`: which of
+    the two built tables, where any were built."""
 
     what: str
     of: str = ""
@@ -62,6 +65,7 @@ class Row:
     gone: int | None = None
     says: str = ""
     cores: int = 0
+    engine: str = LOCAL.name
 
 
 def cpu_seconds() -> float:

@@ -1,6 +1,6 @@
 """`make bench`: all measurements, each in a process of its own, as one table that also goes to docs/benchmarks.md.
 
-`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some.  The page shows the last figures of each measurement and size, which
+`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some; CHRONICLE_ENGINE=plain measures the other engine.  The page shows the last figures of each measurement and size, which
 `bench/measured.jsonl` keeps, with their day.  What fails or takes longer than its limit is a row that says so.
 """
 
@@ -17,10 +17,13 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from chronicle.spark.engine import LOCAL, chosen
 
 from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
@@ -48,7 +51,7 @@ def one(folder: Path, name: str, size: Size, cores: int, out: Path) -> None:
     stand = Stand(folder)
     try:
         for row in MEASUREMENTS[name].measure(stand, *size):
-            row.cores = cores
+            row.cores, row.engine = cores, chosen().name
             with out.open("a") as file:
                 file.write(json.dumps(dataclasses.asdict(row)) + "\n")
     finally:
@@ -77,13 +80,13 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
             failure = f"stopped: it took longer than {limit} s"
     rows = [Row(**json.loads(line)) for line in out.read_text().splitlines()] if out.exists() else []
     if failure:
-        rows.append(Row(name, ", ".join(map(str, size)), cores=cores, says=failure))
+        rows.append(Row(name, ", ".join(map(str, size)), cores=cores, engine=chosen().name, says=failure))
     return rows
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a measurement gave for a size on some cores, on a day (UTC), at a commit."""
+    """What a measurement gave for a size on some cores with an engine, on a day (UTC), at a commit."""
 
     name: str
     size: list[Any]
@@ -91,15 +94,21 @@ class Measured:
     day: str
     commit: str
     rows: list[Row]
+    engine: str = LOCAL.name
 
     @property
-    def place(self) -> tuple[int, int, int]:
-        """Its place on the page: by measurement, size and cores; measurements that no longer exist come last."""
+    def what(self) -> tuple[Any, ...]:
+        """What a newer measurement has to be of to take its place."""
+        return self.name, self.size, self.cores, self.engine
+
+    @property
+    def place(self) -> tuple[int, int, int, str]:
+        """Its place on the page: by measurement, size, cores and engine; measurements that no longer exist come last."""
         names = ordered()
         if self.name not in names:
-            return len(names), 0, self.cores
+            return len(names), 0, self.cores, self.engine
         sizes = [list(size) for size in (*MEASUREMENTS[self.name].quick, *MEASUREMENTS[self.name].full)]
-        return names.index(self.name), sizes.index(self.size) if self.size in sizes else len(sizes), self.cores
+        return names.index(self.name), sizes.index(self.size) if self.size in sizes else len(sizes), self.cores, self.engine
 
 
 def held(file: Path) -> list[Measured]:
@@ -109,10 +118,8 @@ def held(file: Path) -> list[Measured]:
 
 
 def with_new(known: Iterable[Measured], new: Measured) -> list[Measured]:
-    """Measurements in the order of the page, the new one in the place of an older one of the same size and cores."""
-    return sorted(
-        [*(one for one in known if (one.name, one.size, one.cores) != (new.name, new.size, new.cores)), new], key=lambda one: one.place
-    )
+    """Measurements in the order of the page, the new one in the place of an older one of the same."""
+    return sorted([*(one for one in known if one.what != new.what), new], key=lambda one: one.place)
 
 
 def commit() -> str:
@@ -159,6 +166,7 @@ FORMS = {
             "what": lambda row: row.what,
             "of": lambda row: row.of,
             "cores": lambda row: str(row.cores),
+            "engine": lambda row: row.engine,
             "s": lambda row: number(row.seconds, 1),
             "CPU s": lambda row: number(row.cpu_seconds, 1),
             "MB/s": lambda row: number(speed(row), 1),
@@ -169,7 +177,7 @@ FORMS = {
             "plan nodes": lambda row: number(row.plan_nodes),
             "": without_bars,
         },
-        ("what", "of", ""),
+        ("what", "of", "engine", ""),
     ),
     "changes": Form(
         {
@@ -203,6 +211,27 @@ def tables(some: Iterable[Measured]) -> str:
     return found
 
 
+def of_both(measured: Iterable[Measured]) -> str:
+    """A table of what was measured with both engines, on the same cores; empty if nothing was."""
+    found: dict[tuple[str, str, int], dict[str, tuple[Row, str]]] = defaultdict(dict)
+    for one in sorted(measured, key=lambda one: one.place):
+        for row in one.rows:
+            if row.seconds:
+                found[row.what, row.of, row.cores][one.engine] = (row, one.commit)
+    engines = list(dict.fromkeys(engine for rows in found.values() for engine in rows))
+    lines = [
+        f"| {what} | {of} | {cores} | "
+        + " | ".join(f"{number(rows[name][0].seconds, 1)} ({rows[name][1]})" if name in rows else "" for name in engines)
+        + " |"
+        for (what, of, cores), rows in found.items()
+        if len(rows) > 1
+    ]
+    if not lines:
+        return ""
+    heads = [f"| what | of | cores | {' | '.join(f'{name}, s' for name in engines)} |", f"|---|---|---:|{'---:|' * len(engines)}"]
+    return "\n## Both engines\n\nSeconds, and the commit at which they were measured.\n\n" + "\n".join([*heads, *lines]) + "\n"
+
+
 def machine() -> str:
     """The machine and what ran on it."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
@@ -229,7 +258,7 @@ Machine: {machine()}.
 second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
 the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to commit 277a497 each line of a
 view's SQL counted as a node, too.
-{measured_then}"""
+{of_both(measured)}{measured_then}"""
 
 
 def main() -> None:
@@ -261,7 +290,7 @@ def main() -> None:
                 made = measured(given.folder, name, size, cores, wanted.limit * (1 if is_quick else FULL_LIMITS))
                 for row in made:
                     print(form.line(row), flush=True)
-                known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made))
+                known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made, chosen().name))
                 given.measured.write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in known), "utf-8")
                 given.page.write_text(page(known), "utf-8")
 
