@@ -5,7 +5,7 @@
 {%- endmacro %}
 
 
-{#- dbt_project.yml, which cannot call macros, asks the same for the format of steps. -#}
+{#- Whether the target has the schemas of the product. -#}
 {% macro is_production() -%}
     {{ return(target.name.startswith('prod')) }}
 {%- endmacro %}

@@ -27,8 +27,8 @@ from pathlib import Path
 from unittest import mock
 
 from chronicle.build import comparison, maintenance, runner, steps
-from chronicle.build.build import Outcome
 from chronicle.build.dbt_runs import WHILE_BUILDING
+from chronicle.build.outcome import Outcome
 from ingestion import ingest as ingesting
 from ingestion.warehouse import Warehouse
 from tests.equal import Pair, Renames, Verdict

@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from chronicle.build import company
 from chronicle.build.made_by import fingerprint
 from chronicle.build.publish import fits
+from chronicle.build.versions import Record
 from chronicle.project import PROJECT
 from ingestion.warehouse import Damaged, Warehouse, opened
 
@@ -164,4 +165,5 @@ def is_built(warehouse: str, project: Path = PROJECT) -> bool:
 def is_current(warehouse: str, project: Path = PROJECT) -> bool:
     """Whether the last build of all models used project, code and bronze as they are now."""
     place = Warehouse.at(warehouse)
-    return place.built.exists() and place.built.read_text() == built_from(place, project)
+    built = place.built.read_text() if place.built.exists() else Record.of(place).state
+    return built is not None and built == built_from(place, project)

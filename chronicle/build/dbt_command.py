@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from chronicle.build import internals, unfinished
-from chronicle.build.dbt_runs import PRODUCTION, WHILE_BUILDING, prepare
+from chronicle.build.dbt_runs import PRODUCTION, prepare
 from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
+from chronicle.spark.engine import PLAIN
 from ingestion.warehouse import SCHEMAS, Warehouse, only_writer
 
 # Commands that need no database, and commands that write to it; all others read.
@@ -124,7 +125,7 @@ def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -
     """Start the session that dbt will find, and register what the command may read."""
     from chronicle.spark.session import start_to_build
 
-    spark = start_to_build(place.root, memory=memory)
+    spark = start_to_build(place.root, memory=memory, engine=PLAIN)
     forget_earlier(spark, place)
     if wanted.command.startswith("source "):
         register(spark, place, only=[table for table in tables(place) if table[0] == SCHEMAS[0]])
@@ -134,5 +135,3 @@ def start_session(place: Warehouse, wanted: Asked, memory: str, project: Path) -
     else:
         # Models that are not built this time may be read.
         register_views(spark, place)
-    for key, value in WHILE_BUILDING.items():
-        spark.conf.set(key, value)

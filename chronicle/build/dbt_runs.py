@@ -89,7 +89,7 @@ def given(project: Path, target: Path, logs: Path, **variables: object) -> list[
         *("--project-dir", str(project), "--profiles-dir", str(project), "--target", PRODUCTION),
         *("--target-path", str(target), "--log-path", str(logs)),
         *("--quiet", "--no-print", "--no-version-check", "--no-send-anonymous-usage-stats", "--no-use-colors", "--no-write-json"),
-        *("--log-level", "none", "--log-level-file", "info", "--no-populate-cache"),
+        *("--log-level", "none", "--log-level-file", "debug", "--no-populate-cache"),
     ]
 
 

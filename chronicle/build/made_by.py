@@ -41,7 +41,7 @@ def _installed() -> dict[str, str]:
     return {
         **{name: metadata.version(package) for name, package in LIBRARIES.items()},
         "Delta": jars.JARS[0].version,
-        CODE: _hash(*(path.read_bytes() for path in (*code, *own_classes.sources(), *own_classes.resources()))),
+        CODE: _hash(*(path.read_bytes() for path in (*code, *own_classes.of_builds()))),
         JARS: _hash(repr(sizes).encode()),
     }
 

@@ -44,7 +44,6 @@ from chronicle.build.schedule import Schedule
 from chronicle.build.steps import group_chosen_from, kept_step, largest, values_in
 from chronicle.build.unchanged import KNOWN, NO_ROWS, Unchanged, before, setting
 from chronicle.output.sql_text import spark_literal
-from chronicle.spark.internals.call_site import name_call_site
 from chronicle.spark.internals.executions import Jobs, jobs_of
 from chronicle.spark.internals.java_objects import has_java
 from chronicle.spark.internals.kept_plans import KeptPlans, Planned
@@ -162,7 +161,7 @@ class Runner:
         running: dict[Future[Result], str] = {}
         try:
             self._show_tables()
-            with ThreadPoolExecutor(THREADS, initializer=name_call_site, initargs=(self.spark,)) as threads:
+            with ThreadPoolExecutor(THREADS) as threads:
                 try:
                     while schedule.is_active:
                         while len(running) < THREADS and (name := schedule.next()):

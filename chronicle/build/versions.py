@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from deltalake import CommitProperties, DeltaTable
 
@@ -24,10 +24,12 @@ PUBLISHED = ("marts", "reports")
 
 @dataclass(frozen=True)
 class Record:
-    """The last build that was published whole (None: nothing is known of builds), and the version of each table, by `schema.name`."""
+    """The last build that was published whole (None: nothing is known of builds), and the version of each table, by `schema.name`; `state`: what the
+    plain engine built them from, as `changes.built_from` says it (None: another engine made them)."""
 
     build: str | None = None
     versions: dict[str, int] = field(default_factory=dict)
+    state: str | None = None
 
     @classmethod
     def of(cls, place: Warehouse) -> Record:
@@ -42,7 +44,7 @@ class Record:
         if not DeltaTable.is_deltatable(path):
             return None
         newest, version = opened(path), self.versions.get(f"{schema}.{name}")
-        if self.build is None or newest.version() == version or newest.history(1)[0].get(BUILD) in (None, self.build):
+        if self.build is None or newest.version() == version or build_of(newest) in (None, self.build):
             return newest
         return None if version is None else opened(path, version)
 
@@ -55,7 +57,7 @@ class Record:
 
     def write(self, place: Warehouse) -> None:
         """Replace the warehouse's record by this one."""
-        put(place.published, json.dumps({"build": self.build, "versions": self.versions}, indent=1) + "\n")
+        put(place.published, json.dumps(asdict(self), indent=1) + "\n")
 
 
 def before(place: Warehouse) -> Record:
@@ -69,12 +71,19 @@ def before(place: Warehouse) -> Record:
     return record
 
 
-def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[str, str]]) -> None:
-    """Record that a build has published these tables (schema, name); all others stay as in the previous record."""
+def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[str, str]], state: str | None = None) -> None:
+    """Record that a build has published these tables (schema, name); all others stay as in the previous record.  `state`: as in `Record`."""
     versions = {f"{schema}.{name}": DeltaTable(place.table(schema, name)).version() for schema, name in tables}
-    Record(build, record.versions | versions).write(place)
+    Record(build, record.versions | versions, state).write(place)
 
 
 def of_build(build: str) -> CommitProperties:
     """The metadata by which a commit names its build."""
     return CommitProperties(custom_metadata={BUILD: build})
+
+
+def build_of(table: DeltaTable) -> str | None:
+    """The build that made a table's newest commit: delta-rs has a key of its own for it, Spark one for a text."""
+    commit = table.history(1)[0]
+    name, _, build = str(commit.get("userMetadata")).partition("=")
+    return commit.get(BUILD) or (build if name == BUILD else None)

@@ -18,6 +18,7 @@ from pathlib import Path
 from chronicle.build import company
 from chronicle.build.maintenance import maintain
 from chronicle.build.versions import PUBLISHED
+from chronicle.spark.engine import chosen
 from ingestion.bronze.write import NOTES, notes_of
 from ingestion.lease import leased, put_new
 from ingestion.reading import objects
@@ -34,7 +35,7 @@ QUIET_SECONDS, LOOK_SECONDS = 20.0, 0.5
 
 @contextmanager
 def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse]:
-    """The warehouse as a build can use it: itself where it is in a folder, else its copy, which is uploaded at the end.  Its tables are maintained
+    """The warehouse as a build can use it: itself where it is in a folder or the engine builds in place, else its copy, which is uploaded at the end.  Its tables are maintained
     after the build.
 
     Raises Busy where another host builds it for longer than some minutes.
@@ -42,6 +43,9 @@ def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse
     if place.is_local:
         yield place
         maintain(place)
+        return
+    if chosen().is_in_place:
+        yield place
         return
     with leased(place.folder / FOLDER) as lease:
         copy = Copy(place)
@@ -55,7 +59,7 @@ def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse
 
 def copy_of(place: Warehouse) -> Warehouse:
     """The warehouse that `at_hand` will yield."""
-    return place if place.is_local else Copy(place).here
+    return place if place.is_local or chosen().is_in_place else Copy(place).here
 
 
 def brought(place: Warehouse, tell: Callable[[str], None]) -> Warehouse:

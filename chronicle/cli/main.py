@@ -18,6 +18,7 @@ from chronicle.cli.options import (
     DEFAULT_MEMORY,
     DEFAULT_WAREHOUSE,
     ClusterOption,
+    EngineOption,
     LayoutOption,
     MasterOption,
     MemoryOption,
@@ -101,6 +102,7 @@ def run(
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
     master: MasterOption = None,
+    engine: EngineOption = None,
 ) -> None:
     """Ingest, build, and print a summary of the findings: the main command."""
     from chronicle.ask.run_summary import report
@@ -359,6 +361,7 @@ def build(
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,
     master: MasterOption = None,
+    engine: EngineOption = None,
 ) -> None:
     """Build the marts from bronze with dbt's models."""
     from chronicle.build.changes import is_built

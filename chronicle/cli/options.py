@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from chronicle.spark import master as masters
+from chronicle.spark.engine import ENGINE
 
 WarehouseOption = Annotated[
     str, typer.Option("--warehouse", "-w", envvar="CHRONICLE_WAREHOUSE", help="Folder or URI of the warehouse.", metavar="DIR|URI")
@@ -31,6 +32,26 @@ MasterOption = Annotated[
         help="Which Spark works: local[N], spark://HOST:PORT, k8s://…, yarn or sc://HOST:PORT; default: all cores of this machine.",
         metavar="MASTER",
         callback=_choose,
+        expose_value=False,
+    ),
+]
+
+
+def _choose_engine(engine: str | None) -> str | None:
+    """Put the engine into the environment, where builds read it."""
+    if engine:
+        os.environ[ENGINE] = engine
+    return engine
+
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        envvar=ENGINE,
+        help="Who builds: local, fast on one machine, or plain, dbt on any Spark; default: local on this machine's cores, else plain.",
+        metavar="ENGINE",
+        callback=_choose_engine,
         expose_value=False,
     ),
 ]

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from chronicle.build.build import Outcome as Built
     from chronicle.build.compiled import Project
+    from chronicle.build.outcome import Outcome as Built
     from ingestion.bronze.shares import Progress
     from ingestion.outcome import Outcome
     from ingestion.sources.discover import Options

@@ -322,7 +322,7 @@ def listen(spark: SparkSession, options: Options) -> Any:
     """Start the Thrift Server within a session; a read-only one does not start without its rule.  Raises CannotServe."""
     from py4j.protocol import Py4JJavaError
 
-    starter = java_of(spark).org.apache.spark.sql.hive.thriftserver.ChronicleServer
+    starter = java_of(spark).org.apache.spark.sql.hive.thriftserver.chronicle.ChronicleServer
     for key, value in directory(options).items():
         java_of(spark).java.lang.System.setProperty(key, value)
     try:
@@ -363,7 +363,7 @@ class Shown:
     views_written: int = 0
 
     def __post_init__(self) -> None:
-        self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.Tables
+        self.catalog = java_of(self.spark).org.apache.spark.sql.hive.thriftserver.chronicle.Tables
         for schema in SHOWN:
             self.catalog.schema(session_of(self.spark), schema, f"{self.place.root}/{schema}")
         self.catalog.hideDefault(session_of(self.spark), self.work)

@@ -78,12 +78,11 @@ def java_options() -> list[str]:
     return given
 
 
-def cluster_settings() -> dict[str, str]:
+def cluster_settings(*, has_own_classes: bool) -> dict[str, str]:
     """The jars that executors on other machines need, because plans name their classes."""
     from chronicle.spark import jars, own_classes
 
-    own = own_classes.jar()
-    return {"spark.jars": ",".join([*([str(own)] if own.exists() else []), *jars.class_path()])}
+    return {"spark.jars": ",".join([*([str(own_classes.jar())] if has_own_classes else []), *jars.class_path()])}
 
 
 def must_be_secured(settings: Mapping[str, str]) -> None:

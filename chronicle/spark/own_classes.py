@@ -1,6 +1,6 @@
-"""Our own classes in Spark's JVM, in `jvm/`: the rules of the server and of builds, and classes and files that replace Spark's and Hadoop's of
-the same name.  They are compiled once with the Scala compiler that Spark brings, which needs no JDK; then one of them writes
-a changed copy of a class of Spark's into the same jar.
+"""Our own classes in Spark's JVM: rules for builds on one machine (`chronicle/spark/jvm`), and the server and its rules (`chronicle/serve/jvm`).
+They are compiled once, into one jar, with the Scala compiler that Spark brings, which needs no JDK.  Each is in a package of its own and comes last
+on the class path: none has the name of one of Spark's.
 
 `python -m chronicle.spark.own_classes` compiles what is not there yet.
 """
@@ -27,31 +27,29 @@ from ingestion import cache
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOURCES = Path(__file__).with_name("jvm")
+OF_BUILDS, OF_SERVER = Path(__file__).with_name("jvm"), Path(__file__).parents[1] / "serve" / "jvm"
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
+PACKAGE = "org.apache.spark.sql.chronicle"
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
-# Writes the changed copies of Spark's classes.
-CHANGED_CLASSES = "org.apache.spark.unsafe.chronicle.ChangedClasses"
 
 
 class NoGuard(RuntimeError):
     """Our classes are not there or cannot be compiled; the text says what to do."""
 
 
+def of_builds() -> list[Path]:
+    """The sources that decide what a build makes."""
+    return sorted(OF_BUILDS.glob("*.scala"))
+
+
 def sources() -> list[Path]:
-    return sorted(SOURCES.glob("*.scala"))
-
-
-def resources() -> list[Path]:
-    """Files that are in the jar as they are."""
-    return sorted(SOURCES.glob("*.xml"))
+    return of_builds() + sorted(OF_SERVER.glob("*.scala"))
 
 
 def jar() -> Path:
-    """The jar of the classes, named by the hash of its sources and of names and sizes of the jars that they are compiled with, Spark's and Delta's:
-    some of its classes are changed copies of Spark's."""
+    """The jar of the classes, named by the hash of its sources and of names and sizes of the jars that they are compiled with, Spark's and Delta's."""
     digest = hashlib.sha256(repr([(path.name, path.stat().st_size) for path in compiled_with()]).encode())
-    for source in sources() + resources():
+    for source in sources():
         digest.update(source.name.encode() + source.read_bytes())
     return cache.folder() / f"guard-{digest.hexdigest()[:16]}.jar"
 
@@ -63,8 +61,8 @@ def compiled_with() -> list[Path]:
 
 
 def are_in(spark: SparkSession) -> bool:
-    """Whether a session has our classes: they are compiled, and it is not of Spark Connect."""
-    return has_java(spark) and jar().exists()
+    """Whether a session has our classes: it was started with them, and is not of Spark Connect."""
+    return has_java(spark) and PACKAGE in str(spark.conf.get("spark.sql.extensions", ""))
 
 
 def ensure() -> Path:
@@ -85,18 +83,14 @@ def compile_to(wanted: Path) -> None:
     """Compile the sources into a jar.  Raises NoGuard with the first line that Java says."""
     home = spark_home.jars()
     compiler = [path for name in COMPILER for path in home.glob(f"{name}-2*.jar")]
-    others = compiled_with()
     with tempfile.TemporaryDirectory(dir=wanted.parent) as folder:
         classes = Path(folder, "classes")
         classes.mkdir()
-        run(compiler, "scala.tools.nsc.Main", "-nowarn", "-cp", class_path(others), "-d", str(classes), *map(str, sources()))
-        run([classes, *others], CHANGED_CLASSES, str(classes))
+        run(compiler, "scala.tools.nsc.Main", "-nowarn", "-cp", class_path(compiled_with()), "-d", str(classes), *map(str, sources()))
         aside = Path(folder, wanted.name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in classes.rglob("*") if path.is_file()):
                 archive.write(path, path.relative_to(classes))
-            for path in resources():
-                archive.write(path, path.name)
         aside.replace(wanted)
 
 

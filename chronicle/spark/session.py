@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from chronicle.spark import jars, java, own_classes
 from chronicle.spark import master as masters
+from chronicle.spark.engine import LOCAL, PLAIN, Engine, chosen
 from chronicle.spark.internals import error_lines, gateway, spark_home
 from chronicle.spark.internals import settings as internals
 from chronicle.spark.processes import tree
@@ -79,10 +80,8 @@ IN_SQL = {
     "spark.sql.session.timeZone": "UTC",
     # ${env:…} within a name is not a variable.
     "spark.sql.variable.substitute": "false",
-    "spark.sql.shuffle.partitions": "1",
     # The form that other engines read; Spark's default is a 96-bit form of its own.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    **internals.ALWAYS,
     **masters.pinned_in_sql(),
 }
 
@@ -101,12 +100,7 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.KnownFilesExtension",
     "org.apache.spark.sql.chronicle.KnownRowsExtension",
     "org.apache.spark.sql.chronicle.OneTaskExtension",
-    "org.apache.spark.sql.chronicle.FilteredScanExtension",
 )
-# Starts `gateway.MAIN`.
-OWN_MAIN = "org.apache.spark.sql.chronicle.Gateway"
-LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
-TASK_SETTINGS = {"spark.plugins": "org.apache.spark.sql.chronicle.TaskSettings"}
 
 # Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
 _aside: Path | None = None
@@ -125,10 +119,11 @@ class NoSession(RuntimeError):
     """Spark did not start; the text says why."""
 
 
-def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
+def settings(warehouse: str, memory: str = "2g", engine: Engine = LOCAL) -> dict[str, str]:
     """Spark's configuration for a warehouse folder or URI, and for a heap of `memory`; the user's file of settings overrides ours, except for what is pinned.
     Raises masters.BadMaster."""
-    has_own_classes, master, given = own_classes.jar().exists(), masters.master(), masters.given_settings()
+    has_own_classes = engine.has_own_classes and own_classes.jar().exists()
+    master, given = masters.master(), masters.given_settings()
     known = {
         "spark.app.name": "chronicle",
         "spark.master": master,
@@ -145,16 +140,29 @@ def settings(warehouse: str, memory: str = "2g") -> dict[str, str]:
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
-        "spark.buffer.pageSize": page_size(memory, given.get("spark.executor.memory", "1g")),
-        **(LOCAL_FILES if has_own_classes else {}),
-        **(TASK_SETTINGS if has_own_classes and masters.is_local(master) else {}),
         **IN_SQL,
+        **(in_one_task(memory, given) if engine.has_own_classes else in_many_tasks(master)),
         **masters.PINNED,
-        **({} if masters.is_local(master) else masters.cluster_settings()),
+        **({} if masters.is_local(master) else masters.cluster_settings(has_own_classes=has_own_classes)),
         **given,
     }
     masters.must_be_secured(known)
     return known
+
+
+def in_one_task(memory: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Settings with which small statements take little more than their rows do: each runs in one task."""
+    pages = page_size(memory, given.get("spark.executor.memory", "1g"))
+    return {"spark.sql.shuffle.partitions": "1", "spark.buffer.pageSize": pages, **internals.ALWAYS}
+
+
+def in_many_tasks(master: str) -> dict[str, str]:
+    """Settings for work that is divided among the tasks of executors: Spark's own. On this machine tables are small: to plan each stage anew, and to
+    generate code for it, takes longer than its rows do."""
+    if not masters.is_local(master):
+        return {}
+    cores = str(os.cpu_count() or 1)
+    return {"spark.sql.shuffle.partitions": cores, "spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"}
 
 
 def page_size(*heaps: str) -> str:
@@ -173,10 +181,13 @@ def megabytes(size: str) -> float:
     return int(found[1]) * UNITS[found[2]] / (1 << 20) if found else 0
 
 
-def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, work: Work = Work()) -> SparkSession:
+def start(
+    warehouse: str, *, memory: str = "2g", server: Server | None = None, work: Work = Work(), engine: Engine | None = None
+) -> SparkSession:
     """Start Spark for a warehouse, or return the session that runs for it.  `memory`: heap of the JVM, as Java writes it.
 
-    A session of another warehouse is stopped: one catalog holds the tables of one warehouse.  `server`: what a server adds.
+    A session of another warehouse or engine is stopped: one catalog holds the tables of one warehouse.  `server`: what a server adds; `engine`: whose
+    session it is (default: the one that is chosen, and for a server `local`, whose classes refuse what clients may not do).
     Raises java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
     """
     from pyspark.sql import SparkSession
@@ -188,18 +199,19 @@ def start(warehouse: str, *, memory: str = "2g", server: Server | None = None, w
         )
     if gateway.is_given():
         raise masters.BadMaster("spark-submit can `chronicle ingest`; for all else call chronicle itself, with --master spark://…")
-    active = SparkSession.getActiveSession()
+    engine = engine or (LOCAL if server else chosen())
+    active, wanted = SparkSession.getActiveSession(), settings(root, memory, engine) | (FORGETFUL | server.settings if server else {})
     if active is not None:
-        if str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
+        is_same = str(active.conf.get("spark.sql.extensions")) == wanted["spark.sql.extensions"]
+        if is_same and str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") == root:
             return active
         active.stop()
-    wanted = settings(root, memory) | (FORGETFUL | server.settings if server else {})
     if _jvm is None or _jvm.poll() is not None:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = wanted["spark.driver.bindAddress"]
-        _connect(memory, server.java_options if server else command_options(root, work))
+        _connect(memory, server.java_options if server else command_options(root, work), engine)
     builder = SparkSession.builder
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -217,10 +229,10 @@ def start_or_connect(warehouse: str, *, memory: str = "2g", work: Work = Work())
     return _submitted() if gateway.is_given() else start_to_build(warehouse, memory=memory, work=work)
 
 
-def start_to_build(warehouse: str, *, memory: str = "2g", work: Work = Work()) -> SparkSession:
+def start_to_build(warehouse: str, *, memory: str = "2g", work: Work = Work(), engine: Engine | None = None) -> SparkSession:
     """A session to build tables: that of `start`, or of Spark Connect.  Raises as `start` does."""
     master = masters.master()
-    return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, work=work)
+    return _of_connect(master) if masters.is_connect(master) else start(warehouse, memory=memory, work=work, engine=engine)
 
 
 def _submitted() -> SparkSession:
@@ -286,14 +298,14 @@ def command_options(warehouse: str, work: Work = Work()) -> tuple[str, ...]:
     # Records of some logs are longer.
     read = 2 * RECORD * records if work.is_built else 0
     is_large = not work.is_built if records >= MANY_RECORDS else have_bytes(work.paths, RECORD * MANY_RECORDS + read)
-    return COMMAND_OPTIONS if is_large else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
+    return COMMAND_OPTIONS if is_large or chosen() is PLAIN else (*COMMAND_OPTIONS, java.FIRST_COMPILER_ALONE)
 
 
-def command(memory: str, java_options: Sequence[str]) -> list[str]:
+def command(memory: str, java_options: Sequence[str], engine: Engine = LOCAL) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
-    # Ours first: some of its files replace those of others.
-    ours = own_classes.jar()
-    class_path = [str(ours), *jars.class_path(), f"{spark_home.jars()}/*"]
+    # Ours last: none of its classes can come before one of Spark's.
+    ours = [str(own_classes.jar())] if engine.has_own_classes else []
+    class_path = [*jars.class_path(), f"{spark_home.jars()}/*", *ours]
     # Where YARN and its file system are.
     class_path += filter(None, [os.environ.get("HADOOP_CONF_DIR")])
     home = java.find()
@@ -308,7 +320,7 @@ def command(memory: str, java_options: Sequence[str]) -> list[str]:
         f"-Dlog4j2.configurationFile={LOG4J.as_uri()}",
         "-cp",
         os.pathsep.join(class_path),
-        OWN_MAIN if ours.exists() else gateway.MAIN,
+        gateway.MAIN,
     ]
 
 
@@ -373,13 +385,15 @@ def write_class_archive() -> None:
     _aside.replace(archive)
 
 
-def _connect(memory: str, java_options: Sequence[str]) -> None:
+def _connect(memory: str, java_options: Sequence[str], engine: Engine) -> None:
     """Start the JVM and hand it to pyspark."""
     global _jvm
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
-        _jvm = subprocess.Popen(command(memory, java_options), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0)
+        _jvm = subprocess.Popen(
+            command(memory, java_options, engine), stdin=subprocess.PIPE, env=gateway.environment(answer), process_group=0
+        )
         end = time.monotonic() + START_SECONDS
         while not answer.exists():
             if _jvm.poll() is not None:

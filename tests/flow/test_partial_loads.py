@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pytest
 from deltalake import DeltaTable
 
-from chronicle.build.build import Outcome
+from chronicle.build.outcome import Outcome
 from tests.equal import Verdict
 from tests.lab import Lab
 from tests.partial import LONG_AGO, Loads, made_cases, run

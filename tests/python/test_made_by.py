@@ -15,6 +15,7 @@ from chronicle.build import build as building
 from chronicle.build import made_by
 from chronicle.build.changes import arrivals, built_from, is_built, is_current
 from chronicle.build.made_by import changed, fingerprint, made_alike, why_anew
+from chronicle.build.outcome import Outcome
 from chronicle.cli.work import build_new
 from chronicle.spark import own_classes
 from ingestion.warehouse import Warehouse
@@ -63,7 +64,7 @@ def test_another_version_makes_everything_anew_and_says_so(package: str, said: s
 def test_so_does_a_fix_in_a_rule_of_ours(place: Warehouse, upgraded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = tmp_path / "OneTask.scala"
     fixed.write_text("// right now")
-    monkeypatch.setattr(own_classes, "sources", lambda: [fixed])
+    monkeypatch.setattr(own_classes, "of_builds", lambda: [fixed])
     made_by._installed.cache_clear()
     assert arrivals(place, built_from(place)) is None
     assert why_anew(place) == ["Chronicle's code"]
@@ -84,7 +85,7 @@ def test_hashes_are_not_shown_and_parts_that_come_and_go_are() -> None:
 
 def test_a_build_says_why_it_built_anew(place: Warehouse, upgraded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     upgraded("pyspark", "99.1")
-    made = building.Outcome(anew=["Spark 4.2.0 -> 99.1", "Chronicle's code"])
+    made = Outcome(anew=["Spark 4.2.0 -> 99.1", "Chronicle's code"])
     monkeypatch.setattr(building, "build", lambda *_, **__: made)
     told: list[str] = []
     build_new(lambda: None, place.root, told.append)  # type: ignore[arg-type, return-value]

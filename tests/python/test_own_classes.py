@@ -1,12 +1,15 @@
-"""The jar of our own classes is compiled anew for any other Spark or Delta."""
+"""The jar of our own classes is compiled anew for any other Spark or Delta, and hides nothing of theirs."""
 
 from __future__ import annotations
 
+import os
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from chronicle.spark import jars, own_classes
+from chronicle.spark import jars, own_classes, session
 from chronicle.spark.internals import spark_home
 
 
@@ -48,3 +51,41 @@ def test_the_same_jars_in_other_folders_or_of_another_time_give_the_same(
     (moved / "spark-unsafe_2.13-4.2.0.jar").touch()
     monkeypatch.setattr(spark_home, "jars", lambda: moved)
     assert own_classes.jar() == before
+
+
+def names(jar: Path) -> set[str]:
+    """The files in a jar: classes, and resources, by which libraries read their defaults."""
+    with zipfile.ZipFile(jar) as archive:
+        return {name for name in archive.namelist() if not name.endswith("/")}
+
+
+@pytest.fixture
+def ours() -> set[str]:
+    """The files in our jar."""
+    return names(own_classes.ensure())
+
+
+def test_nothing_of_ours_has_the_name_of_a_file_of_spark_delta_or_hadoop(ours: set[str]) -> None:
+    others = own_classes.compiled_with()
+    assert {"hadoop-client-api", "spark-core_2.13", "delta-spark_4.2_2.13"} <= {path.name.rpartition("-")[0] for path in others}
+    assert {path.name: sorted(found) for path in others if (found := ours & names(path))} == {}
+
+
+def test_our_classes_are_in_packages_of_ours(ours: set[str]) -> None:
+    """Below Spark's, because what Spark calls `private[sql]` is open to them; each has our name."""
+    strange = [name for name in ours if not re.fullmatch(r"org/apache/spark/sql/(\w+/)*chronicle/[\w$]+\.class", name)]
+    assert ours and strange == []
+
+
+def test_sparks_classes_come_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    line = session.command("1g", ())
+    path = line[line.index("-cp") + 1].split(os.pathsep)
+    assert path[-1] == str(own_classes.jar()) and path[:-1] == [*jars.class_path(), f"{spark_home.jars()}/*"]
+    assert line[-1].startswith("org.apache.spark.api.python.")
+
+
+def test_no_class_of_ours_reaches_private_parts_by_reflection() -> None:
+    reaching = re.compile(r"setAccessible|getDeclared(Field|Method|Constructor)|ReflectionUtils|setSuperField|xbean|objectweb")
+    assert own_classes.sources()
+    assert [path.name for path in own_classes.sources() if reaching.search(path.read_text(encoding="utf-8"))] == []

@@ -1,11 +1,10 @@
-"""Canaries that need a session: what `chronicle/spark/internals` and `chronicle/spark/jvm` rely on in Spark, Delta and Hive.
+"""Canaries that need a session: what `chronicle/spark/internals` and our classes rely on in Spark, Delta and Hive.
 
 The others are in `tests/python/test_internals.py`.
 """
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +14,13 @@ import pytest
 from chronicle.build.dbt_runs import CHANGED_BY_DBT, ROW_GROUP, WHILE_BUILDING, settings_kept
 from chronicle.serve import serve
 from chronicle.spark import java, own_classes, session
-from chronicle.spark.internals import call_site, error_lines, executions, gateway, resolver, settings, spark_home
+from chronicle.spark.internals import error_lines, executions, gateway, resolver, settings
 from chronicle.spark.internals.beside import EXTENSIONS, session_beside
 from chronicle.spark.internals.java_objects import is_instance, java_of, session_of
 from chronicle.spark.internals.statements import parsed
 from tests.lab import set_to_build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
 # Our own keys, which only our classes read.
@@ -37,9 +34,6 @@ def known(spark: SparkSession, key: str) -> bool:
     java = java_of(spark)
     if key.startswith("parquet."):
         return bool(key == java.org.apache.parquet.hadoop.ParquetOutputFormat.BLOCK_ROW_COUNT_LIMIT)
-    if key.startswith("spark.hadoop.fs."):
-        scheme, conf = key.split(".")[3], session_of(spark).sessionState().newHadoopConf()
-        return bool(java.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, conf).getName() == session.settings("/warehouse")[key])
     if key.startswith("spark.hadoop.hive."):
         return java.org.apache.hadoop.hive.conf.HiveConf.getConfVars(key.removeprefix("spark.hadoop.")) is not None
     settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
@@ -195,178 +189,6 @@ def test_the_catalog_knows_the_columns_of_a_delta_table(spark: SparkSession) -> 
     spark.sql("drop table staging.canary")
 
 
-# internals/call_site.py
-
-
-def test_a_thread_says_where_it_calls_spark_from(spark: SparkSession) -> None:
-    context = spark.sparkContext
-    try:
-        call_site.name_call_site(spark, "canary")
-        found = context._jsc.sc().getCallSite()
-    finally:
-        for key in call_site.PROPERTIES:
-            context.setLocalProperty(key, None)  # type: ignore[arg-type]
-    said = "Spark looks at its stack for each operator: builds become slower (internals/call_site.py)"
-    assert (found.shortForm(), found.longForm()) == ("canary", "canary"), said
-
-
-# jvm/*.xml
-
-
-def test_settings_that_nothing_uses_are_hidden(spark: SparkSession) -> None:
-    known = spark.sparkContext._jsc.hadoopConfiguration()
-    said = "settings of YARN and MapReduce are written out for each file that is read: builds become slower (jvm/yarn-default.xml)"
-    assert known.get("yarn.resourcemanager.address") is None and known.get("mapreduce.map.memory.mb") is None, said
-    assert known.get("fs.defaultFS") == "file:///"
-
-
-# jvm/SparkClosureCleaner.scala, jvm/SerializableConfiguration.scala
-
-HIDING = {"SparkClosureCleaner": ["clean$default$2", "clean$default$3"], "SerializableConfiguration": ["broadcast", "value", "value_$eq"]}
-
-
-@pytest.mark.parametrize("name", HIDING)
-def test_our_classes_come_before_those_that_they_hide(spark: SparkSession, name: str) -> None:
-    found = java_of(spark).java.lang.Class.forName(f"org.apache.spark.util.{name}")
-    place = found.getProtectionDomain().getCodeSource().getLocation().getPath()
-    assert Path(place).name == own_classes.jar().name, f"Spark's {name} is found first: builds become slower (jvm/{name}.scala)"
-    [core] = spark_home.jars().glob("spark-core_*.jar")
-    with zipfile.ZipFile(core) as archive:
-        theirs = b"".join(archive.read(f"org/apache/spark/util/{name}{end}.class") for end in ("", "$"))
-    gone = [method for method in HIDING[name] if method.encode() not in theirs]
-    assert gone == [], f"Spark's {name} has other methods; ours has to be like it (jvm/{name}.scala)"
-
-
-def test_tasks_of_this_process_find_settings_where_they_are(spark: SparkSession) -> None:
-    java = java_of(spark)
-    known = spark.sparkContext._jsc.hadoopConfiguration()
-    sent = java.org.apache.spark.util.SerializableConfiguration.broadcast(spark.sparkContext._jsc.sc(), known)
-    serializer = java.org.apache.spark.SparkEnv.get().closureSerializer().newInstance()
-    of_all = getattr(getattr(java.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
-    content = serializer.serialize(sent, of_all)
-    assert content.limit() < 1000, "settings are sent to each task: builds become slower (jvm/SerializableConfiguration.scala)"
-    found = serializer.deserialize(content, of_all)
-    assert found.equals(sent) and found.value().value().equals(known)
-
-
-# jvm/ShortCopies.scala
-
-
-@pytest.fixture
-def platform(spark: SparkSession) -> Any:
-    return java_of(spark).org.apache.spark.unsafe.Platform
-
-
-@pytest.fixture
-def memory(platform: Any) -> Iterator[int]:
-    """An address of 1,000 bytes."""
-    address = platform.allocateMemory(1000)
-    yield address
-    platform.freeMemory(address)
-
-
-def read(platform: Any, address: int, length: int) -> bytes:
-    return bytes(platform.getByte(None, address + at) % 256 for at in range(length))
-
-
-def test_spark_copies_what_is_short_by_our_copies(platform: Any) -> None:
-    place = platform._java_lang_class.getProtectionDomain().getCodeSource().getLocation().getPath()
-    methods = {method.getName() for method in platform._java_lang_class.getMethods()}
-    said = "short texts are copied by Java: builds become slower (jvm/ShortCopies.scala)"
-    assert Path(place).name == own_classes.jar().name and "copyAnyMemory" in methods, said
-
-
-def test_texts_are_made_without_waiting_for_memory(spark: SparkSession) -> None:
-    java = java_of(spark)
-    text = java.org.apache.spark.unsafe.types.UTF8String
-    said = "each text that Spark makes waits for memory: builds become slower (jvm/TextCaches.scala)"
-    fields = {field.getName(): field.getModifiers() for field in text._java_lang_class.getDeclaredFields()}
-    is_volatile = java.java.lang.reflect.Modifier.isVolatile
-    assert "numChars" in fields and not any(is_volatile(modifiers) for modifiers in fields.values()), said
-
-
-def test_texts_are_sent_as_those_of_spark(spark: SparkSession) -> None:
-    """Executors on other machines have Spark's class, whose version Java computes of its fields."""
-    java = java_of(spark)
-    ours = java.org.apache.spark.unsafe.types.UTF8String._java_lang_class
-    jars = sorted(spark_home.jars().glob("*.jar"))
-    urls = spark.sparkContext._gateway.new_array(java.java.net.URL, len(jars))
-    for place, jar in enumerate(jars):
-        urls[place] = java.java.io.File(str(jar)).toURI().toURL()
-    loader = java.java.net.URLClassLoader(urls, java.java.lang.ClassLoader.getPlatformClassLoader())
-    try:
-        assert version(java, ours) == version(java, loader.loadClass(ours.getName()))
-    finally:
-        loader.close()
-
-
-def version(java: Any, of: Any) -> int:
-    """The version by which Java tells whether two classes write the same."""
-    return int(java.java.io.ObjectStreamClass.lookup(of).getSerialVersionUID())
-
-
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 16, 23, 127, 128, 129, 300])
-def test_copies_of_all_lengths_are_copies(platform: Any, memory: int, length: int) -> None:
-    source = bytes(number * 7 % 251 for number in range(400))
-    platform.setMemory(memory, 255, 1000)
-    platform.copyMemory(source, platform.BYTE_ARRAY_OFFSET + 3, None, memory + 5, length)
-    assert read(platform, memory, length + 10) == b"\xff" * 5 + source[3 : 3 + length] + b"\xff" * 5
-
-
-@pytest.mark.parametrize("shift", [-3, 3])
-def test_copies_within_a_place_may_overlap(platform: Any, memory: int, shift: int) -> None:
-    text = b"0123456789abcdefghijklmn"
-    platform.copyMemory(text, platform.BYTE_ARRAY_OFFSET, None, memory + 10, len(text))
-    platform.copyMemory(None, memory + 10, None, memory + 10 + shift, len(text))
-    assert read(platform, memory + 10 + shift, len(text)) == text
-
-
-# jvm/TaskSettings.scala
-
-
-def test_settings_are_made_once_for_each_task(spark: SparkSession) -> None:
-    said = "settings of SQL are made for each look-up in a task: builds become slower (jvm/TaskSettings.scala)"
-    java = java_of(spark)
-    plugins = java.org.apache.spark.SparkEnv.get().conf().get("spark.plugins", "")
-    assert plugins == "org.apache.spark.sql.chronicle.TaskSettings", said
-    settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
-    tasks = getattr(getattr(java.org.apache.spark, "TaskContext$"), "MODULE$")
-    own = java.org.apache.spark.sql.chronicle.TaskSettings().executorPlugin()
-    tasks.setTaskContext(tasks.empty())
-    try:
-        assert not settings_of_sql.get().equals(settings_of_sql.get()), "Spark makes them once by itself: jvm/TaskSettings.scala can go"
-        own.onTaskStart()
-        assert settings_of_sql.get().equals(settings_of_sql.get()), said
-        # Looked up twice: read, and kept.
-        assert [settings_of_sql.get().caseSensitiveAnalysis() for _ in range(2)] == [False, False]
-        assert [settings_of_sql.get().maxToStringFields() for _ in range(2)] == [25, 25]
-        own.onTaskSucceeded()
-        assert not settings_of_sql.get().equals(settings_of_sql.get()), said
-    finally:
-        tasks.unset()
-
-
-# jvm/Gateway.scala
-
-
-def test_a_class_that_is_missing_is_looked_for_once(spark: SparkSession, tmp_path: Path) -> None:
-    java, gateway_of = java_of(spark), spark.sparkContext._gateway
-    places = gateway_of.new_array(java.java.net.URL, 1)
-    places[0] = java.java.io.File(str(tmp_path)).toURI().toURL()
-
-    def loader() -> Any:
-        return java.org.apache.spark.sql.chronicle.MissingClasses(java.java.net.URLClassLoader(places, None))
-
-    first, name = loader(), "org.apache.spark.util.SparkClosureCleaner"
-    with pytest.raises(Exception, match="ClassNotFoundException"):
-        first.loadClass(name)
-    with zipfile.ZipFile(own_classes.jar()) as archive:
-        archive.extract(f"{name.replace('.', '/')}.class", tmp_path)
-    with pytest.raises(Exception, match="IsMissing"):
-        first.loadClass(name)
-    assert loader().loadClass(name).getName() == name
-
-
 # internals/resolver.py
 
 
@@ -386,20 +208,11 @@ def test_the_resolver_leaves_jars_where_they_are_looked_for(tmp_path: Path) -> N
     assert brought.is_file(), f"jars lie elsewhere: `make setup` cannot fetch Delta's (internals/resolver.py)\n{said}"
 
 
-# chronicle/spark/jvm
+# chronicle/spark/jvm, chronicle/serve/jvm
 
 
 def test_the_servers_classes_compile(spark: SparkSession) -> None:
     assert own_classes.ensure().is_file()
-
-
-def test_hives_server_keeps_its_services_where_they_are_set(spark: SparkSession) -> None:
-    """They are reached by reflection, which the compiler does not check."""
-    hive = java_of(spark).java.lang.Class.forName("org.apache.hive.service.server.HiveServer2")
-    fields = {field.getName() for field in hive.getDeclaredFields()}
-    assert {"cliService", "thriftCLIService"} <= fields, (
-        "HiveServer2 has other fields: ChronicleServer.init (chronicle/spark/jvm/Server.scala)"
-    )
 
 
 # internals/executions.py

@@ -2,7 +2,6 @@
     config(
         materialized='incremental',
         incremental_strategy='insert_overwrite',
-        file_format='delta',
         partition_by=['event_date'],
         on_schema_change='fail'
     )

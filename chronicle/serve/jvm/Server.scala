@@ -1,4 +1,4 @@
-package org.apache.spark.sql.hive.thriftserver
+package org.apache.spark.sql.hive.thriftserver.chronicle
 
 import java.util.{HashMap => JHashMap, Map => JMap}
 
@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.execution.command.ResetCommand
 import org.apache.spark.sql.hive.HiveUtils
-import org.apache.spark.sql.hive.thriftserver.chronicle.{Memory, NamePattern, PasswordFile, ReadOnly, Refused, TooMuch}
+import org.apache.spark.sql.hive.thriftserver.{HiveThriftServer2, ReflectedCompositeService, SparkSQLCLIService}
 import org.apache.spark.sql.hive.thriftserver.ui.{HiveThriftServer2EventManager, HiveThriftServer2Listener}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.status.ElementTrackingStore
@@ -25,10 +25,8 @@ import org.apache.spark.status.ElementTrackingStore
 class ChronicleServer(session: SparkSession, readOnly: Boolean, maxConnections: Int) extends HiveServer2 with ReflectedCompositeService {
   override def init(conf: HiveConf): Unit = {
     val service = new SparkSQLCLIService(this, session)
-    ReflectionUtils.setSuperField(this, "cliService", service)
     addService(service)
     val front = new Front(service, session, readOnly, maxConnections)
-    ReflectionUtils.setSuperField(this, "thriftCLIService", front)
     addService(front)
     initCompositeService(conf)
   }
