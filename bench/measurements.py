@@ -22,10 +22,9 @@ from pathlib import Path
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
-from chronicle.spark.engine import LOCAL
-
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
+from chronicle.spark.engine import LOCAL
 from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import Server, Work, command_options, start, stop

@@ -23,10 +23,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from chronicle.spark.engine import LOCAL, chosen
-
 from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
+from chronicle.spark.engine import LOCAL, chosen
 
 # The modules of measurements, in the order of the table; a new one is named here.
 MODULES = ("reading", "executors", "builds", "arrivals", "changes", "following")
@@ -86,7 +85,7 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a measurement gave for a size on some cores with an engine, on a day (UTC), at a commit."""
+    """What a measurement gave for a size on some cores with an engine, on a day (UTC), at a commit, and on what machine."""
 
     name: str
     size: list[Any]
@@ -95,6 +94,7 @@ class Measured:
     commit: str
     rows: list[Row]
     engine: str = LOCAL.name
+    machine: str = ""
 
     @property
     def what(self) -> tuple[Any, ...]:
@@ -189,8 +189,9 @@ FORMS = {
             "columns, with the rows in which they differ": without_bars,
         },
         ("table", "of", "columns, with the rows in which they differ"),
-        "Rows that were there before something arrived: how many of them it changed, and how many it removed (a row is known by its key; where a"
-        "\ntable has none, a changed row counts as gone). Views are not compared, and tables of which no row changed are one line.",
+        "Rows that were there before a day arrived: how many of them it changed, and how many it removed. A row is known by its key; where a table has"
+        "\nnone, a changed row counts as gone. Views are not compared, and tables of which no row changed are one line. The tests' clusters are real ones"
+        "\n(`tests/fixtures/lab`) whose logs of minutes or hours are stretched, and cut before their last day.",
     ),
 }
 
@@ -243,16 +244,14 @@ def machine() -> str:
 
 def page(measured: Sequence[Measured]) -> str:
     """docs/benchmarks.md."""
-    newest_first = sorted(measured, key=lambda one: (one.day, one.commit), reverse=True)
+    newest_first = sorted(measured, key=lambda one: (one.day, one.commit, one.machine), reverse=True)
     measured_then = ""
-    for (day, at), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit)):
-        measured_then += f"\n## Measured on {day}, commit {at}\n{tables(some)}"
+    for (day, at, on), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit, one.machine)):
+        measured_then += f"\n## Measured on {day}, commit {at}\n\nOn {on or 'a machine that was not noted'}.\n{tables(some)}"
     return f"""# Benchmarks
 
 `make bench` writes this page: the last figures of each measurement and size. Each measurement has a process of its own (`bench/`). The logs are made from the
 catalogue's forms (`bench/fleet.py`), except where examples are named.
-
-Machine: {machine()}.
 
 *s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they held at once meanwhile, looked at each
 second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
@@ -290,7 +289,9 @@ def main() -> None:
                 made = measured(given.folder, name, size, cores, wanted.limit * (1 if is_quick else FULL_LIMITS))
                 for row in made:
                     print(form.line(row), flush=True)
-                known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made, chosen().name))
+                known = with_new(
+                    known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made, chosen().name, machine())
+                )
                 given.measured.write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in known), "utf-8")
                 given.page.write_text(page(known), "utf-8")
 
