@@ -16,7 +16,7 @@ from bench.event_log import Reader, events
 from bench.fleet import Fleet
 from bench.measurements import LAYOUT, Row, Stand, measurement, taken
 from bench.plan import SMALL
-from bench.simulate import LANES, Model, dag_of, facts
+from bench.simulate import LANES, Model, dag_of, facts, of_a_terabyte
 from chronicle.build import build as building
 from chronicle.build.compiled import compiled
 from chronicle.project import PROJECT
@@ -64,7 +64,7 @@ def build_by_executors(stand: Stand, clusters: int, days: int, executors: int) -
     with on_cluster(stand, executors, log):
         built(stand, warehouse, row)
     model = Model(Reader(dag := dag_of(compiled(PROJECT))).read(events(log)), dag)
-    row.says = "; ".join(facts(model))
+    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, (read.megabytes or 0) * 1e6)])
     yield row
     for lanes in model.lanes(LANES):
         for one in model.simulated(lanes):

@@ -280,6 +280,11 @@ def facts(model: Model) -> Iterator[str]:
     yield f"in stages of one task: {alone / max(run.task_seconds, 1e-9):.1%} of the tasks' time"
 
 
+def of_a_terabyte(run: Run, logs: float) -> str:
+    """What a terabyte of logs takes if it takes as much for each byte as the logs of the run did, of which there were so many bytes."""
+    return f"a terabyte of such logs: {run.task_seconds / logs * 1e12 / 3600:,.0f} core hours of tasks"
+
+
 def skew(run: Run) -> tuple[float, float, str, int] | None:
     """The stage with the largest ratio of its longest task to the median, among those with a long task: ratio, seconds, statement, stage."""
     found = []
@@ -313,7 +318,7 @@ def main() -> None:
     for line in (*facts(model), "", *table(model, model.lanes(given.lanes))):
         print(line)
     if given.bytes:
-        print(f"\na terabyte of such logs: {model.run.task_seconds / given.bytes * 1e12 / 3600:,.0f} core hours of tasks")
+        print(f"\n{of_a_terabyte(model.run, given.bytes)}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import zstandard
 
 from bench import simulate
 from bench.event_log import SQL, Reader, Run, Task, events
-from bench.simulate import Model, Split, facts, table
+from bench.simulate import Model, Split, facts, of_a_terabyte, table
 
 MIB = 1 << 20
 DAG = {"int_a": set[str](), "int_view": {"int_a"}, "int_b": set[str](), "fct_c": {"int_view", "int_b"}}
@@ -184,6 +184,10 @@ def test_what_limits_a_run_is_said() -> None:
     assert "longest task: 4.00 s, in stage 0 of int_a" in said
     assert "longest task takes 4.00 s, 1.3 times the median of its stage, in stage 0 of int_a" in said
     assert "in stages of one task: 5.9% of the tasks' time" in said
+
+
+def test_a_terabyte_takes_as_much_for_each_byte() -> None:
+    assert of_a_terabyte(run(), 17e6) == "a terabyte of such logs: 278 core hours of tasks"
 
 
 def test_the_table_has_a_line_for_each_number_of_cores() -> None:
