@@ -1,18 +1,33 @@
-"""Measures ingestion with executors of a standalone Spark, and the driver's own part in it."""
+"""Measures ingestion and builds with executors of a standalone Spark, and the driver's own part in them; and simulates builds with more."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
+from bench.event_log import Reader, events
 from bench.fleet import Fleet
 from bench.measurements import LAYOUT, Row, Stand, measurement, taken
+from bench.plan import SMALL
+from bench.simulate import LANES, Model, dag_of, facts, of_a_terabyte
+from chronicle.build import build as building
+from chronicle.build.compiled import compiled
+from chronicle.project import PROJECT
+from chronicle.spark import engine
 from chronicle.spark import master as masters
+from chronicle.spark.session import stop
 from tests.cluster.parts import Cluster
+
+
+def executors_of(some: int) -> str:
+    return f"{some} executor{'s' if some > 1 else ''}"
 
 
 @measurement(quick=((25, 1), (25, 2)), full=((120, 1), (120, 2), (480, 1), (480, 2), (480, 4)), limit=180)
@@ -22,7 +37,7 @@ def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
     size = sum(path.stat().st_size for path in logs.rglob("input/*/**/*") if path.is_file())
     cluster, warehouse = Cluster(stand.empty("cluster"), executors), stand.empty("executors")
     try:
-        row = Row(f"ingest, {executors} executor{'s' if executors > 1 else ''}", f"a cluster's {days} days", megabytes=size / 1e6)
+        row = Row(f"ingest, {executors_of(executors)}", f"a cluster's {days} days", megabytes=size / 1e6)
         with taken(row):
             said = ingested(cluster, logs, warehouse)
     finally:
@@ -34,6 +49,52 @@ def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
     bronze = sum(path.stat().st_size for path in warehouse.rglob("*.parquet"))
     row.says = f"{', '.join(parts)}; {bronze / 1e6:.0f} MB of bronze"
     yield row
+
+
+@measurement(quick=((20, 7, 1), (20, 7, 2)), full=((20, 90, 1), (20, 90, 2), (200, 365, 1), (200, 365, 2)), limit=400)
+def build_by_executors(stand: Stand, clusters: int, days: int, executors: int) -> Iterator[Row]:
+    """Small clusters, read at once and built by the plain engine on so many executors of one core each; and from the event log of that build, the same
+    with more cores."""
+    warehouse, of = stand.empty("built"), f"{days} days of {clusters} clusters"
+    read = Row("")
+    stand.ingest(warehouse, stand.logs(Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False)), read)
+    stop()
+    log = stand.folder / "event-logs" / f"{clusters}-{days}-{executors}"
+    row = Row(f"build, {executors_of(executors)}", of, records=read.records)
+    with on_cluster(stand, executors, log):
+        built(stand, warehouse, row)
+    model = Model(Reader(dag := dag_of(compiled(PROJECT))).read(events(log)), dag)
+    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, (read.megabytes or 0) * 1e6)])
+    yield row
+    for lanes in model.lanes(LANES):
+        for one in model.simulated(lanes):
+            says = f"{one.speed_up:.1f} times as fast, efficiency {one.efficiency:.2f}"
+            yield Row(f"build, {executors_of(one.cores)}, {lanes} at once, simulated", of, one.seconds, records=read.records, says=says)
+
+
+@contextmanager
+def on_cluster(stand: Stand, executors: int, log: Path) -> Iterator[None]:
+    """Let the sessions within have executors of a standalone Spark, build with the plain engine, and write an event log into an empty folder."""
+    shutil.rmtree(log, ignore_errors=True)
+    log.mkdir(parents=True)
+    cluster = Cluster(stand.empty("cluster"), executors)
+    try:
+        settings = cluster.settings()
+        settings.write_text(settings.read_text() + f"spark.eventLog.enabled true\nspark.eventLog.dir {log.resolve().as_uri()}\n")
+        chosen = {masters.MASTER: cluster.master, masters.SETTINGS: str(settings), engine.ENGINE: engine.PLAIN.name}
+        with mock.patch.dict(os.environ, chosen):
+            yield
+            # The log is complete when its session has ended.
+            stop()
+    finally:
+        cluster.close()
+
+
+def built(stand: Stand, warehouse: Path, row: Row) -> None:
+    """Build a warehouse, with the name of each model in the description of its jobs."""
+    spark = stand.session(warehouse)
+    with taken(row):
+        building.build(spark, str(warehouse), progress=lambda number, of, what: spark.sparkContext.setJobDescription(what))
 
 
 def ingested(cluster: Cluster, logs: Path, warehouse: Path) -> str:

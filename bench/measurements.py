@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
+from chronicle.spark.engine import LOCAL
 from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import Server, Work, command_options, start, stop
@@ -44,8 +45,9 @@ NOTES = {"spark.ui.retainedStages": "100000", "spark.sql.ui.retainedExecutions":
 
 @dataclass
 class Row:
-    """A line of the table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory
-    that was held at once meanwhile."""
+    """A line of a table: `what` was done to `of`; what is None was not measured.  `peak_bytes`: the most memory that was held at once meanwhile;
+    `rows`: those of a table before something arrived; `changed`: of these with other values; `gone`: of these no longer there; `engine`: which of
+    the two built tables, where any were built."""
 
     what: str
     of: str = ""
@@ -57,8 +59,12 @@ class Row:
     executions: int | None = None
     rows_read: int | None = None
     plan_nodes: int | None = None
+    rows: int | None = None
+    changed: int | None = None
+    gone: int | None = None
     says: str = ""
     cores: int = 0
+    engine: str = LOCAL.name
 
 
 def cpu_seconds() -> float:
@@ -231,25 +237,27 @@ Measure = Callable[..., Iterator[Row]]
 @dataclass(frozen=True)
 class Measurement:
     """`quick`, `full`: the sizes of a quick and of a full run; `limit`: seconds that a size may take in a quick run, and twenty times as
-    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all)."""
+    many in a full one; `cores`: how many it is given, each in turn, in a full run (a quick one has all); `table`: the kind of table that its rows
+    make (`bench/run.py`)."""
 
     measure: Measure
     quick: tuple[Size, ...]
     full: tuple[Size, ...]
     limit: int
     cores: tuple[int, ...]
+    table: str = "work"
 
 
 MEASUREMENTS: dict[str, Measurement] = {}
 
 
 def measurement(
-    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,)
+    quick: tuple[Size, ...], full: tuple[Size, ...], *, limit: int = 180, cores: tuple[int, ...] = (2,), table: str = "work"
 ) -> Callable[[Measure], Measure]:
     """Makes a function of a stand and a size a measurement under its own name."""
 
     def add(measure: Measure) -> Measure:
-        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores)
+        MEASUREMENTS[measure.__name__] = Measurement(measure, quick, full, limit, cores, table)
         return measure
 
     return add

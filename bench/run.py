@@ -1,6 +1,6 @@
 """`make bench`: all measurements, each in a process of its own, as one table that also goes to docs/benchmarks.md.
 
-`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some.  The page shows the last figures of each measurement and size, which
+`BENCH=quick` takes minutes, `BENCH=full` hours; `ONLY=NAME,…` runs some; CHRONICLE_ENGINE=plain measures the other engine.  The page shows the last figures of each measurement and size, which
 `bench/measured.jsonl` keeps, with their day.  What fails or takes longer than its limit is a row that says so.
 """
 
@@ -17,16 +17,18 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from bench.measurements import MEASUREMENTS, Row, Size, Stand
 from chronicle.project import PROJECT
+from chronicle.spark.engine import LOCAL, chosen
 
 # The modules of measurements, in the order of the table; a new one is named here.
-MODULES = ("reading", "executors", "builds", "arrivals", "following")
+MODULES = ("reading", "executors", "builds", "arrivals", "changes", "following")
 PAGE = PROJECT / "docs" / "benchmarks.md"
 MEASURED = PROJECT / "bench" / "measured.jsonl"
 FULL_LIMITS = 20
@@ -37,13 +39,18 @@ def load() -> None:
         importlib.import_module(f"bench.{name}")
 
 
+def ordered() -> list[str]:
+    """The names of measurements in the order of the table, whichever module was loaded first."""
+    return sorted(MEASUREMENTS, key=lambda name: MODULES.index(MEASUREMENTS[name].measure.__module__.rpartition(".")[2]))
+
+
 def one(folder: Path, name: str, size: Size, cores: int, out: Path) -> None:
     """Do one measurement in this process; its rows go to a file as soon as they are there."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     stand = Stand(folder)
     try:
         for row in MEASUREMENTS[name].measure(stand, *size):
-            row.cores = cores
+            row.cores, row.engine = cores, chosen().name
             with out.open("a") as file:
                 file.write(json.dumps(dataclasses.asdict(row)) + "\n")
     finally:
@@ -72,13 +79,13 @@ def measured(folder: Path, name: str, size: Size, cores: int, limit: int) -> lis
             failure = f"stopped: it took longer than {limit} s"
     rows = [Row(**json.loads(line)) for line in out.read_text().splitlines()] if out.exists() else []
     if failure:
-        rows.append(Row(name, ", ".join(map(str, size)), cores=cores, says=failure))
+        rows.append(Row(name, ", ".join(map(str, size)), cores=cores, engine=chosen().name, says=failure))
     return rows
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a measurement gave for a size on some cores, on a day (UTC), at a commit."""
+    """What a measurement gave for a size on some cores with an engine, on a day (UTC), at a commit, and on what machine."""
 
     name: str
     size: list[Any]
@@ -86,15 +93,22 @@ class Measured:
     day: str
     commit: str
     rows: list[Row]
+    engine: str = LOCAL.name
+    machine: str = ""
 
     @property
-    def place(self) -> tuple[int, int, int]:
-        """Its place on the page: by measurement, size and cores; measurements that no longer exist come last."""
-        names = list(MEASUREMENTS)
+    def what(self) -> tuple[Any, ...]:
+        """What a newer measurement has to be of to take its place."""
+        return self.name, self.size, self.cores, self.engine
+
+    @property
+    def place(self) -> tuple[int, int, int, str]:
+        """Its place on the page: by measurement, size, cores and engine; measurements that no longer exist come last."""
+        names = ordered()
         if self.name not in names:
-            return len(names), 0, self.cores
+            return len(names), 0, self.cores, self.engine
         sizes = [list(size) for size in (*MEASUREMENTS[self.name].quick, *MEASUREMENTS[self.name].full)]
-        return names.index(self.name), sizes.index(self.size) if self.size in sizes else len(sizes), self.cores
+        return names.index(self.name), sizes.index(self.size) if self.size in sizes else len(sizes), self.cores, self.engine
 
 
 def held(file: Path) -> list[Measured]:
@@ -104,10 +118,8 @@ def held(file: Path) -> list[Measured]:
 
 
 def with_new(known: Iterable[Measured], new: Measured) -> list[Measured]:
-    """Measurements in the order of the page, the new one in the place of an older one of the same size and cores."""
-    return sorted(
-        [*(one for one in known if (one.name, one.size, one.cores) != (new.name, new.size, new.cores)), new], key=lambda one: one.place
-    )
+    """Measurements in the order of the page, the new one in the place of an older one of the same."""
+    return sorted([*(one for one in known if one.what != new.what), new], key=lambda one: one.place)
 
 
 def commit() -> str:
@@ -116,36 +128,109 @@ def commit() -> str:
     return found.stdout.strip()
 
 
-COLUMNS = ("what", "of", "cores", "s", "CPU s", "MB/s", "records", "peak GiB", "executions", "rows read", "plan nodes", "")
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """A kind of table.  `says`: what stands above it; `cells`: what a row has in each of its columns, by their names; `texts`: of these the columns
+    that are not numbers."""
+
+    cells: dict[str, Callable[[Row], str]]
+    texts: tuple[str, ...]
+    says: str = ""
+
+    def lines(self, rows: Iterable[Row]) -> Iterator[str]:
+        """The rows as Markdown, line by line."""
+        yield "| " + " | ".join(self.cells) + " |"
+        yield "| " + " | ".join("---" if name in self.texts else "---:" for name in self.cells) + " |"
+        yield from map(self.line, rows)
+
+    def line(self, row: Row) -> str:
+        return "| " + " | ".join(cell(row) for cell in self.cells.values()) + " |"
 
 
-def cells(row: Row) -> list[str]:
-    """A row as the table shows it."""
+def number(value: float | None, digits: int = 0) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
 
-    def number(value: float | None, digits: int = 0) -> str:
-        return "" if value is None else f"{value:,.{digits}f}"
 
-    speed = row.megabytes / row.seconds if row.megabytes and row.seconds else None
-    return [
-        row.what,
-        row.of,
-        str(row.cores),
-        number(row.seconds, 1),
-        number(row.cpu_seconds, 1),
-        number(speed, 1),
-        number(row.records),
-        number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
-        number(row.executions),
-        number(row.rows_read),
-        number(row.plan_nodes),
-        row.says.replace("|", "/"),
+def speed(row: Row) -> float | None:
+    """Megabytes in a second."""
+    return row.megabytes / row.seconds if row.megabytes and row.seconds else None
+
+
+def without_bars(row: Row) -> str:
+    return row.says.replace("|", "/")
+
+
+FORMS = {
+    "work": Form(
+        {
+            "what": lambda row: row.what,
+            "of": lambda row: row.of,
+            "cores": lambda row: str(row.cores),
+            "engine": lambda row: row.engine,
+            "s": lambda row: number(row.seconds, 1),
+            "CPU s": lambda row: number(row.cpu_seconds, 1),
+            "MB/s": lambda row: number(speed(row), 1),
+            "records": lambda row: number(row.records),
+            "peak GiB": lambda row: number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
+            "executions": lambda row: number(row.executions),
+            "rows read": lambda row: number(row.rows_read),
+            "plan nodes": lambda row: number(row.plan_nodes),
+            "": without_bars,
+        },
+        ("what", "of", "engine", ""),
+    ),
+    "changes": Form(
+        {
+            "table": lambda row: row.what,
+            "of": lambda row: row.of,
+            "rows before": lambda row: number(row.rows),
+            "changed": lambda row: number(row.changed),
+            "gone": lambda row: number(row.gone),
+            "columns, with the rows in which they differ": without_bars,
+        },
+        ("table", "of", "columns, with the rows in which they differ"),
+        "Rows that were there before a day arrived: how many of them it changed, and how many it removed. A row is known by its key; where a table has"
+        "\nnone, a changed row counts as gone. Views are not compared, and tables of which no row changed are one line. The tests' clusters are real ones"
+        "\n(`tests/fixtures/lab`) whose logs of minutes or hours are stretched, and cut before their last day.",
+    ),
+}
+
+
+def form_of(name: str) -> str:
+    """The form of a measurement's rows."""
+    return MEASUREMENTS[name].table if name in MEASUREMENTS else "work"
+
+
+def tables(some: Iterable[Measured]) -> str:
+    """The rows of measurements, a table for each form."""
+    by_place = sorted(some, key=lambda one: one.place)
+    found = ""
+    for name, form in FORMS.items():
+        rows = [row for one in by_place if form_of(one.name) == name for row in one.rows]
+        if rows:
+            found += "\n" + (f"{form.says}\n\n" if form.says else "") + "\n".join(form.lines(rows)) + "\n"
+    return found
+
+
+def of_both(measured: Iterable[Measured]) -> str:
+    """A table of what was measured with both engines, on the same cores; empty if nothing was."""
+    found: dict[tuple[str, str, int], dict[str, tuple[Row, str]]] = defaultdict(dict)
+    for one in sorted(measured, key=lambda one: one.place):
+        for row in one.rows:
+            if row.seconds:
+                found[row.what, row.of, row.cores][one.engine] = (row, one.commit)
+    engines = list(dict.fromkeys(engine for rows in found.values() for engine in rows))
+    lines = [
+        f"| {what} | {of} | {cores} | "
+        + " | ".join(f"{number(rows[name][0].seconds, 1)} ({rows[name][1]})" if name in rows else "" for name in engines)
+        + " |"
+        for (what, of, cores), rows in found.items()
+        if len(rows) > 1
     ]
-
-
-def table(rows: list[Row]) -> str:
-    """The rows as Markdown."""
-    right = "| " + " | ".join("---" if name in ("what", "of", "") else "---:" for name in COLUMNS) + " |"
-    return "\n".join(["| " + " | ".join(COLUMNS) + " |", right, *("| " + " | ".join(cells(row)) + " |" for row in rows)])
+    if not lines:
+        return ""
+    heads = [f"| what | of | cores | {' | '.join(f'{name}, s' for name in engines)} |", f"|---|---|---:|{'---:|' * len(engines)}"]
+    return "\n## Both engines\n\nSeconds, and the commit at which they were measured.\n\n" + "\n".join([*heads, *lines]) + "\n"
 
 
 def machine() -> str:
@@ -159,23 +244,20 @@ def machine() -> str:
 
 def page(measured: Sequence[Measured]) -> str:
     """docs/benchmarks.md."""
-    newest_first = sorted(measured, key=lambda one: (one.day, one.commit), reverse=True)
-    tables = ""
-    for (day, at), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit)):
-        rows = [row for one in sorted(some, key=lambda one: one.place) for row in one.rows]
-        tables += f"\n## Measured on {day}, commit {at}\n\n{table(rows)}\n"
+    newest_first = sorted(measured, key=lambda one: (one.day, one.commit, one.machine), reverse=True)
+    measured_then = ""
+    for (day, at, on), some in itertools.groupby(newest_first, lambda one: (one.day, one.commit, one.machine)):
+        measured_then += f"\n## Measured on {day}, commit {at}\n\nOn {on or 'a machine that was not noted'}.\n{tables(some)}"
     return f"""# Benchmarks
 
 `make bench` writes this page: the last figures of each measurement and size. Each measurement has a process of its own (`bench/`). The logs are made from the
 catalogue's forms (`bench/fleet.py`), except where examples are named.
 
-Machine: {machine()}.
-
 *s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they held at once meanwhile, looked at each
 second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
 the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to commit 277a497 each line of a
 view's SQL counted as a node, too.
-{tables}"""
+{of_both(measured)}{measured_then}"""
 
 
 def main() -> None:
@@ -194,21 +276,22 @@ def main() -> None:
     if given.one:
         one(given.folder, given.one, tuple(given.size), given.cores, given.out)
         return
-    names = given.only.split(",") if given.only else list(MEASUREMENTS)
+    names = given.only.split(",") if given.only else ordered()
     if unknown := set(names) - set(MEASUREMENTS):
-        raise SystemExit(f"bench: no measurement '{sorted(unknown)[0]}'; there are {', '.join(MEASUREMENTS)}")
+        raise SystemExit(f"bench: no measurement '{sorted(unknown)[0]}'; there are {', '.join(ordered())}")
     given.folder.mkdir(parents=True, exist_ok=True)
     is_quick = given.sizes == "quick"
     known, now = held(given.measured), commit()
-    print("| " + " | ".join(COLUMNS) + " |")
     for name in names:
-        wanted = MEASUREMENTS[name]
+        wanted, form = MEASUREMENTS[name], FORMS[form_of(name)]
         for size in wanted.quick if is_quick else wanted.full:
             for cores in (given.cores,) if is_quick else wanted.cores:
                 made = measured(given.folder, name, size, cores, wanted.limit * (1 if is_quick else FULL_LIMITS))
                 for row in made:
-                    print("| " + " | ".join(cells(row)) + " |", flush=True)
-                known = with_new(known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made))
+                    print(form.line(row), flush=True)
+                known = with_new(
+                    known, Measured(name, list(size), cores, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", now, made, chosen().name, machine())
+                )
                 given.measured.write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in known), "utf-8")
                 given.page.write_text(page(known), "utf-8")
 

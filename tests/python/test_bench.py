@@ -37,19 +37,20 @@ def test_a_measurement_that_takes_too_long_is_a_row_that_says_so(tmp_path: Path)
 def test_the_table_has_a_line_per_row() -> None:
     rows = [
         Row("build, cold", "30 days", 81.26, 97.5, records=826_000, peak_bytes=3 << 30, executions=98, rows_read=1_234_567, cores=2),
-        Row("ingest", "60 MB", 2.0, 3.0, megabytes=64.0, cores=1, says="a | b"),
+        Row("ingest", "60 MB", 2.0, 3.0, megabytes=64.0, cores=1, engine="plain", says="a | b"),
     ]
-    assert run.table(rows).splitlines() == [
-        "| what | of | cores | s | CPU s | MB/s | records | peak GiB | executions | rows read | plan nodes |  |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
-        "| build, cold | 30 days | 2 | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
-        "| ingest | 60 MB | 1 | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
+    lines = list(run.FORMS["work"].lines(rows))
+    assert lines == [
+        "| what | of | cores | engine | s | CPU s | MB/s | records | peak GiB | executions | rows read | plan nodes |  |",
+        "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| build, cold | 30 days | 2 | local | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
+        "| ingest | 60 MB | 1 | plain | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
     ]
-    assert run.table(rows) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
+    assert "\n".join(lines) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
 
 
-def measured(name: str, size: list[int], cores: int, day: str, seconds: float) -> Measured:
-    return Measured(name, size, cores, day, f"c{day[-2:]}", [Row(name, f"{size}", seconds=seconds, cores=cores)])
+def measured(name: str, size: list[int], cores: int, day: str, seconds: float, engine: str = "local") -> Measured:
+    return Measured(name, size, cores, day, f"c{day[-2:]}", [Row(name, f"{size}", seconds=seconds, cores=cores, engine=engine)], engine)
 
 
 def test_a_measurement_takes_the_place_of_its_last() -> None:
@@ -71,6 +72,30 @@ def test_a_measurement_takes_the_place_of_its_last() -> None:
     text = run.page(known)
     places = [text.index(part) for part in ("2026-11-02, commit c02", "| two_days |", "2026-11-01, commit c01", "| by_history |")]
     assert places == sorted(places)
+
+
+def test_what_both_engines_did_stands_side_by_side() -> None:
+    known: list[Measured] = []
+    for new in (
+        measured("two_days", [2], 2, "2026-11-01", 20.0),
+        measured("two_days", [2], 2, "2026-11-03", 30.0, "plain"),
+        measured("by_history", [30], 1, "2026-11-01", 40.0),
+        measured("by_history", [30], 2, "2026-11-02", 25.0, "plain"),
+    ):
+        known = with_new(known, new)
+    assert [(one.name, one.engine) for one in known] == [
+        ("by_history", "local"),
+        ("by_history", "plain"),
+        ("two_days", "local"),
+        ("two_days", "plain"),
+    ]
+    # Nothing was measured by both on the same cores but one.
+    assert run.of_both(known).splitlines()[-3:] == [
+        "| what | of | cores | local, s | plain, s |",
+        "|---|---|---:|---:|---:|",
+        "| two_days | [2] | 2 | 20.0 (c01) | 30.0 (c03) |",
+    ]
+    assert run.of_both(known[:2]) == ""
 
 
 def test_what_was_measured_is_read_as_it_was_written(tmp_path: Path) -> None:
