@@ -21,10 +21,10 @@ def pyspark(folder: Path, version: str) -> None:
     (folder / "pyspark/version.py").write_text(f'__version__: str = "{version}"\n')
 
 
-@pytest.mark.parametrize("command", [["run"], ["ingest"], ["dbt", "debug"], ["sql", "--engine", "spark", "select 1"]])
+@pytest.mark.parametrize("command", [["ingest"], ["sql", "--engine", "spark", "select 1"]])
 def test_without_pyspark_a_command_says_in_one_line_what_to_install(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
-    paths = [str(tmp_path / "server.log"), "--timezone", "UTC"] if command[0] in ("run", "ingest") else []
+    paths = [str(tmp_path / "server.log"), "--timezone", "UTC"] if command[0] == "ingest" else []
     line = [sys.executable, "-c", HIDDEN, *command, *paths, "--warehouse", str(tmp_path / "warehouse")]
     done = subprocess.run(line, env=os.environ | {"PYTHONPATH": str(PROJECT)}, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
