@@ -6,7 +6,7 @@ CLUSTER ?=
 BIN := .venv/bin
 LAB := .cache/lab
 
-.PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster lint fuzz rotations partial holes hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
+.PHONY: packages setup run check check-tables check-lines style measures test test-lab test-facts test-serve test-wheel test-python test-lines test-tables test-spark test-cluster test-databricks lint fuzz rotations partial holes hostile limits bench bench-serve superset superset-look docs lint-deploy pictures clean
 
 # Set-up steps run once: a stamp holds the hash of the lock file and other inputs. If it is current, no network is needed.
 setup: packages
@@ -91,6 +91,12 @@ fuzz: setup
 # (`apt-get install prometheus`) and Azure's storage if Azurite and adlfs are (`npm install --global azurite`, `pip install adlfs`). Some are killed.
 test-cluster: setup
 	$(BIN)/python -m pytest tests/cluster
+
+# Databricks' adapter of dbt reads and compiles the project, without a connection. Its packages have an environment of their own.
+test-databricks: setup
+	@test -x .cache/databricks/bin/dbt || python3 -m venv .cache/databricks
+	@.cache/databricks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/databricks/requirements.lock
+	$(BIN)/python -m pytest tests/databricks
 
 # A log of 2 MB/s, rotated in every way and ingested each second.
 ROTATION_SECONDS ?= 600

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from chronicle.spark import jars, java, own_classes, s3a
+from chronicle.spark import jars, java, own_classes, package, s3a
 from chronicle.spark import master as masters
 from chronicle.spark.engine import LOCAL, PLAIN, Engine, chosen
 from chronicle.spark.internals import error_lines, gateway, spark_home
@@ -194,8 +194,9 @@ def start(
 
     A session of another warehouse or engine is stopped: one catalog holds the tables of one warehouse.  `server`: what a server adds; `engine`: whose
     session it is (default: the one that is chosen, and for a server `local`, whose classes refuse what clients may not do).
-    Raises java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
+    Raises package.NoSpark, java.NoJava, jars.NoJars, NoSession or masters.BadMaster, each with one line that says what to do.
     """
+    package.must_be_there()
     from pyspark.sql import SparkSession
 
     root = Warehouse.at(warehouse).root
@@ -257,7 +258,8 @@ def _submitted() -> SparkSession:
 
 
 def _of_connect(master: str) -> SparkSession:
-    """A session of a server of Spark Connect.  Raises NoSession."""
+    """A session of a server of Spark Connect.  Raises package.NoSpark, NoSession."""
+    package.must_be_there()
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -275,9 +277,10 @@ def _of_connect(master: str) -> SparkSession:
 
 
 def must_be_able() -> None:
-    """Raises java.NoJava, jars.NoJars or masters.BadMaster where Spark could not start: before minutes of other work, not after them."""
+    """Raises what `start` does where Spark could not start: before minutes of other work, not after them."""
     if masters.is_connect(masters.master()) or gateway.is_given():
         return
+    package.must_be_there()
     java.find()
     jars.class_path()
 
@@ -492,6 +495,6 @@ def peak_memory_bytes() -> int | None:
 if __name__ == "__main__":
     try:
         write_class_archive()
-    except (java.NoJava, jars.NoJars, NoSession) as error:
+    except (package.NoSpark, java.NoJava, jars.NoJars, NoSession) as error:
         print(f"setup: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -2,7 +2,7 @@ with epochs as (
     select * from {{ ref('int_partitions__epochs') }}
 ),
 
-final as (
+with_gaps as (
     select
         cluster_id,
         cluster_incarnation,
@@ -24,7 +24,10 @@ final as (
         evidence,
         evidence_count
     from epochs
-    qualify previous_leader_epoch < leader_epoch - 1
+),
+
+final as (
+    select * from with_gaps where missing_epochs > 0
 )
 
 select * from final

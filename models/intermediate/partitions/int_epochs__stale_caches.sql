@@ -55,7 +55,7 @@ windows as (
     group by follower, window_number
 ),
 
-final as (
+described as (
     select
         follower.cluster_id,
         follower.cluster_incarnation,
@@ -86,21 +86,27 @@ final as (
             closing_line.logged_at = closed_at,
             array(struct(closing_line.node_id, closing_line.source_path, closing_line.byte_offset)),
             null
-        ) as end_evidence
+        ) as end_evidence,
+        row_number() over (
+            partition by
+                follower.cluster_id,
+                follower.cluster_incarnation,
+                follower.topic_name,
+                follower.partition_id,
+                follower.topic_incarnation,
+                follower.node_id,
+                opened_at,
+                worst.known_epoch
+            order by follower.term_epoch
+        ) as role_number
     from windows
-    -- A controller is a broker too, and may be behind as both.
-    qualify row_number() over (
-        partition by
-            follower.cluster_id,
-            follower.cluster_incarnation,
-            follower.topic_name,
-            follower.partition_id,
-            follower.topic_incarnation,
-            follower.node_id,
-            opened_at,
-            worst.known_epoch
-        order by follower.term_epoch
-    ) = 1
+),
+
+-- A controller is a broker too, and may be behind as both.
+final as (
+    select * except (role_number)
+    from described
+    where role_number = 1
 )
 
 select * from final
