@@ -103,11 +103,13 @@ ROTATION_SECONDS ?= 600
 rotations: setup
 	$(BIN)/python -m tests.rotations --seconds $(ROTATION_SECONDS)
 
-# Clusters whose logs arrive in pieces and are built after each round, compared with one full build; ONLY=case-017 runs one alone.
+# Clusters whose logs arrive in pieces and are built after each round, compared with one full build; ONLY=case-017 runs one alone,
+# ENGINE=plain builds the pieces by dbt.
 CASES ?= 200
 SEED ?= 1
+ENGINE ?= local
 partial: setup
-	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m tests.partial --cases $(CASES) --seed $(SEED) --engine $(ENGINE) $(if $(ONLY),--only $(ONLY))
 
 # Histories of weeks, whole and with holes: what remains of the facts is of the whole, or has a warning; CASES, SEED and ONLY as above.
 holes: setup

@@ -29,6 +29,7 @@ from unittest import mock
 from chronicle.build import comparison, maintenance, runner, steps
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from chronicle.build.outcome import Outcome
+from chronicle.spark.engine import ENGINE, ENGINES, LOCAL, Engine
 from ingestion import ingest as ingesting
 from ingestion.warehouse import Warehouse
 from tests.equal import Pair, Renames, Verdict
@@ -48,10 +49,12 @@ ROWS_OF_BRONZE = ("log_records", "capture_rows", "metric_samples")
 
 @dataclass
 class Loads:
-    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it.  `built`: the outcome of the last build."""
+    """The cases' files in one folder, as far as they have arrived, and the warehouses beside it.  `engine`: builds what arrives in pieces; `built`: the
+    outcome of the last build."""
 
     folder: Path
     cases: Sequence[Case]
+    engine: Engine = LOCAL
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     built: Outcome | None = None
 
@@ -77,11 +80,12 @@ class Loads:
         self.seconds["ingest"] += time.monotonic() - began
         return records
 
-    def build(self, warehouse: str) -> list[str] | None:
+    def build(self, warehouse: str, engine: Engine = LOCAL) -> list[str] | None:
         """Build what is new, each table of only those clusters in which it may differ, in small files, so that some are linked, and compare few
         clusters at a time; compact bronze and delete all replaced files.  Returns the clusters that were built; None: all."""
         began = time.monotonic()
         with (
+            mock.patch.dict(os.environ, {ENGINE: engine.name}),
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
             mock.patch.object(runner, "FILE", ROWS_OF_A_FILE),
             mock.patch.object(runner, "LARGE", 0),
@@ -112,13 +116,16 @@ def verdicts(old: Path, new: Path) -> Iterator[Verdict]:
 
 def run(loads: Loads, rounds: int) -> Iterator[str]:
     """Deliver, ingest and build in rounds into `partial`, and all at once into `full`.  Yields a line for each."""
+    if loads.engine is not LOCAL:
+        # Java that is started for the other engine has no classes of ours, which all at once is built with.
+        Lab(loads.folder, loads.place("full")).spark  # noqa: B018
     for number in range(rounds):
         cases = loads.deliver(number)
         if not cases:
             continue
         began = time.monotonic()
         records = loads.ingest("partial", cases)
-        built = loads.build("partial")
+        built = loads.build("partial", loads.engine)
         clusters = "all clusters" if built is None else f"{len(built)} clusters"
         yield f"round {number + 1}: {len(cases)} cases, {records:,} records, {clusters} built in {time.monotonic() - began:.1f} s"
     began = time.monotonic()
@@ -138,6 +145,9 @@ def main() -> None:
     parser.add_argument("--grain", type=float, metavar="SECONDS", help="length of a rotated piece; without it, by chance")
     parser.add_argument("--archives", type=Path, action="append", default=[], metavar="FOLDER", help="of more archives of logs")
     parser.add_argument("--folder", type=Path, help="where files and warehouses stay; without it they are deleted")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default=LOCAL.name, help="who builds what arrives in pieces; all at once is built by local"
+    )
     given = parser.parse_args()
     scale = Scale(given.rounds, given.kilobytes * 1000, given.days, int(given.grain * 1000) if given.grain else None)
     found = archives(*given.archives)
@@ -147,7 +157,12 @@ def main() -> None:
         for name in ("files", "partial", "full"):
             shutil.rmtree(folder / name, ignore_errors=True)
         raise SystemExit(
-            tried(folder, [case for case in made_cases(given.cases, given.seed, found, scale) if not only or case.name in only], scale)
+            tried(
+                folder,
+                [case for case in made_cases(given.cases, given.seed, found, scale) if not only or case.name in only],
+                scale,
+                ENGINES[given.engine],
+            )
         )
 
 
@@ -155,12 +170,12 @@ def made_cases(count: int, seed: int, found: list[Archive], scale: Scale) -> Ite
     return (made(number, seed, found, scale) for number in range(count))
 
 
-def tried(folder: Path, cases: list[Case], scale: Scale) -> int:
+def tried(folder: Path, cases: list[Case], scale: Scale, engine: Engine) -> int:
     """Run cases and print the result.  Returns the exit code."""
     stories = {case.name: case.story for case in cases}
     for name, story in stories.items():
         print(f"{name}: {story}")
-    loads = Loads(folder, cases)
+    loads = Loads(folder, cases, engine)
     for line in run(loads, scale.rounds):
         print(line, flush=True)
     different = loads.differences("full", "partial")

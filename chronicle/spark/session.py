@@ -105,6 +105,8 @@ EXTENSIONS = (
 # Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
 _aside: Path | None = None
 _jvm: subprocess.Popen[bytes] | None = None
+# Whether the classes of ours are on the class path of that JVM, which cannot be changed.
+_has_own_classes = False
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,8 @@ def start(
         if is_same and str(active.conf.get("spark.sql.warehouse.dir")).removeprefix("file:") in (root, s3a.uri(root)):
             return active
         active.stop()
+    if is_up() and engine.has_own_classes and not _has_own_classes:
+        raise NoSession("this process has started Java for the plain engine, without classes of ours; build by the local engine in another")
     if _jvm is None or _jvm.poll() is not None:
         # Without it the workers run whichever python3 comes first on PATH.
         os.environ["PYSPARK_PYTHON"] = wanted.get("spark.pyspark.python", sys.executable)
@@ -402,7 +406,8 @@ def write_class_archive() -> None:
 
 def _connect(memory: str, java_options: Sequence[str], jar_files: Sequence[str]) -> None:
     """Start the JVM and hand it to pyspark."""
-    global _jvm
+    global _jvm, _has_own_classes
+    _has_own_classes = str(own_classes.jar()) in jar_files
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "gateway")
         # The JVM ends when its standard input does, that is with this process; in a group of its own, Ctrl-C is ours to handle.
