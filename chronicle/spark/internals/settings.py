@@ -7,12 +7,20 @@ Brings: measured in `docs/upgrading.md`.
 
 from __future__ import annotations
 
-# For every session.
-ALWAYS = {
-    # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
-    "spark.databricks.delta.catalog.update.enabled": "true",
+# A text that Delta keeps with each commit of a session; Delta's documentation has it.
+TEXT_OF_COMMITS = "spark.databricks.delta.commitInfo.userMetadata"
+
+# For a session on few cores.
+ON_FEW_CORES = {
     # By default Delta takes 50 tasks to read the log of a table.
     "spark.databricks.delta.snapshotPartitions": "1",
+}
+
+# For every session of the local engine.
+ALWAYS = {
+    **ON_FEW_CORES,
+    # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
+    "spark.databricks.delta.catalog.update.enabled": "true",
     # Listeners get the text of the plan of each execution, of which nothing reads more than a line.
     "spark.sql.ui.explainMode": "simple",
     # The default; but if it is not set, Spark looks whether it is being tested, for each value that an interpreted expression reads from a map.
