@@ -32,7 +32,7 @@ WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
     # turns it on for statements that read many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
+    # Views of the session keep their plan (`chronicle/build/writer.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # CTEs are inlined into the plan where they are read; otherwise they are carried along, and every plan that holds them is
     # checked and renewed for each of them.
