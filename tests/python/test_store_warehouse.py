@@ -78,6 +78,8 @@ def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> Non
         assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("none", False)]
         assert place.tables("marts") == ["fct_a", "fct_b"]
         assert place.folders("reports") == []
+        place.delete("marts", "none")
+        assert place.folders("marts") == [("fct_a", True), ("fct_b", True)]
 
 
 def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
