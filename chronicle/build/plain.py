@@ -49,7 +49,7 @@ def build_plain(
     is_anew = wanted.full_refresh or reasons is not None
     forget_local(place)
     forget_earlier(spark, place)
-    if is_anew and place.is_local:
+    if is_anew:
         sweep(spark, place)
     register(spark, place)
     if wanted.selection:
