@@ -56,19 +56,27 @@ def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
     yield row
 
 
-@measurement(quick=((20, 7, 1), (20, 7, 2)), full=((20, 90, 1), (20, 90, 2), (200, 365, 1), (200, 365, 2)), limit=400)
-def build_by_executors(stand: Stand, clusters: int, days: int, executors: int) -> Iterator[Row]:
+# Facts of a subject each, whose steps are some of the largest.
+SOME = "fct_leader_elections fct_isr_changes fct_offsets_topic_growth_hourly"
+
+
+@measurement(
+    quick=((20, 7, 1, SOME), (20, 7, 2, SOME)),
+    full=((20, 90, 1, SOME), (20, 90, 2, SOME), (200, 365, 1, ""), (200, 365, 2, "")),
+    limit=400,
+)
+def build_by_executors(stand: Stand, clusters: int, days: int, executors: int, marts: str) -> Iterator[Row]:
     """Small clusters, read at once and built by the plain engine on so many executors of one core each; and from the event log of that build, the same
-    with more cores."""
+    with more cores.  `marts`: they and all that they are made of (empty: everything)."""
     logs = stand.logs(Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False))
-    warehouse, of = stand.empty("built"), f"{days} days of {clusters} clusters"
+    warehouse, of = stand.empty("built"), f"{days} days of {clusters} clusters" + (f": {marts} and what they need" if marts else "")
     # In a process of its own: this one's session will be that of the executors.
     stand.command(["ingest", str(logs), "--layout", LAYOUT, "--timezone", "UTC", "--warehouse", str(warehouse)])
     records = rows_of(Warehouse.at(str(warehouse)).bronze("log_records"))
-    log = stand.folder / "event-logs" / f"{clusters}-{days}-{executors}"
+    log = stand.folder / "event-logs" / "-".join(map(str, (clusters, days, executors, *marts.split())))
     row = Row(f"build, {executors_of(executors)}", of, records=records)
     with on_cluster(stand, executors, log):
-        built(stand, warehouse, row)
+        built(stand, warehouse, row, marts)
     model = Model(Reader(dag := dag_of(compiled(PROJECT))).read(events(log)), dag)
     row.says = "; ".join([*facts(model), of_a_terabyte(model.run, size_of(logs))])
     yield row
@@ -96,11 +104,11 @@ def on_cluster(stand: Stand, executors: int, log: Path) -> Iterator[None]:
         cluster.close()
 
 
-def built(stand: Stand, warehouse: Path, row: Row) -> None:
-    """Build a warehouse, with the name of each model in the description of its jobs."""
-    spark = stand.session(warehouse)
+def built(stand: Stand, warehouse: Path, row: Row, marts: str) -> None:
+    """Build some marts of a warehouse, or everything, with the name of each model in the description of its jobs."""
+    spark, select = stand.session(warehouse), " ".join(f"+{mart}" for mart in marts.split()) or None
     with taken(row):
-        building.build(spark, str(warehouse), progress=lambda number, of, what: spark.sparkContext.setJobDescription(what))
+        building.build(spark, str(warehouse), select=select, progress=lambda number, of, what: spark.sparkContext.setJobDescription(what))
 
 
 def ingested(cluster: Cluster, logs: Path, warehouse: Path) -> str:
