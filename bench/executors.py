@@ -23,6 +23,7 @@ from chronicle.project import PROJECT
 from chronicle.spark import engine
 from chronicle.spark import master as masters
 from chronicle.spark.session import stop
+from ingestion.warehouse import Warehouse, rows_of
 from tests.cluster.parts import Cluster
 
 
@@ -30,14 +31,18 @@ def executors_of(some: int) -> str:
     return f"{some} executor{'s' if some > 1 else ''}"
 
 
+def size_of(logs: Path) -> int:
+    """Bytes of a fleet's logs."""
+    return sum(path.stat().st_size for path in logs.rglob("input/*/**/*") if path.is_file())
+
+
 @measurement(quick=((25, 1), (25, 2)), full=((120, 1), (120, 2), (480, 1), (480, 2), (480, 4)), limit=180)
 def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
     """A generated cluster of three brokers, read by so many executors of one core each."""
     logs = stand.logs(Fleet(days=days, rotation="day", has_truth=False))
-    size = sum(path.stat().st_size for path in logs.rglob("input/*/**/*") if path.is_file())
     cluster, warehouse = Cluster(stand.empty("cluster"), executors), stand.empty("executors")
     try:
-        row = Row(f"ingest, {executors_of(executors)}", f"a cluster's {days} days", megabytes=size / 1e6)
+        row = Row(f"ingest, {executors_of(executors)}", f"a cluster's {days} days", megabytes=size_of(logs) / 1e6)
         with taken(row):
             said = ingested(cluster, logs, warehouse)
     finally:
@@ -51,25 +56,34 @@ def by_executors(stand: Stand, days: int, executors: int) -> Iterator[Row]:
     yield row
 
 
-@measurement(quick=((20, 7, 1), (20, 7, 2)), full=((20, 90, 1), (20, 90, 2), (200, 365, 1), (200, 365, 2)), limit=400)
-def build_by_executors(stand: Stand, clusters: int, days: int, executors: int) -> Iterator[Row]:
+# Facts of a subject each, whose steps are some of the largest.
+SOME = "fct_leader_elections fct_isr_changes fct_offsets_topic_growth_hourly"
+
+
+@measurement(
+    quick=((20, 7, 1, SOME), (20, 7, 2, SOME)),
+    full=((20, 90, 1, SOME), (20, 90, 2, SOME), (200, 365, 1, ""), (200, 365, 2, "")),
+    limit=400,
+)
+def build_by_executors(stand: Stand, clusters: int, days: int, executors: int, marts: str) -> Iterator[Row]:
     """Small clusters, read at once and built by the plain engine on so many executors of one core each; and from the event log of that build, the same
-    with more cores."""
-    warehouse, of = stand.empty("built"), f"{days} days of {clusters} clusters"
-    read = Row("")
-    stand.ingest(warehouse, stand.logs(Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False)), read)
-    stop()
-    log = stand.folder / "event-logs" / f"{clusters}-{days}-{executors}"
-    row = Row(f"build, {executors_of(executors)}", of, records=read.records)
+    with more cores.  `marts`: they and all that they are made of (empty: everything)."""
+    logs = stand.logs(Fleet(clusters=clusters, days=days, rotation="day", plan=SMALL, has_truth=False))
+    warehouse, of = stand.empty("built"), f"{days} days of {clusters} clusters" + (f": {marts} and what they need" if marts else "")
+    # In a process of its own: this one's session will be that of the executors.
+    stand.command(["ingest", str(logs), "--layout", LAYOUT, "--timezone", "UTC", "--warehouse", str(warehouse)])
+    records = rows_of(Warehouse.at(str(warehouse)).bronze("log_records"))
+    log = stand.folder / "event-logs" / "-".join(map(str, (clusters, days, executors, *marts.split())))
+    row = Row(f"build, {executors_of(executors)}", of, records=records)
     with on_cluster(stand, executors, log):
-        built(stand, warehouse, row)
+        built(stand, warehouse, row, marts)
     model = Model(Reader(dag := dag_of(compiled(PROJECT))).read(events(log)), dag)
-    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, (read.megabytes or 0) * 1e6)])
+    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, size_of(logs))])
     yield row
     for lanes in model.lanes(LANES):
         for one in model.simulated(lanes):
             says = f"{one.speed_up:.1f} times as fast, efficiency {one.efficiency:.2f}"
-            yield Row(f"build, {executors_of(one.cores)}, {lanes} at once, simulated", of, one.seconds, records=read.records, says=says)
+            yield Row(f"build, {executors_of(one.cores)}, {lanes} at once, simulated", of, one.seconds, records=records, says=says)
 
 
 @contextmanager
@@ -90,11 +104,11 @@ def on_cluster(stand: Stand, executors: int, log: Path) -> Iterator[None]:
         cluster.close()
 
 
-def built(stand: Stand, warehouse: Path, row: Row) -> None:
-    """Build a warehouse, with the name of each model in the description of its jobs."""
-    spark = stand.session(warehouse)
+def built(stand: Stand, warehouse: Path, row: Row, marts: str) -> None:
+    """Build some marts of a warehouse, or everything, with the name of each model in the description of its jobs."""
+    spark, select = stand.session(warehouse), " ".join(f"+{mart}" for mart in marts.split()) or None
     with taken(row):
-        building.build(spark, str(warehouse), progress=lambda number, of, what: spark.sparkContext.setJobDescription(what))
+        building.build(spark, str(warehouse), select=select, progress=lambda number, of, what: spark.sparkContext.setJobDescription(what))
 
 
 def ingested(cluster: Cluster, logs: Path, warehouse: Path) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
-from chronicle.spark.engine import LOCAL
+from chronicle.spark.engine import LOCAL, chosen
 from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import Server, Work, command_options, start, stop
@@ -155,7 +155,8 @@ class Stand:
     def session(self, warehouse: Path, paths: Sequence[str] = (), java: tuple[str, ...] | None = None) -> SparkSession:
         """The session of a command that reads some paths, except that Spark keeps more than its last thousand executions.
         `java`: Java's options, if not those of that command; the first call in a process decides."""
-        return start(str(warehouse), server=Server(NOTES, java or command_options(str(warehouse), Work(paths))))
+        options = java or command_options(str(warehouse), Work(paths))
+        return start(str(warehouse), server=Server(NOTES, options), engine=chosen())
 
     def ingest(self, warehouse: Path, folder: Path, row: Row, layout: str | None = LAYOUT) -> Outcome:
         """Read logs into a warehouse, and fill in what it took."""
