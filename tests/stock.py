@@ -50,9 +50,9 @@ class Stock:
         """The folder of the tables, with one folder for each schema."""
         return self.folder / "spark-warehouse"
 
-    def checkout(self, folder: Path) -> Checkout:
-        """The project as a user of this server has it."""
-        return Checkout.at(folder, "thrift", CHRONICLE_PORT=str(self.port), CHRONICLE_DBT_SCHEMA=PREFIX)
+    def checkout(self, folder: Path, **given: str) -> Checkout:
+        """The project as a user of this server has it.  `given`: more of his environment."""
+        return Checkout.at(folder, "thrift", CHRONICLE_PORT=str(self.port), CHRONICLE_DBT_SCHEMA=PREFIX, **given)
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query in a session of its own."""
