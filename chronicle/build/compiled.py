@@ -35,6 +35,7 @@ from chronicle.build.template import Place, Template
 from chronicle.build.versions import PUBLISHED
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
+from chronicle.spark.internals.settings import INLINED
 from ingestion import cache
 from ingestion.warehouse import Warehouse
 
@@ -357,9 +358,17 @@ def compile_by_dbt(project: Path) -> Project:
         if not done.success:
             broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]
             raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
-    models = {model.name: model for model in with_needs([Model(**fields_of(result.node)) for result in results])}
+    models = {model.name: model for model in with_needs([set_for_recursion(Model(**fields_of(result.node))) for result in results])}
     order = TopologicalSorter({name: model.parents for name, model in models.items()})
     return with_columns(Project({name: models[name] for name in order.static_order()}, project))
+
+
+def set_for_recursion(model: Model) -> Model:
+    """The model; if it is recursive, with a setting of the session meanwhile, which a build sets otherwise for all others."""
+    if "with recursive" not in model.sql:
+        return model
+    wanted, others = (f"set {INLINED} = {value}" for value in ("false", "true"))
+    return replace(model, before=(wanted, *model.before), after=(others, *model.after))
 
 
 def names_in_sql(models: Collection[Model]) -> dict[str, str]:

@@ -27,6 +27,9 @@ ALWAYS = {
     "spark.sql.types.framework.enabled": "false",
 }
 
+# Whether commands write the names of a `with` into the query, which is impossible for one that reads itself.
+INLINED = "spark.sql.legacy.inlineCTEInCommands"
+
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.
 WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
@@ -36,7 +39,7 @@ WHILE_BUILDING = {
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # CTEs are inlined into the plan where they are read; otherwise they are carried along, and every plan that holds them is
     # checked and renewed for each of them.
-    "spark.sql.legacy.inlineCTEInCommands": "true",
+    INLINED: "true",
 }
 
 # For a server, which lives long and gets statements of any shape.
