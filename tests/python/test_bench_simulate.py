@@ -24,9 +24,15 @@ Stages = dict[int, tuple[list[int], float, float, list[float]]]
 
 
 def task(stage: int, seconds: float, reason: str = "Success") -> dict[str, Any]:
-    took = {"Executor Deserialize Time": 100, "Executor Run Time": int(seconds * 1000) - 150, "Result Serialization Time": 50}
     read = {"Shuffle Read Metrics": {"Remote Bytes Read": 3, "Local Bytes Read": 4}, "Input Metrics": {"Bytes Read": 5}}
-    return {"Event": "SparkListenerTaskEnd", "Stage ID": stage, "Task End Reason": {"Reason": reason}, "Task Metrics": took | read}
+    times = {"Launch Time": 5000, "Finish Time": 5000 + int(seconds * 1000)}
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Task End Reason": {"Reason": reason},
+        "Task Info": times,
+        "Task Metrics": read,
+    }
 
 
 def job(number: int, query: int, submitted: float, completed: float, stages: Stages, description: str) -> Iterator[dict[str, Any]]:
