@@ -116,7 +116,9 @@ def events(log: Path) -> Iterator[Event]:
         return
     with log.open("rb") as packed:
         for line in io.TextIOWrapper(_unpacked(packed, log.name), "utf-8"):
-            yield json.loads(line)
+            # The last line of a log that is still being written may not be whole.
+            if line.endswith("\n"):
+                yield json.loads(line)
 
 
 def _unpacked(packed: Any, name: str) -> Any:

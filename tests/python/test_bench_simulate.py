@@ -215,6 +215,8 @@ def test_logs_are_read_from_files_and_from_rolled_ones_in_their_order(tmp_path: 
     plain = tmp_path / "app-1"
     plain.write_text("".join(lines))
     assert list(events(plain)) == list(written())
+    plain.write_text("".join(lines) + lines[0][:20])
+    assert list(events(plain)) == list(written())
     rolled = tmp_path / "eventlog_v2_app-1"
     rolled.mkdir()
     (rolled / "appstatus_app-1").touch()
