@@ -24,8 +24,8 @@ SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 @dataclass(frozen=True)
 class Task:
-    """A task that succeeded.  `seconds`: of its executor's core, to deserialise it, to run it and to serialise its result; `from_files`,
-    `from_shuffle`: bytes that it read."""
+    """A task that succeeded.  `seconds`: for which it took a core, from its launch until the driver knew that it had finished, because only then the next
+    one is launched; `from_files`, `from_shuffle`: bytes that it read."""
 
     seconds: float
     from_files: int = 0
@@ -116,7 +116,9 @@ def events(log: Path) -> Iterator[Event]:
         return
     with log.open("rb") as packed:
         for line in io.TextIOWrapper(_unpacked(packed, log.name), "utf-8"):
-            yield json.loads(line)
+            # The last line of a log that is still being written may not be whole.
+            if line.endswith("\n"):
+                yield json.loads(line)
 
 
 def _unpacked(packed: Any, name: str) -> Any:
@@ -193,12 +195,11 @@ class Reader:
             stage.completed = max(stage.completed, info["Completion Time"] / 1000)
 
     def task_ended(self, event: Event) -> None:
-        took = event.get("Task Metrics")
+        took, info = event.get("Task Metrics"), event["Task Info"]
         if took and event["Task End Reason"]["Reason"] == "Success" and event["Stage ID"] in self.stages:
-            spent = took["Executor Deserialize Time"] + took["Executor Run Time"] + took["Result Serialization Time"]
-            shuffled = took["Shuffle Read Metrics"]
+            shuffled, seconds = took["Shuffle Read Metrics"], (info["Finish Time"] - info["Launch Time"]) / 1000
             read = shuffled["Remote Bytes Read"] + shuffled["Local Bytes Read"]
-            self.stages[event["Stage ID"]].tasks.append(Task(spent / 1000, took["Input Metrics"]["Bytes Read"], read))
+            self.stages[event["Stage ID"]].tasks.append(Task(seconds, took["Input Metrics"]["Bytes Read"], read))
 
     def job_ended(self, event: Event) -> None:
         self.jobs[event["Job ID"]].completed = event["Completion Time"] / 1000

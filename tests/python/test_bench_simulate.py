@@ -24,9 +24,15 @@ Stages = dict[int, tuple[list[int], float, float, list[float]]]
 
 
 def task(stage: int, seconds: float, reason: str = "Success") -> dict[str, Any]:
-    took = {"Executor Deserialize Time": 100, "Executor Run Time": int(seconds * 1000) - 150, "Result Serialization Time": 50}
     read = {"Shuffle Read Metrics": {"Remote Bytes Read": 3, "Local Bytes Read": 4}, "Input Metrics": {"Bytes Read": 5}}
-    return {"Event": "SparkListenerTaskEnd", "Stage ID": stage, "Task End Reason": {"Reason": reason}, "Task Metrics": took | read}
+    times = {"Launch Time": 5000, "Finish Time": 5000 + int(seconds * 1000)}
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Task End Reason": {"Reason": reason},
+        "Task Info": times,
+        "Task Metrics": read,
+    }
 
 
 def job(number: int, query: int, submitted: float, completed: float, stages: Stages, description: str) -> Iterator[dict[str, Any]]:
@@ -208,6 +214,8 @@ def test_logs_are_read_from_files_and_from_rolled_ones_in_their_order(tmp_path: 
     lines = [json.dumps(event) + "\n" for event in written()]
     plain = tmp_path / "app-1"
     plain.write_text("".join(lines))
+    assert list(events(plain)) == list(written())
+    plain.write_text("".join(lines) + lines[0][:20])
     assert list(events(plain)) == list(written())
     rolled = tmp_path / "eventlog_v2_app-1"
     rolled.mkdir()
