@@ -53,6 +53,7 @@ STEPS = (
         ("make partial CASES=60 SEED=2 ENGINE=plain",),
     ),
     Step("cluster", "a standalone Spark, workers without a shared folder, a bucket, stock Thrift and Connect", ("make test-cluster",)),
+    Step("databricks", "Databricks' adapter compiles the project", ("make test-databricks",)),
     Step("wheel", "an installed wheel, without and with a Spark of its own", ("make test-wheel",)),
 )
 
