@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 # Prefix of the settings that tell `KnownRows` what is known of a table.
 KNOWN = "chronicle.rows."
 NO_ROWS = "none"
-# Prefix of the view of a query whose rows are written.
-MADE = "__made__"
 # Spark is not told the values of a column that has more than these.
 MOST_VALUES = 5000
 
@@ -164,16 +162,15 @@ class Writer:
         from pyspark.sql import functions as f
 
         began, seen = time.monotonic(), Observation(f"{model.name} {uuid4().hex}")
-        # By way of a view, because commands write the names of a `with` into the query (`spark.sql.legacy.inlineCTEInCommands`).
-        columns = self.session.temporary_view(MADE + model.name, query)
+        asked = self.session.analysed(f"made__{model.name}", query)
+        columns = asked.schema
         hold_to_contract(model, columns)
         analysed = time.monotonic()
-        writer = self.spark.table(MADE + model.name).observe(seen, f.count(f.lit(1)).alias("rows")).write.mode("overwrite")
+        writer = asked.observe(seen, f.count(f.lit(1)).alias("rows")).write.mode("overwrite")
         if model.known:
             group = group_chosen_from(self.tables.rows_read(model))
             writer = writer.option("maxRecordsPerFile", FILE).option("parquet.block.row.count.limit", group)
         (writer.partitionBy(*model.partition_by) if model.partition_by else writer).parquet(str(folder))
-        self.spark.catalog.dropTempView(MADE + model.name)
         self.statements[model.name] = Statement(analysed - began, time.monotonic() - began)
         return columns, seen.get["rows"]
 
