@@ -102,6 +102,9 @@ EXTENSIONS = (
     "org.apache.spark.sql.chronicle.OneTaskExtension",
 )
 
+# Files without checksums, made by the user's mask and not by a process of `chmod` for each.
+LOCAL_FILES = {"spark.hadoop.fs.file.impl": "org.apache.spark.sql.chronicle.LocalFiles"}
+
 # Where a JVM that is started writes the archive of its classes when it ends; None: it writes none.
 _aside: Path | None = None
 _jvm: subprocess.Popen[bytes] | None = None
@@ -142,6 +145,7 @@ def settings(warehouse: str, memory: str = "2g", engine: Engine = LOCAL) -> dict
         "spark.sql.warehouse.dir": s3a.uri(warehouse) if of_s3 else warehouse,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
         "spark.sql.codegen.cache.maxEntries": "5000",
+        **(LOCAL_FILES if has_own_classes else {}),
         **IN_SQL,
         **(in_one_task(memory, given) if engine.has_own_classes else in_many_tasks(master)),
         **masters.PINNED,

@@ -220,3 +220,11 @@ def test_a_wrong_question_is_one_line(spark: SparkSession, warehouse: str, order
 def test_what_json_and_a_terminal_cannot_hold_is_said(spark: SparkSession, warehouse: str) -> None:
     with pytest.raises(ValueError, match="two columns are called a"):
         answer(spark, warehouse, "select 1 as a, 2 as a", "json")
+
+
+def test_files_are_made_without_checksums_and_by_the_users_mask(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.parquet(str(tmp_path / "numbers"))
+    names = [path.name for path in (tmp_path / "numbers").iterdir()]
+    assert names and not any(name.endswith(".crc") for name in names)
+    (tmp_path / "plain").touch()
+    assert {path.stat().st_mode for path in (tmp_path / "numbers").iterdir()} == {(tmp_path / "plain").stat().st_mode}
