@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -129,6 +130,14 @@ class Warehouse:
         with ThreadPoolExecutor(MOST_REQUESTS) as pool:
             return list(zip(names, pool.map(lambda name: objects.exists(f"{self.table(schema, name)}/_delta_log"), names), strict=True))
 
+    def delete(self, schema: str, name: str) -> None:
+        """Delete the folder of a table, with all that it holds."""
+        if self.is_local:
+            shutil.rmtree(self.table(schema, name), ignore_errors=True)
+        else:
+            files, path = objects.file_system(self.table(schema, name))
+            files.rm(path, recursive=True)
+
     def must_exist(self) -> None:
         """Raises FileNotFoundError if there is no such folder."""
         if not self.folder.is_dir():
@@ -149,7 +158,8 @@ class Warehouse:
         """Folder for what dbt writes besides the tables; for a URI it is local, below the current folder, and also has the copy to build in."""
         if self.is_local:
             return Path(self.root, ".dbt")
-        return Path(".chronicle", re.sub(r"\W+", "-", self.root))
+        # dbt takes a relative path for one below its project.
+        return Path(".chronicle", re.sub(r"\W+", "-", self.root)).absolute()
 
     @property
     def building(self) -> Path:

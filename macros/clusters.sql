@@ -1,8 +1,7 @@
 {#-
 `chronicle build` builds only the clusters that have arrivals, because no cluster's rows depend on
 another's. Staging models that bring rows in are limited by this condition, in which the build fills
-in the clusters (`chronicle/build/compiled.py`), unless it chooses their rows in all tables that a
-plan reads (`chronicle/spark/internals/kept_plans.py`). dbt run by hand builds all.
+in the clusters (`chronicle/build/template.py`). dbt run by hand builds all.
 -#}
 {% macro in_built_clusters() -%}
     {{ return("cluster_id in ('/* built clusters */')" if var('compiled', false) else 'true') }}

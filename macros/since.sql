@@ -1,9 +1,8 @@
 {#-
 Macros that let a partial build make a table only from a start time on: the time of the first
 changed row in what the table reads, minus `ahead` in its `meta`. Earlier rows stay as the previous
-build left them. `chronicle build` fills in the start time (`chronicle/build/compiled.py`), or puts
-it into the plan (`chronicle/spark/internals/kept_plans.py`); in a full build of the table, and in
-dbt run by hand, conditions are `true` and `in_part` yields nothing.
+build left them. `chronicle build` fills in the start time (`chronicle/build/template.py`); in a
+full build of the table, and in dbt run by hand, conditions are `true` and `in_part` yields nothing.
 -#}
 
 {#- A condition: the row is not before the start time, or not before `back` before it. -#}

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from chronicle.build import comparison, maintenance, runner, steps
+from chronicle.build import comparison, maintenance, runner, steps, writer
 from chronicle.build.dbt_runs import WHILE_BUILDING
 from chronicle.build.outcome import Outcome
 from chronicle.spark.engine import ENGINE, ENGINES, LOCAL, Engine
@@ -87,7 +87,7 @@ class Loads:
         with (
             mock.patch.dict(os.environ, {ENGINE: engine.name}),
             mock.patch.dict(WHILE_BUILDING, {"spark.sql.files.maxRecordsPerFile": str(ROWS_OF_A_FILE)}),
-            mock.patch.object(runner, "FILE", ROWS_OF_A_FILE),
+            mock.patch.object(writer, "FILE", ROWS_OF_A_FILE),
             mock.patch.object(runner, "LARGE", 0),
             mock.patch.object(comparison, "MOST_AT_ONCE", ROWS_OF_A_FILE),
             mock.patch.multiple(steps, ROW_GROUP=ROWS_OF_A_FILE, FILE=8 * ROWS_OF_A_FILE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ def build(
     full_refresh: bool = False,
     tests: bool = False,
     is_profiled: bool = False,
+    explain: Callable[[str], None] | None = None,
     project: Path = PROJECT,
     ahead: Future[Project] | None = None,
     progress: Progress | None = None,
@@ -39,6 +41,7 @@ def build(
     """Build seeds and models, with `tests` also run data and unit tests, and save the views for other sessions.
 
     `select`, `exclude`, `full_refresh`, `tests`: as in `Wanted`; `is_profiled`: results say how long jobs took and how much they read;
+    `explain` is called with a line for each stage before anything is done;
     `ahead`: the future that `compiled_ahead` returned;
     `progress(number, all, what)` is called when a model or test starts.
     Raises BuildFailed, or Busy where another process writes; the session's settings are restored in any case.
@@ -52,7 +55,7 @@ def build(
         if chosen() is PLAIN:
             outcome, failed = build_plain(spark, place, models, wanted, progress)
         else:
-            outcome, failed = build_local(spark, place, models, wanted, progress, is_profiled=is_profiled)
+            outcome, failed = build_local(spark, place, models, wanted, progress, is_profiled=is_profiled, explain=explain)
     outcome.seconds = time.monotonic() - began
     give_back_after(spark, outcome.seconds)
     if failed:

@@ -1,6 +1,6 @@
 """The dbt project as the SQL of its models.  dbt compiles it once; the result is cached until the project changes, and builds read that.
 
-Reading and compiling the project takes dbt more than ten seconds of CPU, and the SQL does not depend on the data.  Marks are placeholders
+Reading and compiling the project takes dbt more than ten seconds of CPU, and the SQL does not depend on the data.  `template.py` has the places
 for what does: the clusters of a build, the days that an incremental table replaces, the rows of other clusters, and the time from which on a
 table is rebuilt.
 
@@ -17,6 +17,7 @@ import re
 import tempfile
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
@@ -26,13 +27,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chronicle.build import columns, needs
+from chronicle.build import columns, needs, template
 from chronicle.build.dbt_runs import BuildFailed, given, one_line, prepare, results_of
 from chronicle.build.internals import EPHEMERAL, fields_of
 from chronicle.build.parsed import parse, project_hash
+from chronicle.build.template import Place, Template
 from chronicle.build.versions import PUBLISHED
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
+from chronicle.spark.internals.settings import INLINED
 from ingestion import cache
 from ingestion.warehouse import Warehouse
 
@@ -41,31 +44,8 @@ if TYPE_CHECKING:
 
 # Prefix of a view's name in the SQL of its readers: dbt's own for the CTE of an ephemeral model. In a build it is a view of the session.
 VIEW = EPHEMERAL
-# Marks that macros write and a build fills in (`in_built_clusters`, `in_touched_days`, `in_new_batches`, `of_all_clusters`, `since`, `since_day`,
-# `in_part`, `as_before`).
-CLUSTERS = "cluster_id in ('/* built clusters */')"
-SINCE = r"(?P<at>[\w.]+) >= '/\* since (?P<less>.*?) \*/'"
-SINCE_DAY = r"(?P<day>[\w.]+) >= '/\* from day \*/'"
-AS_BEFORE = "__as_before__"
-OF_ALL = "__of_all_clusters__"
-NEW_BATCHES = "batch_id > '/* newest batch */'"
-MARKS = re.compile(
-    re.escape(CLUSTERS)
-    + r"|event_date in \('/\* days of (?P<source>\S+) \*/'\)|"
-    + OF_ALL
-    + r"(?P<mart>\w+)|"
-    + SINCE
-    + "|"
-    + SINCE_DAY
-    + "|"
-    + AS_BEFORE
-    + "|"
-    + re.escape(NEW_BATCHES)
-)
 # Types of events after which a table is rebuilt whole (`whole_for`).
 WHOLE_FOR = re.compile(r"/\* whole for ([\w,]+) \*/")
-# SQL that applies only where a table is rebuilt in part.
-IN_PART = re.compile(r"/\* in part \*/(.*?)/\* whole \*/", re.DOTALL)
 # Compiled projects kept in the cache, among them those of other branches and of tests.
 KEPT = 24
 # Types of seeds' columns.
@@ -81,7 +61,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Model:
-    """A model or seed.  `kind`: its materialization in dbt, or `seed`; `sql`: its query, with marks (a seed has none); `parents`: names of the
+    """A model or seed.  `kind`: its materialization in dbt, or `seed`; `sql`: its query, with the places of a template (a seed has none); `parents`: names of the
     models and seeds it reads; `sources`: tables of bronze that it reads; `path`: its file; `columns`: type and description of each, in order;
     `before`, `after`: statements to run before and after its own; `known`: the column whose values a build notes; `at`: the column with the
     time of its rows; `ahead`: how long before a change in its input its own rows may change; `unit`: the unit to which `at` is truncated
@@ -148,10 +128,15 @@ class Model:
         """Whether builds replace only the days that new rows fall on."""
         return self.kind == "incremental"
 
+    @cached_property
+    def template(self) -> Template:
+        """Its query as a template."""
+        return Template.of(self.sql)
+
     @property
     def is_made_in_part(self) -> bool:
         """Whether a partial build may rebuild only its rows from a time on."""
-        return self.at is not None and any(mark["at"] for mark in MARKS.finditer(self.sql))
+        return self.at is not None and self.template.has(template.SINCE)
 
     @property
     def whole_for(self) -> set[str]:
@@ -163,26 +148,23 @@ class Model:
 class Part:
     """The part of a table that is rebuilt: its rows from `since` on (None: of all times), of some `clusters` (None: of all that are built).
     `before`: a query of the rows that the previous build left, as far as a part from a time on reads them; `newest`: of an incremental table,
-    the last batch in those rows; `is_open`: its query leaves the time open, to be filled in by `KeptPlans`."""
+    the last batch in those rows."""
 
     since: dt.datetime | None
     before: str
     newest: int | None = None
     clusters: list[str] | None = None
-    is_open: bool = False
 
     def time(self, less: str) -> str:
         """SQL of the time that is `less` before the one from which on the table is rebuilt."""
         assert self.since
-        if self.is_open:
-            return f"chronicle_since('{less}')"
         return f"timestamp'{self.since.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC' - interval {less}"
 
     @property
     def day(self) -> str:
         """SQL of the day of that time."""
         assert self.since
-        return "chronicle_since_day()" if self.is_open else f"date'{self.since.astimezone(dt.UTC):%Y-%m-%d}'"
+        return f"date'{self.since.astimezone(dt.UTC):%Y-%m-%d}'"
 
 
 @dataclass(frozen=True)
@@ -252,7 +234,7 @@ class Project:
 
     def views(self) -> list[tuple[str, str, str]]:
         """(schema, name, SQL) of each view, after those it reads: for all clusters, with the full names of other views."""
-        return [(model.schema, model.alias, self.whole(model.sql)) for model in self.models.values() if model.is_view]
+        return [(model.schema, model.alias, self.whole(model)) for model in self.models.values() if model.is_view]
 
     def documented_views(self) -> dict[str, tuple[str, str]]:
         """By full name, columns with their comments, as in `create table`, and description of each view that people read."""
@@ -265,30 +247,11 @@ class Project:
             if model.is_view and model.has_contract and model.schema in PUBLISHED
         }
 
-    def whole(self, sql: str) -> str:
-        """A query of all clusters and days, which reads views by their full names."""
-        whole = filled(sql, "true", "true", lambda mart: self.models[mart].table)
-        return re.sub(rf"{VIEW}(\w+)", lambda match: self.models[match[1]].table, whole)
-
-
-def filled(sql: str, clusters: str, days: str, of_all: Callable[[str], str], part: Part | None = None) -> str:
-    """A query with its marks replaced; `clusters`, `days`: conditions; `of_all`: gives the rows of all clusters of a mart, by its name;
-    `part`: what is rebuilt of its table (None: all); its clusters are not in the text.  All marks are replaced at once, because a cluster's
-    name may look like a mark."""
-    timed = part if part and part.since else None
-
-    def text(mark: re.Match[str]) -> str:
-        if mark["at"]:
-            return f"{mark['at']} >= {timed.time(mark['less'])}" if timed else "true"
-        if mark["day"]:
-            return f"{mark['day']} >= {timed.day}" if timed else "true"
-        if mark[0] == AS_BEFORE:
-            return f"({part.before})" if part else "nowhere"
-        if mark[0] == NEW_BATCHES:
-            return f"batch_id > {part.newest}" if part else "true"
-        return of_all(mark["mart"]) if mark["mart"] else days if mark["source"] else clusters
-
-    return MARKS.sub(text, IN_PART.sub(r"\1" if timed else "", sql))
+    def whole(self, model: Model) -> str:
+        """A model's query of all clusters and days, which reads views by their full names."""
+        return re.sub(
+            rf"{VIEW}(\w+)", lambda match: self.models[match[1]].table, query(model, None, of_all=lambda mart: self.models[mart].table)
+        )
 
 
 def query(
@@ -298,15 +261,36 @@ def query(
     of_all: Callable[[str], str] = lambda mart: f"nowhere.{mart}",
     part: Part | None = None,
 ) -> str:
-    """A model's query in a build of `clusters` and `days` (None: of all); `of_all`, `part`: as in `filled`."""
-    built = "true" if clusters is None else f"cluster_id in ({', '.join(map(spark_literal, clusters))})"
-    touched = "true" if days is None else f"event_date in ({', '.join(f'date{spark_literal(day)}' for day in days) or 'null'})"
-    return filled(model.sql, built, touched, of_all, part)
+    """A model's query in a build of `clusters` and `days` (None: of all); `of_all`: gives the rows of all clusters of a mart, by its name;
+    `part`: what is rebuilt of its table (None: all)."""
+    timed = part if part and part.since else None
+
+    def fill(place: Place) -> str:
+        if place.kind == template.CLUSTERS:
+            return "true" if clusters is None else of_clusters(clusters)
+        if place.kind == template.DAYS:
+            return "true" if days is None else f"event_date in ({', '.join(f'date{spark_literal(day)}' for day in days) or 'null'})"
+        if place.kind == template.BATCHES:
+            return f"batch_id > {part.newest}" if part else "true"
+        if place.kind == template.SINCE:
+            return f"{place.of} >= {timed.time(place.less)}" if timed else "true"
+        if place.kind == template.SINCE_DAY:
+            return f"{place.of} >= {timed.day}" if timed else "true"
+        return of_all(place.of) if place.kind == template.ALL_CLUSTERS else f"({part.before})" if part else "nowhere"
+
+    rows = model.template.filled(fill, in_part=bool(timed))
+    # What a model has of a cluster depends on nothing of others, so Spark takes this condition to the tables that it reads.
+    return rows if part is None or part.clusters is None else f"select * from ({rows}) where {of_clusters(part.clusters)}"
+
+
+def of_clusters(clusters: Sequence[str]) -> str:
+    """The condition that a row is of one of some clusters."""
+    return f"cluster_id in ({', '.join(map(spark_literal, clusters))})"
 
 
 def source_of_days(model: Model) -> str:
     """The name of the table of bronze whose new rows decide which days of an incremental model are replaced."""
-    return next(mark["source"] for mark in MARKS.finditer(model.sql) if mark["source"]).split(".")[-1]
+    return next(place.of for place in model.template.places() if place.kind == template.DAYS).split(".")[-1]
 
 
 def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
@@ -322,7 +306,7 @@ def seed_rows(seed: Model, project: Path = PROJECT) -> pa.Table:
 
 def compiled(project: Path = PROJECT) -> Project:
     """The project as it stands, compiled now unless the cache has it.  Raises BuildFailed with dbt's message."""
-    code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__)]
+    code = [Path(file).read_text("utf-8") for file in (__file__, columns.__file__, needs.__file__, template.__file__)]
     made_for = [project_hash(project), *map(metadata.version, ("dbt-core", "dbt-spark", "sqlglot")), *code]
     kept = cache.folder() / f"project-{hashlib.sha256(repr(made_for).encode()).hexdigest()[:16]}.json"
     if content := cache.read(kept):
@@ -374,9 +358,17 @@ def compile_by_dbt(project: Path) -> Project:
         if not done.success:
             broken = [f"{one_line(result.message)} ({result.node.original_file_path})" for result in results if result.status == "error"]
             raise BuildFailed(broken[0] if broken else f"dbt: {one_line(str(done.exception))}")
-    models = {model.name: model for model in with_needs([Model(**fields_of(result.node)) for result in results])}
+    models = {model.name: model for model in with_needs([set_for_recursion(Model(**fields_of(result.node))) for result in results])}
     order = TopologicalSorter({name: model.parents for name, model in models.items()})
     return with_columns(Project({name: models[name] for name in order.static_order()}, project))
+
+
+def set_for_recursion(model: Model) -> Model:
+    """The model; if it is recursive, with a setting of the session meanwhile, which a build sets otherwise for all others."""
+    if "with recursive" not in model.sql:
+        return model
+    wanted, others = (f"set {INLINED} = {value}" for value in ("false", "true"))
+    return replace(model, before=(wanted, *model.before), after=(others, *model.after))
 
 
 def names_in_sql(models: Collection[Model]) -> dict[str, str]:
@@ -390,7 +382,9 @@ def with_needs(models: Sequence[Model]) -> list[Model]:
     found = needs.Needs(names_in_sql(models), {model.name: model.known for model in models if model.known})
     # SQL for a part only reads the rest of the same table.
     return [
-        model if model.kind == "seed" else replace(model, needs=found.of(IN_PART.sub("", model.sql)), reads=found.reads(model.sql))
+        model
+        if model.kind == "seed"
+        else replace(model, needs=found.of(model.template.filled(lambda place: place.text, in_part=False)), reads=found.reads(model.sql))
         for model in models
     ]
 
@@ -398,13 +392,21 @@ def with_needs(models: Sequence[Model]) -> list[Model]:
 def with_columns(project: Project) -> Project:
     """The project with `columns_read` of its stored models filled in."""
     models = project.models
-    names = names_in_sql(models.values()) | {OF_ALL + name: name for name in models}
+    names = names_in_sql(models.values())
     held = {name: list(model.columns) for name, model in models.items() if model.has_contract and not model.is_view}
     held |= {seed.name: seed_rows(seed, project.folder).column_names for seed in project.of_kind("seed")}
-    reads = columns.Reads(names, held, {model.name: model.sql for model in models.values() if model.is_view})
+
+    def text(model: Model) -> str:
+        def named(place: Place) -> str:
+            table = model if place.kind == template.AS_BEFORE else models.get(place.of) if place.kind == template.ALL_CLUSTERS else None
+            return table.full_name if table else place.text
+
+        return model.template.filled(named, in_part=True)
+
+    reads = columns.Reads(names, held, {model.name: text(model) for model in models.values() if model.is_view})
 
     def read(model: Model) -> dict[str, list[str] | None]:
-        found = reads.beneath(model.sql.replace(AS_BEFORE, model.full_name))
+        found = reads.beneath(text(model))
         return {name: some if some is None else sorted(some) for name, some in found.items() if name != model.name}
 
     return replace(

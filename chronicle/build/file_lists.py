@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from chronicle.build.session_tables import SessionTables, in_sql
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark import own_classes
-from chronicle.spark.internals.catalog_entries import CatalogEntries
-from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.warehouse import Warehouse, put
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ PLAIN_READER = 1
 class FileLists:
     """Registers tables with a session, until `forget`."""
 
-    def __init__(self, spark: SparkSession, place: Warehouse) -> None:
-        self.spark, self.place, self._plans, self._entries = spark, place, KeptPlans(spark), CatalogEntries(spark)
+    def __init__(self, spark: SparkSession, place: Warehouse, session: SessionTables | None = None) -> None:
+        self.spark, self.place, self._session = spark, place, session or SessionTables(spark)
         self._reads_lists = own_classes.are_in(spark)
         # Definitions of the registered tables, by schema and name.
         self._shown: dict[tuple[str, str], str] = {}
@@ -65,12 +64,12 @@ class FileLists:
             columns = f"({columns_in_sql(table)}) using parquet partitioned by ({', '.join(parts)})"
             self._define(schema, known, f"{columns} location {spark_literal(str(empty))}")
         else:
-            self._enter(schema, known, str(empty), columns_in_sql(table))
+            self._enter(schema, known, empty, columns_in_sql(table))
         return sql_name
 
     def show_folder(self, schema: str, known: str, folder: Path, columns: str) -> str:
         """Register a folder of Parquet files as a table.  `columns`: as in `create table`; empty: Spark infers them.  Returns its name in SQL."""
-        self._enter(schema, known, str(folder), columns)
+        self._enter(schema, known, folder, columns)
         return f"{schema}.`{known}`"
 
     def show_rows(self, schema: str, known: str, rows: pa.Table, columns: str) -> str:
@@ -81,26 +80,22 @@ class FileLists:
         return self.show_folder(schema, known, folder, columns)
 
     def _define(self, schema: str, known: str, definition: str) -> None:
-        self._renew(schema, known, definition, lambda: self.spark.sql(f"create table {schema}.`{known}` {definition}"))
-
-    def _enter(self, schema: str, known: str, place: str, columns: str) -> None:
-        if self._entries.can_be_told and columns:
-            self._renew(schema, known, f"{place} {columns}", lambda: self._entries.table(schema, known, "parquet", place, columns))
-        else:
-            self._define(schema, known, f"{f'({columns}) ' if columns else ''}using parquet location {spark_literal(place)}")
-
-    def _renew(self, schema: str, known: str, definition: str, create: Callable[[], object]) -> None:
         with self._defining:
             if self._shown.get((schema, known)) != definition:
-                self._plans.forget(schema, known)
-                create()
+                self._session.define(schema, known, definition)
                 self._shown[schema, known] = definition
+
+    def _enter(self, schema: str, known: str, folder: Path, columns: str) -> None:
+        with self._defining:
+            if self._shown.get((schema, known)) != f"{folder} {columns}":
+                self._session.table(schema, known, folder, columns)
+                self._shown[schema, known] = f"{folder} {columns}"
 
     def forget(self) -> None:
         """Drop the tables from the session."""
         for schema, known in self._shown:
             self.spark.conf.unset(f"{LIST}{schema}.{known}")
-            self._plans.forget(schema, known)
+            self._session.drop(schema, known)
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -114,8 +109,7 @@ def columns_in_sql(table: DeltaTable) -> str:
     """The columns of a table and their types, as in `create table`."""
     from pyspark.sql.types import StructType
 
-    found = StructType.fromJson(json.loads(table.schema().to_json()))
-    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in found.fields)
+    return in_sql(StructType.fromJson(json.loads(table.schema().to_json())))
 
 
 def lines(table: DeltaTable, path: str) -> Iterator[str]:

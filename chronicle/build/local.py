@@ -1,27 +1,33 @@
 """The local engine: what a build makes in this process, with the models that dbt has compiled.
 
-It makes a plan, which changes nothing, and takes five steps: it prepares the tables, runs the models, lets dbt test the result,
-publishes the marts, and keeps what the next build and other sessions need.
+It makes a plan, which changes nothing, and goes through its stages (`stages.py`).
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chronicle.build import company, unfinished
+from chronicle.build.change_tracker import ChangeTracker
 from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others
 from chronicle.build.compiled import Model, Project, seed_rows
 from chronicle.build.dbt_runs import WHILE_BUILDING, one_line, options, results_of, selected, teller
+from chronicle.build.file_lists import FileLists
 from chronicle.build.made_by import fingerprint, made_alike, why_anew
 from chronicle.build.outcome import Outcome, Wanted
 from chronicle.build.parsed import parse
-from chronicle.build.publish import BrokenContract, LostRows, forget, publish
+from chronicle.build.previous import Previous
+from chronicle.build.publish import BrokenContract, LostRows, Mart, columns_of, commit_all
 from chronicle.build.runner import Progress, Result, Runner
+from chronicle.build.session_tables import SessionTables
+from chronicle.build.stages import BuildModels, Keep, Prepare, Publish, RunTests, Stage, build_models, explained
 from chronicle.build.steps import carry_over, keep_steps
-from chronicle.build.unchanged import Unchanged
+from chronicle.build.tables import Tables
+from chronicle.build.writer import Writer
 from chronicle.spark.catalog import forget_earlier, keep_columns, register, register_views, save_views, sweep
 from ingestion.warehouse import Warehouse
 
@@ -66,27 +72,6 @@ class Plan:
         return self.project.of_kind("table")
 
 
-def build_local(
-    spark: SparkSession, place: Warehouse, project: Project, wanted: Wanted, progress: Progress | None, *, is_profiled: bool = False
-) -> tuple[Outcome, list[str]]:
-    """Build what is wanted.  Returns the outcome, and a line for each failure."""
-    if place.unfinished.exists():
-        unfinished.take_back(place, fingerprint(project.folder))
-    plan = planned(place, project, wanted)
-    make_ready(spark, place, plan)
-    outcome, failed = run(spark, place, plan, progress, is_profiled=is_profiled)
-    save_views(place, plan.project.views(), plan.project.documented_views())
-    if plan.wanted.tests and not failed:
-        failed += test(spark, place, plan, outcome, progress)
-    failed += publish_made(spark, place, plan, outcome, is_whole=not failed)
-    if not failed:
-        keep(place, plan)
-        if outcome.view_columns:
-            keep_columns(place, outcome.view_columns)
-    unfinished.forget(place)
-    return outcome, failed
-
-
 def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     """Decide what to build."""
     for seed in project.of_kind("seed"):
@@ -108,53 +93,157 @@ def planned(place: Warehouse, project: Project, wanted: Wanted) -> Plan:
     return Plan(wanted, project, taken, arrived, is_anew, anew, state, manifest)
 
 
-def make_ready(spark: SparkSession, place: Warehouse, plan: Plan) -> None:
-    """Delete the tables that will be rebuilt, and register those that will be read."""
-    for key, value in WHILE_BUILDING.items():
-        spark.conf.set(key, value)
-    forget_earlier(spark, place)
-    if plan.is_anew:
-        place.incremental.unlink(missing_ok=True)
-    shutil.rmtree(place.building, ignore_errors=True)
-    place.clusters_built.unlink(missing_ok=True)
-    if not plan.is_of_all:
-        # Models that are left out are not built this time, but may be read.
-        register(spark, place)
-        return
-    # From here on the next build cannot continue from these tables, until this build is done or rolled back.
-    if plan.clusters is not None:
-        unfinished.note(place, [(model.schema, model.alias) for model in plan.project.of_kind("incremental") + plan.marts])
-    place.built.unlink(missing_ok=True)
-    if plan.clusters is not None:
-        keep_steps(spark, place, plan.steps)
-    sweep(spark, place, by_days={(model.schema, model.alias) for model in plan.project.of_kind("incremental")})
-    register(spark, place, only=[])
+def stages(plan: Plan) -> list[Stage]:
+    """What a build does, in order."""
+    clusters = tuple(plan.clusters) if plan.clusters is not None else None
+    models = build_models(plan.project, plan.taken, plan.arrived)
+    marts = tuple(one.model for one in models.models if one.model.is_published)
+    found: list[Stage] = [Prepare(clusters, plan.is_anew, plan.is_of_all), models]
+    found += [RunTests(tuple(plan.wanted.selection))] if plan.wanted.tests else []
+    found += [Publish(marts, clusters)]
+    return found + ([Keep()] if plan.is_of_all else [])
 
 
-def run(
-    spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False
+def build_local(
+    spark: SparkSession,
+    place: Warehouse,
+    project: Project,
+    wanted: Wanted,
+    progress: Progress | None,
+    *,
+    is_profiled: bool = False,
+    explain: Callable[[str], None] | None = None,
 ) -> tuple[Outcome, list[str]]:
-    """Run the models.  Returns the outcome, and a line for each failure."""
-    unchanged = Unchanged(spark, place, plan.project, plan.arrived) if plan.arrived else None
-    runner = Runner(
-        spark,
-        place,
-        plan.project,
-        clusters=plan.clusters,
-        unchanged=unchanged,
-        is_anew=plan.is_anew,
-        is_profiled=is_profiled,
-        progress=progress,
-    )
-    results = runner.run(plan.taken)
-    outcome = Outcome(clusters=plan.clusters, results=results, view_columns=runner.view_columns, anew=plan.anew)
-    for result in results:
-        if result.is_made:
-            outcome.models[result.model.name] = result.seconds
-            if result.model.is_incremental:
-                outcome.days[result.model.name] = result.days
-    # A view that cannot be created fails once for each model that reads it.
-    return outcome, list(dict.fromkeys(failure(result) for result in results if result.failure))
+    """Build what is wanted.  `explain` is called with a line for each stage before any is begun.  Returns the outcome, and a line for each failure."""
+    if place.unfinished.exists():
+        unfinished.take_back(place, fingerprint(project.folder))
+    plan = planned(place, project, wanted)
+    build, due = LocalBuild(spark, place, plan, progress, is_profiled=is_profiled), stages(plan)
+    if explain:
+        for line in explained(due):
+            explain(line)
+    failed = build.run(due)
+    unfinished.forget(place)
+    return build.outcome, failed
+
+
+class LocalBuild:
+    """Goes through the stages of a build, up to the first that fails."""
+
+    def __init__(self, spark: SparkSession, place: Warehouse, plan: Plan, progress: Progress | None, *, is_profiled: bool = False) -> None:
+        self.spark, self.place, self.plan, self.progress, self.is_profiled = spark, place, plan, progress, is_profiled
+        self.session: SessionTables | None = None
+        self.outcome = Outcome(clusters=plan.clusters, anew=plan.anew)
+        self._do: dict[type[Stage], Callable[[Any], list[str]]] = {
+            Prepare: self.prepare,
+            BuildModels: self.build_models,
+            RunTests: self.test,
+            Publish: self.publish,
+            Keep: self.keep,
+        }
+
+    def run(self, stages: Sequence[Stage]) -> list[str]:
+        """Returns a line for each failure of the stage that failed."""
+        try:
+            return next((failed for stage in stages if (failed := self._do[type(stage)](stage))), [])
+        finally:
+            if self.session:
+                # They are elsewhere now, or have the rows of other clusters, too.
+                for model in (*self.plan.marts, *self.plan.steps):
+                    self.session.drop(model.schema, model.alias)
+
+    def prepare(self, stage: Prepare) -> list[str]:
+        """Delete the tables that will be rebuilt, and register those that will be read."""
+        spark, place, plan = self.spark, self.place, self.plan
+        for key, value in WHILE_BUILDING.items():
+            spark.conf.set(key, value)
+        forget_earlier(spark, place)
+        if stage.is_anew:
+            place.incremental.unlink(missing_ok=True)
+        shutil.rmtree(place.building, ignore_errors=True)
+        place.clusters_built.unlink(missing_ok=True)
+        if not stage.is_of_all:
+            # Models that are left out are not built this time, but may be read.
+            register(spark, place)
+            return []
+        by_days = plan.project.of_kind("incremental")
+        # From here on the next build cannot continue from these tables, until this build is done or rolled back.
+        if stage.clusters is not None:
+            unfinished.note(place, [(model.schema, model.alias) for model in by_days + plan.marts])
+        place.built.unlink(missing_ok=True)
+        if stage.clusters is not None:
+            keep_steps(place, plan.steps)
+        sweep(spark, place, by_days={(model.schema, model.alias) for model in by_days})
+        register(spark, place, only=[])
+        return []
+
+    def build_models(self, stage: BuildModels) -> list[str]:
+        """Run the models, those that stay too: views and tables are registered when something reads them."""
+        plan, outcome = self.plan, self.outcome
+        self.session = session = SessionTables(self.spark)
+        lists, tables = FileLists(self.spark, self.place, session), Tables(self.place, plan.project)
+        tracker = (
+            ChangeTracker(plan.project, plan.arrived, Previous(self.place, plan.arrived.clusters, lists), tables) if plan.arrived else None
+        )
+        writer = Writer(self.spark, self.place, plan.project, tables, session, lists, plan.clusters, plan.is_anew, tracker)
+        runner = Runner(writer, is_profiled=self.is_profiled, progress=self.progress)
+        outcome.results = runner.run(plan.taken)
+        if not tracker:
+            outcome.view_columns = runner.view_columns()
+        for result in outcome.results:
+            if result.is_made:
+                outcome.models[result.model.name] = result.seconds
+                if result.model.is_incremental:
+                    outcome.days[result.model.name] = result.days
+        save_views(self.place, plan.project.views(), plan.project.documented_views())
+        # A view that cannot be created fails once for each model that reads it.
+        return list(dict.fromkeys(failure(result) for result in outcome.results if result.failure))
+
+    def test(self, stage: RunTests) -> list[str]:
+        """Let dbt run its data tests on the new tables, and its unit tests.  Returns a line for each failure."""
+        from dbt.cli.main import dbtRunner
+
+        place, outcome = self.place, self.outcome
+        register_views(self.spark, place, known=outcome.view_columns)
+        listeners = [teller(self.progress)] if self.progress else []
+        given = options(place, self.plan.project.folder)
+        done: dbtRunnerResult = dbtRunner(manifest=self.plan.manifest, callbacks=listeners).invoke(["test", *given, *stage.selection])
+        failed = []
+        for result in results_of(done):
+            name, kind = result.node.name, str(result.node.resource_type)
+            if result.status in ("error", "fail", "runtime error"):
+                failed.append(f"{kind} {name}: {one_line(result.message or 'failed')} ({result.node.original_file_path})")
+            elif result.status == "warn":
+                outcome.warnings.append(f"{kind} {name}: {one_line(result.message or '')}")
+            elif result.status == "pass":
+                outcome.tests += 1
+        if done.exception and not failed:
+            failed.append(f"dbt: {one_line(str(done.exception))}")
+        return failed
+
+    def publish(self, stage: Publish) -> list[str]:
+        """Commit the marts that were built.  Returns a line for lost rows."""
+        made = [result for result in self.outcome.results if result.model.is_published and result.is_made]
+        try:
+            published = commit_all(self.place, [mart(self.place, result, self.plan.clusters) for result in made])
+        except (BrokenContract, LostRows) as error:
+            return [f"model {error}"]
+        for result, one in zip(made, published, strict=True):
+            self.outcome.rows[result.model.name] = one.rows
+            if one.days is not None:
+                self.outcome.days[result.model.name] = one.days
+        if stage.clusters is not None:
+            carry_over(self.place, self.plan.steps, stage.clusters)
+        return []
+
+    def keep(self, stage: Keep) -> list[str]:
+        """Note what the tables were built from."""
+        self.place.incremental.write_text(fingerprint(self.plan.project.folder))
+        self.place.clusters_built.write_text(json.dumps(self.plan.clusters))
+        self.place.built.write_text(self.plan.state)
+        if self.outcome.view_columns:
+            keep_columns(self.place, self.outcome.view_columns)
+        return []
 
 
 def failure(result: Result) -> str:
@@ -163,53 +252,23 @@ def failure(result: Result) -> str:
     return f"{kind} {result.model.name}: {result.failure} ({result.model.path})"
 
 
-def test(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, progress: Progress | None) -> list[str]:
-    """Let dbt run its data tests on the new tables, and its unit tests.  Returns a line for each failure."""
-    from dbt.cli.main import dbtRunner
-
-    register_views(spark, place, known=outcome.view_columns)
-    listeners = [teller(progress)] if progress else []
-    given = options(place, plan.project.folder)
-    done: dbtRunnerResult = dbtRunner(manifest=plan.manifest, callbacks=listeners).invoke(["test", *given, *plan.wanted.selection])
-    failed = []
-    for result in results_of(done):
-        name, kind = result.node.name, str(result.node.resource_type)
-        if result.status in ("error", "fail", "runtime error"):
-            failed.append(f"{kind} {name}: {one_line(result.message or 'failed')} ({result.node.original_file_path})")
-        elif result.status == "warn":
-            outcome.warnings.append(f"{kind} {name}: {one_line(result.message or '')}")
-        elif result.status == "pass":
-            outcome.tests += 1
-    if done.exception and not failed:
-        failed.append(f"dbt: {one_line(str(done.exception))}")
-    return failed
-
-
-def publish_made(spark: SparkSession, place: Warehouse, plan: Plan, outcome: Outcome, *, is_whole: bool) -> list[str]:
-    """Commit the marts that were built, if nothing failed (`is_whole`).  Returns a line for broken contracts and lost rows."""
-    made = [model for model in plan.marts if model.name in outcome.models]
-    if not is_whole:
-        forget(spark, made)
-        return []
-    try:
-        since = {result.model.name: result.since.date() for result in outcome.results if result.since}
-        due = {result.model.name: result.clusters for result in outcome.results if result.clusters is not None}
-        as_before = {result.model.name for result in outcome.results if result.is_as_before}
-        rows = {result.model.name: result.rows for result in outcome.results if result.rows is not None}
-        published = publish(spark, place, made, plan.clusters, since, due, as_before, rows)
-    except (BrokenContract, LostRows) as error:
-        forget(spark, made)
-        return [f"model {error}"]
-    outcome.rows = {name: mart.rows for name, mart in published.items()}
-    outcome.days |= {name: mart.days for name, mart in published.items() if mart.days is not None}
-    if plan.clusters is not None:
-        carry_over(spark, place, plan.steps, plan.clusters)
-    return []
-
-
-def keep(place: Warehouse, plan: Plan) -> None:
-    """Note what the tables were built from, if all models were built."""
-    if plan.is_of_all:
-        place.incremental.write_text(fingerprint(plan.project.folder))
-        place.clusters_built.write_text(json.dumps(plan.clusters))
-        place.built.write_text(plan.state)
+def mart(place: Warehouse, result: Result, clusters: list[str] | None) -> Mart:
+    """What a build of some clusters (None: of all) has made of a mart, to be published."""
+    model = result.model
+    assert result.columns is not None
+    if clusters is not None and "cluster_id" in model.columns:
+        clusters = result.clusters if result.clusters is not None else clusters
+    else:
+        clusters = None
+    return Mart(
+        model.schema,
+        model.alias,
+        place.building / model.schema / model.alias,
+        place.table(model.schema, model.alias),
+        columns_of(model, result.columns),
+        model.description,
+        clusters,
+        result.since.date() if result.since else None,
+        result.is_as_before,
+        result.rows,
+    )

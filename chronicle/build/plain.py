@@ -28,6 +28,7 @@ from chronicle.build.runner import Progress, Result
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.catalog import forget_earlier, register, register_views, save_views, sweep
 from chronicle.spark.internals.java_objects import has_java
+from chronicle.spark.internals.settings import TEXT_OF_COMMITS
 from ingestion.warehouse import Warehouse, rows_of
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 # What makes the tables, for the macro `made_by`: an environment variable, because dbt reads the whole project again for other values of `--vars`.
 MADE_BY = "CHRONICLE_MADE_BY"
-# Delta's setting for a text in each commit.
-COMMENT = "spark.databricks.delta.commitInfo.userMetadata"
 MOST_LANES = 8
 
 
@@ -50,7 +49,7 @@ def build_plain(
     is_anew = wanted.full_refresh or reasons is not None
     forget_local(place)
     forget_earlier(spark, place)
-    if is_anew and place.is_local:
+    if is_anew:
         sweep(spark, place)
     register(spark, place)
     if wanted.selection:
@@ -173,11 +172,11 @@ def forget_local(place: Warehouse) -> None:
 @contextmanager
 def named_in_commits(spark: SparkSession, build: str) -> Iterator[None]:
     """Name the build in each commit that Spark makes meanwhile (`versions.build_of`)."""
-    spark.conf.set(COMMENT, f"{versions.BUILD}={build}")
+    spark.conf.set(TEXT_OF_COMMITS, f"{versions.BUILD}={build}")
     try:
         yield
     finally:
-        spark.conf.unset(COMMENT)
+        spark.conf.unset(TEXT_OF_COMMITS)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import datetime as dt
 import json
 import shutil
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +25,12 @@ from deltalake import DeltaTable, Schema, WriterProperties, write_deltalake
 
 from chronicle.build import versions
 from chronicle.build.dbt_runs import ROW_GROUP, THREADS
-from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.delta_files import CONFIGURATION, Added, add
 from ingestion.freed import give_back
 from ingestion.sql_text import literal
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     from chronicle.build.compiled import Model
@@ -104,48 +102,6 @@ class Published:
     days: int | None
 
 
-def publish(
-    spark: SparkSession,
-    place: Warehouse,
-    models: list[Model],
-    clusters: Sequence[str] | None = None,
-    since: Mapping[str, dt.date] | None = None,
-    due: Mapping[str, Sequence[str]] | None = None,
-    as_before: Collection[str] = (),
-    rows: Mapping[str, int] | None = None,
-) -> dict[str, Published]:
-    """Commit the tables of models that are in the building folder.  `clusters`: only these were built; the rows of others stay; `since`: the
-    first day that was rebuilt, by name of the model; the rows of earlier days stay, too; `due`: of the clusters those that were rebuilt, by name
-    of the model, where these are not all; `as_before`: names of models whose rows are known to
-    be those of the current tables; `rows`: how many rows were written, by name of the model.
-
-    The tables are dropped from the catalog: `register` adds them again as they are now.
-    Raises BrokenContract, and publishes nothing, where a table breaks its contract; LostRows where files that were written are not found.
-    """
-    found = {model.name: spark.table(f"{model.schema}.`{model.alias}`").schema for model in models}
-    broken = [f"{model.name}.{fault}" for model in models for fault in faults(model, found[model.name])]
-    if broken:
-        raise BrokenContract("; ".join(broken))
-    marts = [
-        Mart(
-            model.schema,
-            model.alias,
-            place.building / model.schema / model.alias,
-            place.table(model.schema, model.alias),
-            columns_of(model, found[model.name]),
-            model.description,
-            list((due or {}).get(model.name, clusters)) if clusters is not None and "cluster_id" in model.columns else None,
-            (since or {}).get(model.name),
-            model.name in as_before,
-            (rows or {}).get(model.name),
-        )
-        for model in models
-    ]
-    published = dict(zip((model.name for model in models), commit_all(place, marts), strict=True))
-    forget(spark, models)
-    return published
-
-
 def commit_all(place: Warehouse, marts: Sequence[Mart]) -> list[Published]:
     """Publish what was written aside: compare all marts, then commit all, and write the record last.
 
@@ -189,13 +145,6 @@ def fits(model: Model, table: str) -> bool:
         return False
     found = StructType.fromJson(held)
     return not model.has_contract or (found.names == list(model.columns) and not any(faults(model, found)))
-
-
-def forget(spark: SparkSession, models: list[Model]) -> None:
-    """Drop models' tables from the catalog; their files stay."""
-    plans = KeptPlans(spark)
-    for model in models:
-        plans.forget(model.schema, model.alias)
 
 
 def described(schema: dict[str, Any], comments: dict[str, str]) -> str:

@@ -19,27 +19,22 @@ import pyarrow.parquet as pq
 
 from chronicle.build.dbt_runs import FILE, GROUPS_CHOSEN_FROM, ROW_GROUP, SMALLEST_GROUP, THREADS
 from chronicle.build.publish import of_clusters
-from chronicle.spark.internals.kept_plans import KeptPlans
 from ingestion.freed import give_back
 from ingestion.moves import move
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from chronicle.build.compiled import Model
 
 
-def keep_steps(spark: SparkSession, place: Warehouse, steps: Sequence[Model]) -> None:
+def keep_steps(place: Warehouse, steps: Sequence[Model]) -> None:
     """Move the tables of steps aside, because they hold the rows of clusters that are not built."""
     shutil.rmtree(place.kept_steps, ignore_errors=True)
-    plans = KeptPlans(spark)
     for step in steps:
         folder = Path(place.table(step.schema, step.alias))
         if folder.is_dir():
             kept_step(place, step).parent.mkdir(parents=True, exist_ok=True)
             move(folder, kept_step(place, step))
-            plans.forget(step.schema, step.alias)
 
 
 def kept_step(place: Warehouse, step: Model) -> Path:
@@ -47,7 +42,7 @@ def kept_step(place: Warehouse, step: Model) -> Path:
     return place.kept_steps / step.schema / step.alias
 
 
-def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
+def carry_over(place: Warehouse, steps: list[Model], clusters: Sequence[str]) -> None:
     """Add to the steps of a partial build the previous build's rows of all other clusters; and move back the steps that were not rebuilt."""
     made, built = of_clusters(clusters), set(clusters)
 
@@ -60,7 +55,6 @@ def carry_over(spark: SparkSession, place: Warehouse, steps: list[Model], cluste
             held = ds.dataset(kept, format="parquet")
             if "cluster_id" in held.schema.names:
                 carry(Carried(held, kept, ~made, lambda cluster: cluster not in built), folder, "others")
-                spark.sql(f"refresh table {step.schema}.`{step.alias}`")
 
     with ThreadPoolExecutor(THREADS) as threads:
         list(threads.map(complete, steps))

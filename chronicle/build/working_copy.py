@@ -18,6 +18,7 @@ from pathlib import Path
 from chronicle.build import company
 from chronicle.build.maintenance import maintain
 from chronicle.build.versions import PUBLISHED
+from chronicle.spark import s3a
 from chronicle.spark.engine import chosen
 from ingestion.bronze.write import NOTES, notes_of
 from ingestion.lease import leased, put_new
@@ -35,17 +36,19 @@ QUIET_SECONDS, LOOK_SECONDS = 20.0, 0.5
 
 @contextmanager
 def at_hand(place: Warehouse, tell: Callable[[str], None]) -> Iterator[Warehouse]:
-    """The warehouse as a build can use it: itself where it is in a folder or the engine builds in place, else its copy, which is uploaded at the end.  Its tables are maintained
-    after the build.
+    """The warehouse as a build can use it: itself where it is in a folder or the engine builds in place, else its copy, which is uploaded at the
+    end.  Its tables are maintained after the build.
 
-    Raises Busy where another host builds it for longer than some minutes.
+    Raises Busy where another host builds it for longer than some minutes, and jars.NoJars where Spark cannot reach the bucket.
     """
     if place.is_local:
         yield place
         maintain(place)
         return
     if chosen().is_in_place:
+        s3a.must_be_there(place.root)
         yield place
+        maintain(place, is_of_bucket=True)
         return
     with leased(place.folder / FOLDER) as lease:
         copy = Copy(place)

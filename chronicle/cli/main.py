@@ -344,7 +344,9 @@ def build(
     ] = None,
     full_refresh: Annotated[bool, typer.Option("--full-refresh", help="Rebuild every table completely.")] = False,
     tests: Annotated[bool, typer.Option("--tests", help="Also run data and unit tests.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Print which models were made, and what changed that they read.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print what the build will do, then which models were made, and what changed that they read.")
+    ] = False,
     profile: Annotated[bool, typer.Option("--profile", help="Print what each model took and read, the slowest first.")] = False,
     warehouse: WarehouseOption = DEFAULT_WAREHOUSE,
     memory: MemoryOption = DEFAULT_MEMORY,

@@ -129,6 +129,7 @@ def build_wanted(
         full_refresh=wanted.full_refresh,
         tests=wanted.tests,
         is_profiled=wanted.profile,
+        explain=tell if wanted.explain else None,
         ahead=ahead,
         progress=progress,
     )

@@ -7,7 +7,6 @@ catalog does not know silently replaces its content.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +60,7 @@ def sweep(
         if schema == "bronze" or (is_delta and not is_old) or (only is not None and (schema, name) not in only):
             continue
         spark.sql(f"drop table if exists {schema}.`{name}`")
-        shutil.rmtree(warehouse.table(schema, name), ignore_errors=True)
+        warehouse.delete(schema, name)
 
 
 def must_be_of(spark: SparkSession, warehouse: Warehouse, schemas: Iterable[str]) -> None:

@@ -168,8 +168,7 @@ def in_many_tasks(master: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
-        # By default Delta takes 50 tasks to read the log of a table.
-        "spark.databricks.delta.snapshotPartitions": "1",
+        **internals.ON_FEW_CORES,
     }
 
 

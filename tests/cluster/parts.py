@@ -118,9 +118,12 @@ class Cluster:
         worker.wait_for("Successfully registered with master")
 
     def settings(self) -> Path:
-        """A file of settings for a driver."""
+        """A file of settings for a driver: small executors, and as many partitions as two cores need of small tables."""
         file = self.folder / "spark.conf"
-        file.write_text("spark.executor.memory 1g\nspark.executor.cores 1\n")
+        file.write_text(
+            "spark.executor.memory 1g\nspark.executor.cores 1\n"
+            "spark.sql.shuffle.partitions 2\nspark.databricks.delta.snapshotPartitions 2\n"
+        )
         return file
 
     def close(self) -> None:

@@ -12,10 +12,12 @@ import pytest
 from deltalake import write_deltalake
 
 from chronicle.build import company
+from chronicle.build.change_tracker import ChangeTracker
 from chronicle.build.changes import Arrivals, arrivals, built_from
 from chronicle.build.compiled import Model, compiled, seed_rows
 from chronicle.build.dbt_runs import BuildFailed
-from chronicle.build.unchanged import Unchanged
+from chronicle.build.previous import Previous
+from chronicle.build.tables import Tables
 from ingestion.warehouse import Warehouse
 
 HEAD = "cluster_id,environment,region,team,tier,slo_target\n"
@@ -102,11 +104,11 @@ def test_what_the_company_says_anew_makes_its_tables_and_no_others(tmp_path: Pat
     found = arrivals(place, built_from(place))
     assert found == Arrivals(["billing", "orders"], {}, seeds=frozenset({"cluster_attributes"}))
     project = compiled()
-    unchanged = Unchanged(cast(Any, None), place, project, found)
+    tracker = ChangeTracker(project, found, Previous(place, found.clusters, cast(Any, None)), Tables(place, project))
     # Without a table of the build before, everything would be built.
     held = pa.dataset.dataset(pa.table({"cluster_id": ["orders"]}))
-    unchanged._tables |= dict.fromkeys(project.stored(), held)
-    due = {name for name in project.stored() if project.models[name].kind != "seed" and unchanged.reasons(project.models[name])}
+    tracker.previous._tables |= dict.fromkeys(project.stored(), held)
+    due = {name for name in project.stored() if project.models[name].kind != "seed" and tracker.reasons(project.models[name])}
     assert due == {"dim_clusters"}
     place.built.write_text(built_from(place))
     told(tmp_path, "cluster_attributes", HEAD)

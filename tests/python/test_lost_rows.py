@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Schema
 
+from chronicle.build.compiled import Model, Project
 from chronicle.build.publish import LostRows, Mart, commit_all, described, replace_days
-from chronicle.build.runner import Runner
+from chronicle.build.tables import Tables
+from chronicle.build.writer import Writer
 from ingestion.warehouse import Warehouse
 
 COLUMNS = Schema.from_json(
@@ -28,43 +30,27 @@ def write(folder: Path, *files: int) -> Path:
     return folder
 
 
-class Session:
-    """A runner and a session that finds so many rows in each table."""
+FCT = Model("fct", "marts", "fct", "stable_table", "", (), (), "fct.sql")
 
-    def __init__(self, rows: int) -> None:
-        self.told: list[int] = []
-        self._rows_in: dict[str, int] = {}
-        self.spark = SimpleNamespace(table=lambda name: SimpleNamespace(isEmpty=lambda: not rows))
 
-    def note(self, folder: Path, written: int | None) -> None:
-        Runner._note(cast(Any, self), cast(Any, SimpleNamespace(table="marts.fct")), folder, written)
-
-    def _tell_of(self, model: Any, rows: int, folder: Path) -> None:
-        self.told.append(rows)
+def noted(tmp_path: Path, folder: Path, written: int) -> tuple[int | None, dict[str, str]]:
+    """How many rows are noted of a table in a folder into which Spark says that it wrote so many, and what it is told of them."""
+    place, project, told = Warehouse.at(str(tmp_path)), Project({"fct": FCT}, Path()), dict[str, str]()
+    spark = cast(Any, SimpleNamespace(conf=SimpleNamespace(set=told.__setitem__)))
+    writer = Writer(spark, place, project, Tables(place, project), cast(Any, None), cast(Any, None))
+    writer._note(FCT, folder, cast(Any, None), written)
+    return writer.tables["fct"].rows, told
 
 
 def test_what_spark_wrote_is_found(tmp_path: Path) -> None:
-    session = Session(5)
-    for written in (5, None):
-        session.note(write(tmp_path / "step", 2, 3), written)
-    session.note(write(tmp_path / "empty", 0), 0)
-    assert session.told == [5, 5, 0]
+    assert noted(tmp_path, write(tmp_path / "step", 2, 3), 5) == (5, {})
+    assert noted(tmp_path, write(tmp_path / "empty", 0), 0) == (0, {"chronicle.rows.marts.fct": "none"})
 
 
 @pytest.mark.parametrize("found", [[], [2]])
-def test_fewer_rows_than_spark_wrote_are_an_error_and_not_told_to_readers(found: list[int], tmp_path: Path) -> None:
-    session = Session(5)
+def test_fewer_rows_than_spark_wrote_are_an_error(found: list[int], tmp_path: Path) -> None:
     with pytest.raises(LostRows, match=f"5 rows were written into {tmp_path}/step, and the files that are found there have {sum(found)}"):
-        session.note(write(tmp_path / "step", *found), 5)
-    assert session.told == []
-
-
-def test_where_nobody_says_what_was_written_spark_is_asked_before_a_table_is_called_empty(tmp_path: Path) -> None:
-    with pytest.raises(LostRows, match="Spark finds rows in"):
-        Session(5).note(write(tmp_path / "step"), None)
-    session = Session(0)
-    session.note(write(tmp_path / "step"), None)
-    assert session.told == [0]
+        noted(tmp_path, write(tmp_path / "step", *found), 5)
 
 
 def test_a_mart_whose_files_are_not_all_there_is_not_published(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from rich.cells import cell_len
 
 from chronicle.ask import alerts, known, questions, run_summary
 from chronicle.ask.render import MACROS, compiled, render
-from chronicle.build.compiled import CLUSTERS, Model, query
+from chronicle.build.compiled import Model, query
 from chronicle.build.publish import same
 from chronicle.cli import main as cli
 from chronicle.output import formats, table
@@ -158,8 +158,9 @@ def test_a_layout_reads_folders_with_newlines() -> None:
 
 
 def test_a_build_asks_for_clusters_as_they_are_called() -> None:
-    names = [*NAMES.values(), CLUSTERS, "event_date in ('/* days of bronze.log_records */')", "__of_all_clusters__dim_nodes"]
-    model = Model("steps", "intermediate", "steps", "table", f"select 1 where {CLUSTERS}", (), (), "steps.sql")
+    clusters = "cluster_id in ('/* built clusters */')"
+    names = [*NAMES.values(), clusters, "event_date in ('/* days of bronze.log_records */')", "__of_all_clusters__dim_nodes"]
+    model = Model("steps", "intermediate", "steps", "table", f"select 1 where {clusters}", (), (), "steps.sql")
     literals = re.findall(r"(?s)'((?:[^'\\]|\\.)*)'", query(model, names))
     assert [re.sub(r"(?s)\\(.)", r"\1", literal) for literal in literals] == names
 

@@ -1,7 +1,7 @@
 """A mart without `cluster_id` is of all clusters, and a partial build makes it from all: what it reads has to hold them all while models are built.
 
 A step holds only the clusters that are built until the others are carried over, and so does a new mart until it is published; a view that asks for
-the built clusters gives these where plans are not kept (`chronicle/build/runner.py`, `_read_of`).
+the built clusters gives these.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from chronicle.build.compiled import CLUSTERS, OF_ALL, Model, Project, compiled
+from chronicle.build import template
+from chronicle.build.compiled import Model, Project, compiled
 
+# How macros ask for the built clusters, and for the rows of all of a mart.
+BUILT = "cluster_id in ('/* built clusters */')"
+OF_ALL = "__of_all_clusters__"
 # Tables that hold all clusters during a build.
 OF_ALL_KINDS = ("seed", "incremental")
 
@@ -25,7 +29,7 @@ def faults(project: Project) -> Iterator[str]:
         if "cluster_id" in mart.columns or mart.name not in fed:
             continue
         for reader in (project.models[name] for name in project.with_views([mart.name])):
-            if CLUSTERS in reader.sql:
+            if reader.template.has(template.CLUSTERS):
                 yield f"{mart.name}: {reader.name}"
             for name in reader.parents:
                 parent = project.models[name]
@@ -68,7 +72,7 @@ def test_steps_and_marts_of_some_clusters_are_found(sql: str, parents: tuple[str
         model("lines", "incremental", "", sources=("log_records",)),
         model("step", "table", "select * from lines", "lines"),
         model("looked_through", "ephemeral", "select * from step", "step"),
-        model("of_built", "ephemeral", f"select * from lines where {CLUSTERS}", "lines"),
+        model("of_built", "ephemeral", f"select * from lines where {BUILT}", "lines"),
         model("fct", "stable_table", "select * from step", "step"),
         model("dim", "stable_table", sql, *parents),
     ]

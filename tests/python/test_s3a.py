@@ -62,4 +62,4 @@ def test_the_name_of_a_table_for_spark() -> None:
 
 
 def test_executors_get_the_jars_of_the_session() -> None:
-    assert master.cluster_settings(["/jars/hadoop-aws.jar"])["spark.jars"].endswith(",/jars/hadoop-aws.jar")
+    assert master.cluster_settings(["/jars/delta.jar", "/jars/hadoop-aws.jar"]) == {"spark.jars": "/jars/delta.jar,/jars/hadoop-aws.jar"}

@@ -16,6 +16,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from chronicle.build import maintenance, versions
+from chronicle.spark.catalog import kept_views, save_views
 from ingestion import ingest as ingesting
 from ingestion import lease
 from ingestion.bronze import write
@@ -78,6 +79,8 @@ def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> Non
         assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("none", False)]
         assert place.tables("marts") == ["fct_a", "fct_b"]
         assert place.folders("reports") == []
+        place.delete("marts", "none")
+        assert place.folders("marts") == [("fct_a", True), ("fct_b", True)]
 
 
 def test_bronze_is_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> None:
@@ -222,3 +225,19 @@ def test_files_that_no_version_needs_are_deleted(bucket: Bucket, monkeypatch: py
         table = place.table(schema, name)
         assert len(maintenance.data_files(table)) == files, name
         assert DeltaTable(table).to_pyarrow_table()["n"].to_pylist() == [7]
+
+
+def test_a_build_in_place_leaves_its_record_in_the_bucket(bucket: Bucket) -> None:
+    place = Warehouse.at(f"{bucket.uri}/built")
+    write_deltalake(place.table("marts", "fct_a"), pa.table({"n": [1]}))
+    assert versions.before(place).versions == {"marts.fct_a": 0}
+    write_deltalake(place.table("marts", "fct_a"), pa.table({"n": [2]}), mode="overwrite", commit_properties=versions.of_build("new"))
+    # Until the build has ended, readers see the version of before.
+    seen = versions.Record.of(place).table(place, "marts", "fct_a")
+    assert seen is not None and seen.version() == 0
+    versions.after(place, versions.Record.of(place), "new", [("marts", "fct_a")], "{}")
+    seen = versions.Record.of(place).table(place, "marts", "fct_a")
+    assert seen is not None and seen.version() == 1 and versions.Record.of(place).state == "{}"
+    save_views(place, [("marts", "dim_a", "select 1")])
+    assert kept_views(place) == [("marts", "dim_a", "select 1")]
+    assert place.work.is_absolute() and bucket.keys("built/.chronicle") == []

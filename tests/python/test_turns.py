@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
-
 from chronicle.build.compiled import Model, Project
-from chronicle.build.memory import Turns
 from chronicle.build.runner import Runner
+from chronicle.build.tables import Tables
+from chronicle.build.writer import Writer
+from ingestion.warehouse import Warehouse
 
 SECONDS = 20
 INLINED = "spark.sql.legacy.inlineCTEInCommands"
@@ -29,16 +28,13 @@ MODELS = [
 ]
 
 
-class Lanes(Runner):
-    """A runner whose session only knows its settings; it notes with which of them it made what."""
+class Session(Writer):
+    """The writer for a session that only knows its settings; it notes with which of them it made what."""
 
-    def __init__(self) -> None:
-        self.project = Project({one.name: one for one in MODELS}, Path())
-        self.spark = cast(Any, SimpleNamespace(sql=self.set))
-        self.unchanged = self.progress = None
-        self.is_profiled = False
-        self._turns, self._rows, self._planned = Turns(), {}, {}
-        self._code = cast(Any, SimpleNamespace(where_worth_it=lambda rows: contextlib.nullcontext()))
+    def __init__(self, folder: Path) -> None:
+        place, project = Warehouse.at(str(folder)), Project({one.name: one for one in MODELS}, Path())
+        spark = cast(Any, SimpleNamespace(sql=self.set, conf={}))
+        super().__init__(spark, place, project, Tables(place, project), cast(Any, None), cast(Any, None))
         self.settings = {INLINED: "true"}
         self.seen: list[tuple[str, str]] = []
         self.is_in_roots, self.may_end = Event(), Event()
@@ -47,35 +43,23 @@ class Lanes(Runner):
         name, value = statement.removeprefix("set ").split(" = ")
         self.settings[name] = value
 
-    def can_be_written_empty(self, model: Model) -> bool:
-        return False
-
-    def _rows_read(self, model: Model) -> int:
-        return 0
-
-    def _bring(self, model: Model) -> None:
+    def make_view(self, model: Model) -> None:
         self.seen.append((model.name, self.settings[INLINED]))
 
-    def _write(self, model: Model, part: Any) -> None:
+    def write(self, model: Model, part: Any) -> None:
         self.seen.append((model.name, self.settings[INLINED]))
         if model.name == "roots":
             self.is_in_roots.set()
             assert self.may_end.wait(SECONDS)
 
-    def _hold_to_contract(self, model: Model) -> None:
-        pass
 
-
-@pytest.fixture
-def lanes() -> Lanes:
-    return Lanes()
-
-
-def test_neither_tables_nor_views_are_planned_with_settings_that_another_model_changed(lanes: Lanes) -> None:
+def test_neither_tables_nor_views_are_planned_with_settings_that_another_model_changed(tmp_path: Path) -> None:
+    lanes = Session(tmp_path)
+    runner = Runner(lanes)
     failures: list[str | None] = []
 
     def build(name: str) -> None:
-        failures.append(lanes._result(lanes.project.models[name]).failure)
+        failures.append(runner.result(runner.project.models[name]).failure)
 
     first, second = (Thread(target=build, args=(name,)) for name in ("roots", "others"))
     first.start()

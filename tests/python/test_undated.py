@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
+from chronicle.build.change_tracker import ChangeTracker
 from chronicle.build.changes import Arrivals, arrivals, built_from
 from chronicle.build.compiled import Model, Part, Project
-from chronicle.build.unchanged import Unchanged
+from chronicle.build.previous import Previous
+from chronicle.build.tables import Tables
 from ingestion.warehouse import Warehouse
 
 FIRST, SECOND = (dt.datetime(2026, 5, day, 12, tzinfo=dt.UTC) for day in (1, 2))
@@ -39,8 +41,9 @@ def project() -> Project:
     return Project({"step": step, "fct": fct}, Path())
 
 
-def unchanged(place: Warehouse, project: Project) -> Unchanged:
-    return Unchanged(cast(Any, None), place, project, Arrivals(["c"], {"log_records": {"c"}}, {"log_records": SECOND}))
+def tracker(place: Warehouse, project: Project) -> ChangeTracker:
+    arrived = Arrivals(["c"], {"log_records": {"c"}}, {"log_records": SECOND})
+    return ChangeTracker(project, arrived, Previous(place, ["c"], cast(Any, None)), Tables(place, project))
 
 
 @pytest.mark.parametrize("part", [None, Part(SECOND, "")])
@@ -48,25 +51,25 @@ def test_a_step_that_gained_a_row_without_a_time_differs_and_its_readers_are_mad
     part: Part | None, tmp_path: Path, project: Project
 ) -> None:
     place = Warehouse.at(str(tmp_path))
-    found = unchanged(place, project)
+    found = tracker(place, project)
     written(place.kept_steps / "intermediate/step", ("old", FIRST), ("old", SECOND))
     made = written(tmp_path / "made", ("old", FIRST), ("old", SECOND), ("new", None))
     found.compare(project.models["step"], made, part)
-    assert found.differs["step"] is True and "step" not in found.begins
+    assert found.tables["step"].changed and found.tables["step"].changed_since is None
 
 
 def test_beside_a_dated_row_too(tmp_path: Path, project: Project) -> None:
     place = Warehouse.at(str(tmp_path))
-    found = unchanged(place, project)
+    found = tracker(place, project)
     written(place.kept_steps / "intermediate/step", ("old", FIRST), ("old", SECOND))
     made = written(tmp_path / "made", ("old", FIRST), ("old", SECOND), ("new", SECOND), ("new", None))
     found.compare(project.models["step"], made, Part(SECOND, ""))
-    assert found.differs["step"] is True and found.begin(["step"]) is None
+    assert found.tables["step"].changed and found.changed_since(["step"]) is None
     # A dated row alone says from when on readers differ.
     made = written(tmp_path / "made", ("old", FIRST), ("old", SECOND), ("new", SECOND))
-    found = unchanged(place, project)
+    found = tracker(place, project)
     found.compare(project.models["step"], made, Part(SECOND, ""))
-    assert found.begin(["step"]) == SECOND
+    assert found.changed_since(["step"]) == SECOND
 
 
 @pytest.mark.parametrize(("days", "begins"), [([SECOND.date()], {"capture_rows": SECOND.replace(hour=0)}), ([SECOND.date(), None], {})])

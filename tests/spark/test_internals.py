@@ -231,12 +231,6 @@ def test_spark_notes_what_the_jobs_of_a_group_took_and_read(spark: SparkSession,
     assert executions.jobs_of(spark, "nobody") == executions.Jobs(0, 0, 0)
 
 
-def test_spark_notes_how_long_it_analysed_a_statement(spark: SparkSession, tmp_path: Path) -> None:
-    numbers = f"create table numbers using parquet location '{tmp_path}/numbers' as select id from range(10)"
-    assert executions.analysis_of(spark.sql(numbers)) > 0, "QueryExecution.tracker names its phases otherwise"
-    spark.sql("drop table numbers")
-
-
 def test_spark_notes_its_statements_their_plans_and_what_they_read(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(1000).write.parquet(str(tmp_path / "numbers"))
     with executions.noting(spark) as noted:

@@ -16,9 +16,10 @@ import pytest
 from deltalake import write_deltalake
 
 from chronicle.build import build as building
-from chronicle.build import runner
+from chronicle.build import writer
 from chronicle.build.changes import is_current
 from chronicle.build.dbt_runs import ONE_TASK, BuildFailed
+from chronicle.build.memory import Turns
 from chronicle.spark.catalog import named_in, register
 from ingestion.lease import Busy
 from ingestion.warehouse import Warehouse, only_writer
@@ -556,7 +557,7 @@ def test_a_build_that_was_killed_is_taken_back(project: Project, monkeypatch: py
         return {table: sorted(map(str, project.rows(f"select * from {table}"))) for table in tables}
 
     project.build()
-    before, moments = rows(), ["runner.replace_days", "publish.commit", "build.carry_over"]
+    before, moments = rows(), ["writer.replace_days", "publish.commit", "local.carry_over"]
     for number, moment in enumerate(moments):
         project.arrive(15 + number, (1000 + number, "many", THIRD + dt.timedelta(days=1 + number)), cluster="daily")
         place, name = moment.split(".")
@@ -584,33 +585,39 @@ def killed_after(done: Callable[..., Any]) -> Callable[..., Any]:
 def test_what_lacks_memory_is_made_again_alone_and_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.build(full_refresh=True)
     before, tried = sorted(map(str, project.rows("select * from marts.fct_lines"))), list[Any]()
-    write = runner.Runner._write
+    write, turns = writer.Writer.write, list[Turns]()
+    alone = Turns.__init__
 
-    def write_in_vain_first(made: runner.Runner, model: Any, part: Any) -> None:
+    def noted(made: Turns) -> None:
+        alone(made)
+        turns.append(made)
+
+    def write_in_vain_first(made: writer.Writer, model: Any, part: Any) -> None:
         write(made, model, part)
         if model.name == "fct_lines":
-            tried.append((made._turns._running, made.spark.conf.get(ONE_TASK)))
+            tried.append((turns[-1]._running, made.spark.conf.get(ONE_TASK)))
             if len(tried) == 1:
                 raise RuntimeError("SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes of memory, got 0.")
 
-    monkeypatch.setattr(runner.Runner, "_write", write_in_vain_first)
+    monkeypatch.setattr(Turns, "__init__", noted)
+    monkeypatch.setattr(writer.Writer, "write", write_in_vain_first)
     project.build(full_refresh=True)
     assert len(tried) == 2 and tried[0][0] > 0 and tried[0][1] != "0" and tried[1] == (0, "0")
     assert sorted(map(str, project.rows("select * from marts.fct_lines"))) == before
 
 
 def test_rows_that_spark_wrote_and_nobody_finds_fail_the_build(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = runner.KeptPlans.table
+    save = writer.Writer._save
 
-    def losing(plans: Any, key: Any, definition: str, place: str, *given: Any) -> Any:
-        made = table(plans, key, definition, place, *given)
-        if place.endswith("/fct_lines"):
-            for file in Path(place).glob("*.parquet"):
+    def losing(made: writer.Writer, model: Any, query: str, folder: Path) -> Any:
+        saved = save(made, model, query, folder)
+        if model.name == "fct_lines":
+            for file in folder.glob("*.parquet"):
                 file.unlink()
-        return made
+        return saved
 
     with monkeypatch.context() as patched, pytest.raises(BuildFailed, match=r"model fct_lines: .* rows were written into"):
-        patched.setattr(runner.KeptPlans, "table", losing)
+        patched.setattr(writer.Writer, "_save", losing)
         project.build(full_refresh=True)
     project.build()
 
@@ -618,7 +625,7 @@ def test_rows_that_spark_wrote_and_nobody_finds_fail_the_build(project: Project,
 def test_a_build_that_failed_is_followed_by_one_of_everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.arrive(16, (2000, "many", THIRD), cluster="daily")
     with monkeypatch.context() as patched, pytest.raises(BuildFailed):
-        patched.setattr(runner, "replace_days", lambda *given: 1 / 0)
+        patched.setattr(writer, "replace_days", lambda *given: 1 / 0)
         project.build()
     project.build()
     assert project.outcome.clusters is None

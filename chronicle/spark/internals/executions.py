@@ -1,7 +1,7 @@
 """What Spark records of the statements it executes: how many, their plans, the rows that they read, the time of their jobs.
 
 Relies on: the stores of Spark's web interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
-the names in what they return; phases of `QueryExecution.tracker`; listeners of executions (`jvm/PlanNodes.scala`).  Read in: Spark 4.2.0.
+the names in what they return; listeners of executions (`jvm/PlanNodes.scala`).  Read in: Spark 4.2.0.
 Breaks: `chronicle build --profile`; `make bench` reports no rows read and no plan nodes.
 Brings: these numbers.
 """
@@ -17,13 +17,12 @@ from chronicle.spark.internals.java_objects import java_of, session_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @dataclass
 class Noted:
-    """What has run in a session.  `plan_nodes`: of the plans that Spark calls analysed; those of a build's tables are optimised before
-    (`kept_plans.py`)."""
+    """What has run in a session.  `plan_nodes`: of the plans that Spark calls analysed."""
 
     executions: int = 0
     plan_nodes: int = 0
@@ -78,13 +77,6 @@ def jobs_of(spark: SparkSession, group: str) -> Jobs:
         sum(stage.inputRecords() for stage in stages),
         sum(stage.inputBytes() for stage in stages),
     )
-
-
-def analysis_of(frame: DataFrame) -> float:
-    """Seconds in which the statement of a frame was parsed and analysed."""
-    phases = frame._jdf.queryExecution().tracker().phases()
-    found = [phases.get(name) for name in ("parsing", "analysis")]
-    return float(sum(phase.get().durationMs() for phase in found if phase.isDefined())) / 1000
 
 
 def _each(sequence: Any) -> Iterator[Any]:

@@ -7,28 +7,39 @@ Brings: measured in `docs/upgrading.md`.
 
 from __future__ import annotations
 
-# For every session.
-ALWAYS = {
-    # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
-    "spark.databricks.delta.catalog.update.enabled": "true",
+# A text that Delta keeps with each commit of a session; Delta's documentation has it.
+TEXT_OF_COMMITS = "spark.databricks.delta.commitInfo.userMetadata"
+
+# For a session on few cores.
+ON_FEW_CORES = {
     # By default Delta takes 50 tasks to read the log of a table.
     "spark.databricks.delta.snapshotPartitions": "1",
+}
+
+# For every session of the local engine.
+ALWAYS = {
+    **ON_FEW_CORES,
+    # Otherwise the catalog holds an empty schema, and BI tools see tables without columns.
+    "spark.databricks.delta.catalog.update.enabled": "true",
     # Listeners get the text of the plan of each execution, of which nothing reads more than a line.
     "spark.sql.ui.explainMode": "simple",
     # The default; but if it is not set, Spark looks whether it is being tested, for each value that an interpreted expression reads from a map.
     "spark.sql.types.framework.enabled": "false",
 }
 
+# Whether commands write the names of a `with` into the query, which is impossible for one that reads itself.
+INLINED = "spark.sql.legacy.inlineCTEInCommands"
+
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.
 WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
     # turns it on for statements that read many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Views of the session keep their plan (`chronicle/build/runner.py`): what is analysed once need not be analysed by each reader.
+    # Views of the session keep their plan (`chronicle/build/writer.py`): what is analysed once need not be analysed by each reader.
     "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # CTEs are inlined into the plan where they are read; otherwise they are carried along, and every plan that holds them is
     # checked and renewed for each of them.
-    "spark.sql.legacy.inlineCTEInCommands": "true",
+    INLINED: "true",
 }
 
 # For a server, which lives long and gets statements of any shape.
