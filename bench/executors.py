@@ -74,16 +74,22 @@ def build_by_executors(stand: Stand, clusters: int, days: int, executors: int, m
     stand.command(["ingest", str(logs), "--layout", LAYOUT, "--timezone", "UTC", "--warehouse", str(warehouse)])
     records = rows_of(Warehouse.at(str(warehouse)).bronze("log_records"))
     log = stand.folder / "event-logs" / "-".join(map(str, (clusters, days, executors, *marts.split())))
-    row = Row(f"build, {executors_of(executors)}", of, records=records)
+    row = Row(f"build, {executors_of(executors)}", of, records=records, engine=engine.PLAIN.name)
     with on_cluster(stand, executors, log):
         built(stand, warehouse, row, marts)
+    yield from simulated(log, row, size_of(logs))
+
+
+def simulated(log: Path, row: Row, size: int) -> Iterator[Row]:
+    """A build of which there is an event log, with what limited it, and the same with more cores.  `size`: bytes of the logs that were built."""
     model = Model(Reader(dag := dag_of(compiled(PROJECT))).read(events(log)), dag)
-    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, size_of(logs))])
+    row.says = "; ".join([*facts(model), of_a_terabyte(model.run, size)])
     yield row
     for lanes in model.lanes(LANES):
         for one in model.simulated(lanes):
             says = f"{one.speed_up:.1f} times as fast, efficiency {one.efficiency:.2f}"
-            yield Row(f"build, {executors_of(one.cores)}, {lanes} at once, simulated", of, one.seconds, records=records, says=says)
+            what = f"build, {executors_of(one.cores)}, {lanes} at once, simulated"
+            yield Row(what, row.of, one.seconds, records=row.records, says=says, engine=row.engine)
 
 
 @contextmanager

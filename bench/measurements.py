@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.fleet import Fleet, write_fleet
 from chronicle.build import build as building
-from chronicle.spark.engine import LOCAL, chosen
+from chronicle.spark.engine import chosen
 from chronicle.spark.internals.executions import noting
 from chronicle.spark.processes import stat, tree
 from chronicle.spark.session import Server, Work, command_options, start, stop
@@ -64,7 +64,7 @@ class Row:
     gone: int | None = None
     says: str = ""
     cores: int = 0
-    engine: str = LOCAL.name
+    engine: str = ""
 
 
 def cpu_seconds() -> float:

@@ -50,7 +50,7 @@ def one(folder: Path, name: str, size: Size, cores: int, out: Path) -> None:
     stand = Stand(folder)
     try:
         for row in MEASUREMENTS[name].measure(stand, *size):
-            row.cores, row.engine = cores, chosen().name
+            row.cores, row.engine = cores, row.engine or chosen().name
             with out.open("a") as file:
                 file.write(json.dumps(dataclasses.asdict(row)) + "\n")
     finally:
@@ -218,7 +218,7 @@ def of_both(measured: Iterable[Measured]) -> str:
     for one in sorted(measured, key=lambda one: one.place):
         for row in one.rows:
             if row.seconds:
-                found[row.what, row.of, row.cores][one.engine] = (row, one.commit)
+                found[row.what, row.of, row.cores][row.engine] = (row, one.commit)
     engines = list(dict.fromkeys(engine for rows in found.values() for engine in rows))
     lines = [
         f"| {what} | {of} | {cores} | "

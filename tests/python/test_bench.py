@@ -36,7 +36,18 @@ def test_a_measurement_that_takes_too_long_is_a_row_that_says_so(tmp_path: Path)
 
 def test_the_table_has_a_line_per_row() -> None:
     rows = [
-        Row("build, cold", "30 days", 81.26, 97.5, records=826_000, peak_bytes=3 << 30, executions=98, rows_read=1_234_567, cores=2),
+        Row(
+            "build, cold",
+            "30 days",
+            81.26,
+            97.5,
+            records=826_000,
+            peak_bytes=3 << 30,
+            executions=98,
+            rows_read=1_234_567,
+            cores=2,
+            engine="local",
+        ),
         Row("ingest", "60 MB", 2.0, 3.0, megabytes=64.0, cores=1, engine="plain", says="a | b"),
     ]
     lines = list(run.FORMS["work"].lines(rows))
