@@ -29,7 +29,7 @@ class SessionTables:
 
     def analysed(self, name: str, query: str) -> DataFrame:
         """A query that Spark has analysed, and need not analyse again where it is used.  `name`: of a view that is there meanwhile: commands write
-        the names of a `with` into the query, which takes less time than to carry them along (`spark.sql.legacy.inlineCTEInCommands`)."""
+        the names of a `with` into the query, which takes less time than to carry them along (`settings.INLINED`)."""
         self._spark.sql(f"create or replace temporary view {name} as {query}")
         try:
             return self._spark.table(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chronicle.spark import jars, own_classes, session
+from chronicle.spark.engine import LOCAL
 from chronicle.spark.internals import spark_home
 
 
@@ -79,7 +80,7 @@ def test_our_classes_are_in_packages_of_ours(ours: set[str]) -> None:
 
 def test_sparks_classes_come_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
-    line = session.command("1g", ())
+    line = session.command("1g", (), session.added_jars(LOCAL, "/warehouse"))
     path = line[line.index("-cp") + 1].split(os.pathsep)
     assert path[-1] == str(own_classes.jar()) and path[:-1] == [*jars.class_path(), f"{spark_home.jars()}/*"]
     assert line[-1].startswith("org.apache.spark.api.python.")
