@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 OF_BUILDS, OF_SERVER = Path(__file__).with_name("jvm"), Path(__file__).parents[1] / "serve" / "jvm"
 SETUP = "`make setup`" if cache.IS_CHECKOUT else "`python -m chronicle.spark.own_classes`"
-PACKAGE = "org.apache.spark.sql.chronicle"
+# In the name of every extension of ours.
+PACKAGE = ".chronicle."
 COMPILER = ("scala-compiler", "scala-library", "scala-reflect")
 
 

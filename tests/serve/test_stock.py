@@ -54,7 +54,7 @@ def test_the_server_is_as_spark_has_it(stock: Stock, checkout: Checkout) -> None
 def test_tests_have_run_in_the_build(checkout: Checkout) -> None:
     results = checkout.results()
     assert set(results.values()) == {"success", "pass"}
-    assert any(name.startswith("unique_key_fct_coordinator_loads") for name in results)
+    assert any(name.startswith("unique_fct_coordinator_loads") for name in results)
 
 
 def test_what_was_modified_is_built_alone_and_reads_the_rest_where_it_is(stock: Stock, checkout: Checkout) -> None:
