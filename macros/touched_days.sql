@@ -25,13 +25,13 @@ clock, which may be set back.
 
 
 {#-
-A condition that is true for the days that an incremental table replaces: all days in a full build.
+A condition that is true for the days that an incremental table replaces: all days in a full build, and where dbt compiles without a database.
 `chronicle build` fills in the days itself (`chronicle/build/compiled.py`).
 -#}
 {% macro in_touched_days(relation) -%}
     {%- if var('compiled', false) -%}
         event_date in ('/* days of {{ relation }} */')
-    {%- elif is_incremental() -%}
+    {%- elif flags.INTROSPECT and is_incremental() -%}
         event_date in ({{ touched_days(relation) }})
     {%- else -%}
         true

@@ -38,6 +38,7 @@ OUR_OWN = {
         "changes",
         "comparison",
         "compiled",
+        "template",
         "dbt_runs",
         "parsed",
         "publish",
