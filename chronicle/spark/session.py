@@ -323,7 +323,7 @@ def added_jars(engine: Engine, warehouse: str) -> list[str]:
     return [*jars.class_path(), *ours, *s3a.class_path(warehouse)]
 
 
-def command(memory: str, java_options: Sequence[str], jar_files: Sequence[str]) -> list[str]:
+def command(memory: str, java_options: Sequence[str], jar_files: Sequence[str] = ()) -> list[str]:
     """The command line of the JVM: Spark's Python gateway itself, not spark-submit, which starts another JVM first."""
     delta = jars.class_path()
     # Ours after Spark's: none of its classes can come before one of those. The archive of classes fits every class path that begins with its own.

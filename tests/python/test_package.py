@@ -25,6 +25,7 @@ def pyspark(folder: Path, version: str) -> None:
 def test_without_pyspark_a_command_says_in_one_line_what_to_install(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("[2026-11-21 09:46:30,143] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n")
     paths = [str(tmp_path / "server.log"), "--timezone", "UTC"] if command[0] == "ingest" else []
+    (tmp_path / "warehouse").mkdir()
     line = [sys.executable, "-c", HIDDEN, *command, *paths, "--warehouse", str(tmp_path / "warehouse")]
     done = subprocess.run(line, env=os.environ | {"PYTHONPATH": str(PROJECT)}, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -12,10 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from chronicle.build import build as building
+from chronicle.spark.catalog import register
 from ingestion import ingest as ingesting
 from ingestion.bronze import write
 from ingestion.delta_files import Added
 from ingestion.records.redact import secrets
+from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -169,6 +171,7 @@ def test_a_node_that_a_later_log_tells_reaches_the_rows_of_earlier_captures(spar
     assert read("in_turn", captured, logs).rows_written == 0
     read("at_once", captured, logs)
     building.build(spark, warehouse, select="base_captures__rows base_metrics__samples event_types")
+    register(spark, Warehouse.at(warehouse))
     for table in ("base_captures__rows", "base_metrics__samples"):
         found = spark.table(f"staging.{table}").where("cluster_id in ('in_turn', 'at_once')").select("cluster_id", "node_id").distinct()
         assert {(row.cluster_id, row.node_id) for row in found.collect()} == {("in_turn", 3), ("at_once", 3)}, table

@@ -34,6 +34,9 @@ def known(spark: SparkSession, key: str) -> bool:
     java = java_of(spark)
     if key.startswith("parquet."):
         return bool(key == java.org.apache.parquet.hadoop.ParquetOutputFormat.BLOCK_ROW_COUNT_LIMIT)
+    if key.startswith("spark.hadoop.fs."):
+        scheme, conf = key.split(".")[3], session_of(spark).sessionState().newHadoopConf()
+        return bool(java.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, conf).getName() == session.settings("/warehouse")[key])
     if key.startswith("spark.hadoop.hive."):
         return java.org.apache.hadoop.hive.conf.HiveConf.getConfVars(key.removeprefix("spark.hadoop.")) is not None
     settings_of_sql = getattr(getattr(java.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
@@ -47,7 +50,6 @@ def every_setting() -> dict[str, str]:
     given |= dict.fromkeys(serve.settings(serve.Options(password_file=Path("users")), "/work"), "chronicle/serve/serve.py")
     given |= dict.fromkeys((*WHILE_BUILDING, *CHANGED_BY_DBT), "chronicle/build/dbt_runs.py")
     given |= dict.fromkeys((*settings.ALWAYS, *settings.WHILE_BUILDING, *settings.WHILE_SERVING), "chronicle/spark/internals/settings.py")
-    given |= {"spark.sql.legacy.allowNonEmptyLocationInCTAS": "macros/internals/parquet_place.sql"}
     given |= dict.fromkeys(("spark.sql.cteRecursionLevelLimit", "spark.sql.cteRecursionRowLimit"), "macros/internals/recursion.sql")
     return {key: where for key, where in given.items() if not key.startswith(OURS) and key not in UNLISTED}
 
