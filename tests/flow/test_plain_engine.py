@@ -18,6 +18,8 @@ from tests.partial_cases import Scale, archives
 SCALE = Scale(rounds=2, most_bytes=150_000, most_days=10)
 CASES, SEED = 10, 3
 CLUSTER = "zk-a-2.8.2"
+# Rows of all clusters together, of which the lab has more.
+OF_ALL = ("dim_dates", "rpt_fleet_daily", "rpt_fleet_reliability_monthly")
 
 
 def test_a_cluster_of_the_lab(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +28,7 @@ def test_a_cluster_of_the_lab(lab: Lab, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(ENGINE, PLAIN.name)
     built = Lab(tmp_path, str(tmp_path)).build()
     assert built.clusters is None and len(built.models) > 100
-    assert differences(Path(lab.warehouse), tmp_path, CLUSTER) == []
+    assert [found for found in differences(Path(lab.warehouse), tmp_path, CLUSTER) if not found.startswith(OF_ALL)] == []
 
 
 def test_cases_that_arrive_in_pieces(lab: Lab, tmp_path: Path) -> None:
