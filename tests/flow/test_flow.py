@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,8 @@ def test_columns_that_a_build_has_noted_of_views_are_those_that_spark_finds(lab:
     # Every tenth, each after those it reads. A view that is read by its text may have nulls where its plan has none.
     for schema, name, query in known[::10]:
         entries.view(schema, name, query, None)
-        found, told = (columns.replace("false", "true") for columns in (entries.columns(schema, name), noted[f"{schema}.{name}"]))
+        both = (entries.columns(schema, name), noted[f"{schema}.{name}"])
+        found, told = (json.loads(columns.replace("false", "true")) for columns in both)
         assert found == told, name
 
 

@@ -19,8 +19,9 @@ from chronicle.ask import alerts
 from chronicle.ask.questions import Question, answer, question, questions
 from chronicle.ask.render import render
 from chronicle.ask.tables import Tables
-from chronicle.build import build
+from chronicle.build.dbt_runs import options, settings_kept
 from chronicle.cli import main
+from chronicle.project import PROJECT
 from ingestion.warehouse import Warehouse
 from tests.flow.truth import rows, truth
 from tests.lab import CLUSTERS, Lab, set_to_build
@@ -322,9 +323,9 @@ def test_dbt_runs_the_same_alerts_and_builds_do_not(lab: Lab) -> None:
 
     place = Warehouse.at(lab.warehouse)
     period = {"since": LONG_AGO.isoformat(), "until": NOW.isoformat()}
-    wanted = ["test", *build.options(place, build.PROJECT), "--select", "tag:alert"]
+    wanted = ["test", *options(place, PROJECT), "--select", "tag:alert"]
     wanted[wanted.index("--vars") + 1] = json.dumps(period)
-    with build.settings_kept(lab.spark):
+    with settings_kept(lab.spark):
         done = dbtRunner().invoke(wanted)
     tests = [result for result in done.result.results if str(result.node.resource_type) == "test"]
     states = {result.node.name: (str(result.status), result.failures) for result in tests}
