@@ -12,9 +12,8 @@ from chronicle.build.compiled import Project, compiled
 from chronicle.build.dbt_runs import BuildFailed, settings_kept
 from chronicle.build.local import build_local
 from chronicle.build.memory import give_back_after
-from chronicle.build.outcome import Outcome, Wanted
+from chronicle.build.outcome import Outcome, Progress, Wanted
 from chronicle.build.plain import build_plain
-from chronicle.build.runner import Progress
 from chronicle.project import PROJECT
 from chronicle.spark.engine import PLAIN, chosen
 from chronicle.spark.internals.java_objects import has_java

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,14 +104,17 @@ def known_clusters(place: Warehouse) -> set[str] | None:
 
 def has_lost_rows(place: Warehouse) -> bool:
     """Whether bronze lost files since the last build of all models: then days built before hold rows that are gone."""
-    if not place.built.exists():
-        return False
-    for name, version in json.loads(place.built.read_text())["bronze"].items():
+    return place.built.exists() and table_that_lost_rows(place, json.loads(place.built.read_text())["bronze"]) is not None
+
+
+def table_that_lost_rows(place: Warehouse, versions: Mapping[str, int]) -> str | None:
+    """The first table of bronze that is gone, or has lost files, since these versions; None if none has."""
+    for name, version in versions.items():
         table = place.table("bronze", name)
         changed = changed_files(table, version) if DeltaTable.is_deltatable(table) else None
         if changed is None or changed[1]:
-            return True
-    return False
+            return name
+    return None
 
 
 def changed_files(path: str, version: int | None) -> tuple[set[str], set[str]] | None:

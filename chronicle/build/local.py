@@ -15,14 +15,14 @@ from chronicle.build import company, unfinished
 from chronicle.build.change_tracker import ChangeTracker
 from chronicle.build.changes import Arrivals, arrivals, built_from, has_lost_rows, loses_others
 from chronicle.build.compiled import Model, Project, seed_rows
-from chronicle.build.dbt_runs import WHILE_BUILDING, one_line, options, results_of, selected, teller
+from chronicle.build.dbt_runs import WHILE_BUILDING, options, selected, teller
 from chronicle.build.file_lists import FileLists
 from chronicle.build.made_by import fingerprint, made_alike, why_anew
-from chronicle.build.outcome import Outcome, Wanted
+from chronicle.build.outcome import Outcome, Progress, Result, Wanted
 from chronicle.build.parsed import parse
 from chronicle.build.previous import Previous
 from chronicle.build.publish import BrokenContract, LostRows, Mart, columns_of, commit_all
-from chronicle.build.runner import Progress, Result, Runner
+from chronicle.build.runner import Runner
 from chronicle.build.session_tables import SessionTables
 from chronicle.build.stages import BuildModels, Keep, Prepare, Publish, RunTests, Stage, build_models, explained
 from chronicle.build.steps import carry_over, keep_steps
@@ -208,18 +208,7 @@ class LocalBuild:
         listeners = [teller(self.progress)] if self.progress else []
         given = options(place, self.plan.project.folder)
         done: dbtRunnerResult = dbtRunner(manifest=self.plan.manifest, callbacks=listeners).invoke(["test", *given, *stage.selection])
-        failed = []
-        for result in results_of(done):
-            name, kind = result.node.name, str(result.node.resource_type)
-            if result.status in ("error", "fail", "runtime error"):
-                failed.append(f"{kind} {name}: {one_line(result.message or 'failed')} ({result.node.original_file_path})")
-            elif result.status == "warn":
-                outcome.warnings.append(f"{kind} {name}: {one_line(result.message or '')}")
-            elif result.status == "pass":
-                outcome.tests += 1
-        if done.exception and not failed:
-            failed.append(f"dbt: {one_line(str(done.exception))}")
-        return failed
+        return outcome.note_tests(done)
 
     def publish(self, stage: Publish) -> list[str]:
         """Commit the marts that were built.  Returns a line for lost rows."""

@@ -18,13 +18,12 @@ from uuid import uuid4
 import pyarrow as pa
 
 from chronicle.build import company, unfinished, versions
-from chronicle.build.changes import built_from, changed_files
+from chronicle.build.changes import built_from, table_that_lost_rows
 from chronicle.build.compiled import Model, Project, seed_rows
-from chronicle.build.dbt_runs import given, one_line, results_of, teller
+from chronicle.build.dbt_runs import options, results_of, teller
 from chronicle.build.made_by import changed
-from chronicle.build.outcome import Outcome, Wanted
+from chronicle.build.outcome import Outcome, Progress, Result, Wanted
 from chronicle.build.parsed import parse
-from chronicle.build.runner import Progress, Result
 from chronicle.output.sql_text import spark_literal
 from chronicle.spark.catalog import forget_earlier, register, register_views, save_views, sweep
 from chronicle.spark.internals.java_objects import has_java
@@ -64,11 +63,7 @@ def build_plain(
     if not failed:
         clusters = {row.cluster_id for row in spark.sql("select cluster_id from intermediate.touched_clusters").collect()}
         outcome.clusters = None if None in clusters else sorted(clusters)
-        made = [
-            model
-            for model in project.models.values()
-            if model.schema in versions.PUBLISHED and model.name in outcome.models and not model.is_view
-        ]
+        made = [result.model for result in outcome.results if result.model.schema in versions.PUBLISHED]
         versions.after(place, record, build, [(model.schema, model.alias) for model in made], record.state if wanted.selection else state)
         outcome.rows = {model.name: rows_of(place.table(model.schema, model.alias)) for model in made}
     return outcome, failed
@@ -88,36 +83,17 @@ def run(
     """Run `dbt build`, and note in the outcome what it did.  `without`: seeds that are there already.  Returns a line for each failure."""
     from dbt.cli.main import dbtRunner
 
-    command = [
-        "build",
-        *given(project.folder, place.work / "target", place.work / "logs"),
-        "--threads",
-        str(lanes(spark)),
-        *wanted.selection,
-    ]
+    command = ["build", *options(place, project.folder), "--threads", str(lanes(spark)), *wanted.selection]
+    command += [option for name in without for option in ("--exclude", name)]
     command += ["--full-refresh"] if is_anew else []
     command += [] if wanted.tests else ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-    for name in without:
-        command += [] if "--exclude" in command else ["--exclude"]
-        command.append(name)
     done = dbtRunner(manifest=parse(place, project.folder), callbacks=[teller(progress)] if progress else []).invoke(command)
-    failed = []
     for result in results_of(done):
-        name, kind, status = result.node.name, str(result.node.resource_type), str(result.status)
-        said = f"{kind} {name}: {one_line(result.message or 'failed')} ({result.node.original_file_path})"
-        if status in ("error", "fail", "runtime error"):
-            failed.append(said)
-        elif status == "warn":
-            outcome.warnings.append(said)
-        elif status == "pass":
-            outcome.tests += 1
-        elif status == "success" and name in project.models and not project.models[name].is_view:
-            seconds = round(result.execution_time, 2)
-            outcome.models[name] = seconds
-            outcome.results.append(Result(project.models[name], seconds))
-    if done.exception and not failed:
-        failed.append(f"dbt: {one_line(str(done.exception))}")
-    return failed
+        model = project.models.get(result.node.name)
+        if result.status == "success" and model and not model.is_view:
+            outcome.models[model.name] = seconds = round(result.execution_time, 2)
+            outcome.results.append(Result(model, seconds))
+    return outcome.note_tests(done)
 
 
 def lanes(spark: SparkSession) -> int:
@@ -135,11 +111,8 @@ def why_anew(place: Warehouse, record: versions.Record, state: str) -> list[str]
     before, now = json.loads(record.state), json.loads(state)
     if before["made_by"] != now["made_by"]:
         return changed(before["made_by"], now["made_by"])
-    for name, version in before["bronze"].items():
-        files = changed_files(place.bronze(name), version) if name in now["bronze"] else None
-        if files is None or files[1]:
-            return [f"bronze.{name} has lost rows"]
-    return None
+    lost = table_that_lost_rows(place, before["bronze"])
+    return [f"bronze.{lost} has lost rows"] if lost else None
 
 
 def seeds_of_company(place: Warehouse, project: Project) -> list[tuple[Model, pa.Table]]:

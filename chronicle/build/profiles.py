@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from chronicle.build.runner import Result
+from chronicle.build.outcome import Result
 
 
 def explained(results: Sequence[Result]) -> pa.Table:

@@ -9,11 +9,9 @@ A model that breaks its contract has failed: nothing reads it.
 
 from __future__ import annotations
 
-import datetime as dt
 import time
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -24,68 +22,17 @@ from chronicle.build.dbt_runs import THREADS, one_line
 from chronicle.build.generated_code import GeneratedCode
 from chronicle.build.memory import Turns, is_short, step_by_step
 from chronicle.build.needs import is_met
+from chronicle.build.outcome import Progress, Result, Statement, Took
 from chronicle.build.schedule import Schedule
-from chronicle.build.writer import Statement, Writer
-from chronicle.spark.internals.executions import Jobs, jobs_of
+from chronicle.build.writer import Writer
+from chronicle.spark.internals.executions import jobs_of
 from chronicle.spark.internals.java_objects import has_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
-
-Progress = Callable[[int, int, str], None]
 
 # A model that reads more rows is built for those clusters alone in which they differ; with fewer it takes longer to carry the others over.
 LARGE = 50_000
-
-
-@dataclass(frozen=True)
-class Took:
-    """What a model's statement took, and its jobs."""
-
-    statement: Statement
-    jobs: Jobs
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of a model.
-
-    seconds: in all; view_seconds: of these for views that it was the first to read
-    rows: those it has (None: days were replaced); columns: as Spark found them
-    days: how many of an incremental table were replaced (None: all)
-    failure: why it could not be built
-    because: what it reads that has changed (None: everything is built)
-    part: what was rebuilt of it (None: all)
-    is_as_before: its rows are known to be those of the previous build
-    took: what its statement took (None: not profiled)
-    """
-
-    model: Model
-    seconds: float = 0.0
-    view_seconds: float = 0.0
-    rows: int | None = None
-    columns: StructType | None = None
-    days: int | None = None
-    failure: str | None = None
-    because: list[str] | None = None
-    part: Part | None = None
-    is_as_before: bool = False
-    took: Took | None = None
-
-    @property
-    def is_made(self) -> bool:
-        return not self.failure and self.because != []
-
-    @property
-    def since(self) -> dt.datetime | None:
-        """The time from which on its rows were built; None: all were."""
-        return self.part.since if self.part else None
-
-    @property
-    def clusters(self) -> list[str] | None:
-        """Of which clusters they were built; None: of all that the build is of."""
-        return self.part.clusters if self.part else None
 
 
 class ViewFailed(RuntimeError):

@@ -29,6 +29,7 @@ from chronicle.build.changes import TIMES, first_time
 from chronicle.build.compiled import VIEW, Model, Part, Project, of_clusters, query, seed_rows, source_of_days
 from chronicle.build.dbt_runs import FILE
 from chronicle.build.file_lists import FileLists
+from chronicle.build.outcome import Statement
 from chronicle.build.previous import before
 from chronicle.build.publish import BrokenContract, columns_of, faults, must_be_all, replace_days
 from chronicle.build.session_tables import SessionTables, in_sql
@@ -45,14 +46,6 @@ KNOWN = "chronicle.rows."
 NO_ROWS = "none"
 # Spark is not told the values of a column that has more than these.
 MOST_VALUES = 5000
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What a model's statement took: seconds to parse and analyse it, and seconds in all."""
-
-    analysis: float
-    seconds: float
 
 
 @dataclass
