@@ -37,8 +37,13 @@ BEFORE, AFTER = "before", "after"
 
 @dataclass(frozen=True)
 class Change:
-    """How the rows of a table changed that were there before.  `rows`: before; `changed`: of these with other values, by column in `columns`, the
-    most frequent first; `gone`: of these no longer there under their key, or, where the table has no key, as they were."""
+    """What happened to the rows that a table had before.
+
+    rows: how many there were
+    changed: how many of them have other values now
+    gone: how many are missing: their key is not there any more, or, if the table has no key, no equal row is
+    columns: by column, in how many rows its value changed, the most frequent first
+    """
 
     table: str
     rows: int
@@ -136,7 +141,7 @@ def keys_of(folder: Path) -> dict[str, list[str]]:
 
 
 def changed(before: Path, after: Path, key: Sequence[str]) -> Change:
-    """How the rows of a table changed; without a key that its rows have once each, only how many are no longer as they were."""
+    """Compare a table before and after.  If no key identifies its rows, only how many rows are gone is known."""
     session = duck.connect()
     for name, folder in ((BEFORE, before), (AFTER, after)):
         scan = "delta_scan" if (folder / "_delta_log").is_dir() else "read_parquet"

@@ -259,8 +259,11 @@ def share_lanes(statements: list[Statement]) -> int:
 
 
 def parents_of(statements: list[Statement], dag: Dag) -> dict[str, set[str]]:
-    """The statements that each depends on.  Models depend on those they read; a statement that is no model on all that ended before it, and all
-    that began after its end on it.  Where no model is known, a statement depends on the one before in its lane."""
+    """By statement, the statements that have to end before it can begin.
+
+    A model waits for the models that it reads.  A statement that belongs to no model waits for all that had ended before it, and all that began
+    after it wait for it.  If the log names no model at all, each statement waits for the one before it in its lane.
+    """
     if not any(one.is_known for one in statements):
         return {one.name: {one.after} if one.after else set() for one in statements}
     there = {one.name for one in statements if one.is_known}

@@ -130,8 +130,12 @@ def commit() -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """A kind of table.  `says`: what stands above it; `cells`: what a row has in each of its columns, by their names; `texts`: of these the columns
-    that are not numbers."""
+    """How a table of the page is printed.
+
+    cells: by the name of each column, what to print for a row
+    texts: the columns that hold text; all others are numbers, and aligned to the right
+    says: the text above the table
+    """
 
     cells: dict[str, Callable[[Row], str]]
     texts: tuple[str, ...]

@@ -37,7 +37,7 @@ NAMES = {
 
 
 def must_know(tables: Tables, cluster: str) -> None:
-    """Raises ValueError if there is no such cluster; the message suggests similar names, or lists those that there are."""
+    """Raises ValueError if the cluster is unknown; the message suggests similar names, or lists all clusters."""
     tables.must_be_built()
     there = [row["cluster_id"] for row in tables.rows("select distinct cluster_id from marts.dim_clusters order by cluster_id")]
     if not there:

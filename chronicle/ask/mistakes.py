@@ -23,7 +23,7 @@ SPARK = "use --engine spark"
 QUOTED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`(?:[^`]|``)*+`|--[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 # Words of a query that are mistyped most.
 WORDS = ("select", "from", "where", "group", "order", "having", "limit", "join", "distinct", "between", "show", "describe", "explain")
-# An error is told in so many characters.
+# Longer messages are cut after so many characters.
 MOST = 300
 
 
@@ -82,7 +82,7 @@ def known_tables(place: Warehouse) -> list[tuple[str, str]]:
 
 
 def unknown_table(name: str, there: Sequence[str]) -> str:
-    """That there is no such table, and which of those that there are is like it."""
+    """An error for a table that does not exist, with the tables whose names are most like it."""
     wanted = name if "." in name and name.split(".")[0] in SCHEMAS else f"marts.{name}"
     near = get_close_matches(wanted, there, n=3, cutoff=0.6) or sorted(known for known in there if known.startswith("marts."))
     offered = f"did you mean {', '.join(near[:3])}?" if near else "the warehouse has no marts yet; run `chronicle run PATH` first"

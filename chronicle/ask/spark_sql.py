@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chronicle.ask.mistakes import WrongQuestion, unknown_table
+from chronicle.ask.mistakes import WrongQuestion, known_tables, unknown_table
 from chronicle.spark.catalog import kept_views, named_in, register, register_views, tables
 from chronicle.spark.internals.statements import parsed
 from ingestion.warehouse import Warehouse
@@ -56,7 +56,6 @@ def explained(spark: SparkSession, place: Warehouse, error: Exception) -> str:
     unknown = re.search(r"\[TABLE_OR_VIEW_NOT_FOUND\].*?view (\S+) cannot", text)
     if unknown:
         name = unknown[1].replace("`", "").removeprefix("spark_catalog.")
-        there = [f"{schema}.{table}" for schema, table in tables(place)] + [f"{schema}.{view}" for schema, view, _ in kept_views(place)]
-        said = unknown_table(name, there)
+        said = unknown_table(name, [f"{schema}.{table}" for schema, table in known_tables(place)])
     # Spark counts columns from 0, people and editors from 1.
     return said.rstrip(".;") + (f" (line {position[1]}, column {int(position[2]) + 1})" if position else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -17,11 +18,15 @@ WarehouseOption = Annotated[
 MemoryOption = Annotated[str, typer.Option("--memory", envvar="CHRONICLE_MEMORY", help="Heap size of the JVM, such as 2g.", metavar="SIZE")]
 
 
-def _choose(master: str | None) -> str | None:
-    """Put the master into the environment, where sessions read it, including those of child processes."""
-    if master:
-        os.environ[masters.MASTER] = master
-    return master
+def _into(variable: str) -> Callable[[str | None], str | None]:
+    """A callback that puts an option into the environment, where sessions and builds read it, including those of child processes."""
+
+    def put(given: str | None) -> str | None:
+        if given:
+            os.environ[variable] = given
+        return given
+
+    return put
 
 
 MasterOption = Annotated[
@@ -31,17 +36,10 @@ MasterOption = Annotated[
         envvar=masters.MASTER,
         help="Which Spark works: local[N], spark://HOST:PORT, k8s://…, yarn or sc://HOST:PORT; default: all cores of this machine.",
         metavar="MASTER",
-        callback=_choose,
+        callback=_into(masters.MASTER),
         expose_value=False,
     ),
 ]
-
-
-def _choose_engine(engine: str | None) -> str | None:
-    """Put the engine into the environment, where builds read it."""
-    if engine:
-        os.environ[ENGINE] = engine
-    return engine
 
 
 EngineOption = Annotated[
@@ -51,7 +49,7 @@ EngineOption = Annotated[
         envvar=ENGINE,
         help="Who builds: local, fast on one machine, or plain, dbt on any Spark; default: local on this machine's cores, else plain.",
         metavar="ENGINE",
-        callback=_choose_engine,
+        callback=_into(ENGINE),
         expose_value=False,
     ),
 ]

@@ -10,22 +10,24 @@ it is created again. Constraints are set when it is created; if they have change
     {%- if config.get('partition_by') -%}
         {%- do exceptions.raise_compiler_error('a stable_table has no partitions, for an overwrite may keep old ones; use cluster_by') -%}
     {%- endif -%}
-    {%- set target = this.incorporate(type='table') -%}
-    {{ run_hooks(pre_hooks) }}
-    {{ build_in_place(target, compiled_code) }}
-    {{ run_hooks(post_hooks) }}
-    {{ return({'relations': [target]}) }}
+    {{ return(make_in_place()) }}
 {%- endmaterialization %}
 
 
 {#- A step: the same, instead of dbt's own, which makes a table of all rows each time. -#}
 {% materialization table, adapter='spark' -%}
+    {{ return(make_in_place()) }}
+{%- endmaterialization %}
+
+
+{#- What both do: a model's hooks, and between them its rows. -#}
+{% macro make_in_place() -%}
     {%- set target = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
     {{ build_in_place(target, compiled_code) }}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target]}) }}
-{%- endmaterialization %}
+{%- endmacro %}
 
 
 {#- Writes the rows as a Delta table, in place. -#}

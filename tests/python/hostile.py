@@ -44,7 +44,6 @@ OUR_OWN = {
         "publish",
         "runner",
         "steps",
-        "unchanged",
         "versions",
     ],
     "chronicle.catalogue": ["check", "coverage", "statements"],
