@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chronicle.build import internals, unfinished
+from chronicle.build import internals, unfinished, versions
 from chronicle.build.dbt_runs import PRODUCTION, prepare
 from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
@@ -86,6 +86,7 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                 # What a user builds by hand may differ from what a build would make. Nothing is written before this point.
                 place.built.unlink(missing_ok=True)
                 unfinished.forget(place)
+                versions.forget_state(place)
                 if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
                     place.incremental.unlink(missing_ok=True)
         done = dbtRunner().invoke(arguments)

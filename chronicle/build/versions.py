@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from deltalake import CommitProperties, DeltaTable
 
@@ -75,6 +75,12 @@ def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[s
     """Record that a build has published these tables (schema, name); all others stay as in the previous record.  `state`: as in `Record`."""
     versions = {f"{schema}.{name}": DeltaTable(place.table(schema, name)).version() for schema, name in tables}
     Record(build, record.versions | versions, state).write(place)
+
+
+def forget_state(place: Warehouse) -> None:
+    """Let the plain engine build everything if it comes next: something else has written tables."""
+    if place.published.exists() and (record := Record.of(place)).state is not None:
+        replace(record, state=None).write(place)
 
 
 def of_build(build: str) -> CommitProperties:

@@ -169,7 +169,7 @@ def _kept(warehouse: Warehouse) -> list[dict[str, Any]]:
 def register_views(
     spark: SparkSession, warehouse: Warehouse, *, only: str | None = None, known: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Register the views of the last build, with the tables they read.  Returns their names.
+    """Register the views of the last build, with the tables they read, but for those that read a table that was never built.  Returns their names.
 
     `only`: a query; then only the views it names and those beneath them are registered; `known`: columns of views, as in `ViewColumns`.
     """
@@ -190,8 +190,7 @@ def register_views(
     made = []
     for schema, name, sql in views:
         view = f"{schema}.{name}"
-        if view in wanted:
-            entries.view(schema, name, sql, columns.of(view))
+        if view in wanted and entries.view(schema, name, sql, columns.of(view)):
             if columns.of(view) is None and (found := entries.columns(schema, name)):
                 columns.found(view, found)
             made.append(view)

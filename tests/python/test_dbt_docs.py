@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chronicle.build import dbt_command
+from chronicle.build import dbt_command, versions
 from chronicle.cli.main import execute
 from chronicle.project import PROJECT
 from chronicle.spark.session import NoSession
@@ -91,6 +91,7 @@ def test_a_command_behind_options_holds_the_warehouse_and_what_it_made_is_not_a_
     place = Warehouse.at(str(tmp_path))
     place.work.mkdir()
     place.built.write_text("{}")
+    versions.Record("plain", {"marts.fct_a": 3}, "{}").write(place)
     seen = []
 
     class Runner:
@@ -105,6 +106,8 @@ def test_a_command_behind_options_holds_the_warehouse_and_what_it_made_is_not_a_
     with pytest.raises(ValueError, match="far enough"):
         dbt_command.invoke(str(tmp_path), ["--printer-width", "100", "build", "--threads", "2"], "1g")
     assert seen == [False]
+    # The plain engine does not go on from it either; readers still see its tables.
+    assert versions.Record.of(place) == versions.Record("plain", {"marts.fct_a": 3}, None)
 
 
 def test_where_spark_does_not_start_the_state_of_the_warehouse_stays(tmp_path: Path, monkeypatch: Any) -> None:

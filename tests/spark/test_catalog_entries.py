@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import AnalysisException
 
 from chronicle.spark import catalog, known_columns
 from chronicle.spark.catalog import register_views, save_views
@@ -88,9 +89,9 @@ def test_views_are_analysed_once_for_all_sessions(
     made: list[tuple[str, bool]] = []
     view = CatalogEntries.view
 
-    def noted(entries: CatalogEntries, schema: str, name: str, query: str, columns: str | None) -> None:
+    def noted(entries: CatalogEntries, schema: str, name: str, query: str, columns: str | None) -> bool:
         made.append((name, columns is not None))
-        view(entries, schema, name, query, columns)
+        return view(entries, schema, name, query, columns)
 
     monkeypatch.setattr(CatalogEntries, "view", noted)
     save_views(place, VIEWS)
@@ -119,3 +120,14 @@ def test_tables_that_do_not_say_their_columns_are_left_to_spark(spark: SparkSess
     assert spark.table("intermediate.int_entries").count() == 1
     forget(spark)
     catalog.register(spark, place)
+
+
+def test_views_of_tables_that_were_never_built_are_left_out(spark: SparkSession, place: Warehouse) -> None:
+    """Only some models were built: the views of others are known, and their tables are not there."""
+    missing = ("staging", "stg_missing", "select * from marts.fct_never_built")
+    above = ("staging", "stg_above", "select * from staging.stg_missing")
+    save_views(place, [missing, *VIEWS, above])
+    assert register_views(spark, place) == [f"{schema}.{name}" for schema, name, _ in VIEWS]
+    save_views(place, [("staging", "stg_wrong", "select no_column from marts.fct_entries")])
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
+        register_views(spark, place)

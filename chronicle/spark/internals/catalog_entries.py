@@ -18,6 +18,8 @@ from chronicle.spark.internals.java_objects import java_of, session_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MISSING = "TABLE_OR_VIEW_NOT_FOUND"
+
 
 class CatalogEntries:
     """Makes entries in the catalog.  `columns`: as JSON in Spark's form, those of a table also as in `create table`; None where they are not
@@ -39,12 +41,21 @@ class CatalogEntries:
         else:
             self._spark.sql(f"create table if not exists {schema}.`{name}` using {provider} location {spark_literal(place)}")
 
-    def view(self, schema: str, name: str, query: str, columns: str | None, comment: str = "") -> None:
-        """Add a view, or replace the one of its name.  `comment`: what known columns come with."""
+    def view(self, schema: str, name: str, query: str, columns: str | None, comment: str = "") -> bool:
+        """Add a view, or replace the one of its name.  `comment`: what known columns come with.  Returns whether it was added: not if it reads a
+        table that is not there, because only some models were ever built."""
+        from pyspark.errors import AnalysisException
+
         if self._java and columns:
             self._java.view(session_of(self._spark), schema, name, query, columns, comment)
-        else:
+            return True
+        try:
             self._spark.sql(f"create or replace view {schema}.`{name}` as {query}")
+        except AnalysisException as error:
+            if error.getCondition() == MISSING:
+                return False
+            raise
+        return True
 
     def columns(self, schema: str, name: str) -> str | None:
         """The columns of a table or view in the catalog; None where Java cannot be asked."""
