@@ -45,7 +45,8 @@ class Bucket:
     def bring(self, below: str, folder: Path) -> None:
         """Download the tables of a warehouse in the bucket: bronze and the published ones."""
         for schema in ("bronze", "marts", "reports"):
-            for key in self.keys(f"{below}/{schema}/"):
+            # Hadoop marks a folder by an empty object whose name ends like one.
+            for key in (key for key in self.keys(f"{below}/{schema}/") if not key.endswith("/")):
                 file = folder / key.removeprefix(f"{below}/")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 self.client.download_file(self.name, key, str(file))
