@@ -21,6 +21,9 @@ from tests.cluster.parts import Cluster, cluster, connect_server
 from tests.made_by_dbt import BUILD
 from tests.partial import verdicts
 
+# Seconds for a build of all models by the plain engine.
+WHOLE = 1800
+
 
 def rows(warehouse: Path, table: str = "log_records") -> list[tuple[object, ...]]:
     columns = ["source_path", "byte_offset", "byte_length", "event_type", "node_id", "node_known_by", "logged_at", "raw_text"]
@@ -55,7 +58,7 @@ def loaded(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[
 
 
 def test_a_cluster_makes_the_same_tables(spark_cluster: Cluster, orders: Path, tmp_path: Path) -> None:
-    said = done(chronicle(spark_cluster.master, spark_cluster.settings(), "run", ORDERS, "-w", tmp_path / "warehouse"))
+    said = done(chronicle(spark_cluster.master, spark_cluster.settings(), "run", ORDERS, "-w", tmp_path / "warehouse"), WHOLE)
     assert "13 new" in said
     assert [str(verdict) for verdict in verdicts(orders, tmp_path / "warehouse") if verdict.differences] == []
 
@@ -63,7 +66,7 @@ def test_a_cluster_makes_the_same_tables(spark_cluster: Cluster, orders: Path, t
 def test_spark_connect_makes_the_same_tables(orders: Path, tmp_path: Path) -> None:
     warehouse, other = tmp_path / "warehouse", tmp_path / "other"
     with connect_server(tmp_path) as address:
-        done(chronicle(address, None, "run", ORDERS, "-w", warehouse))
+        done(chronicle(address, None, "run", ORDERS, "-w", warehouse), WHOLE)
         assert rows(warehouse) == rows(orders)
         assert [str(verdict) for verdict in verdicts(orders, warehouse) if verdict.differences] == []
         # Its catalog is not empty any more, and dbt finds the server, too.
