@@ -125,10 +125,10 @@ class Warehouse:
         if self.is_local:
             folder = f"{self.root}/{schema}"
             found = [entry for entry in os.scandir(folder) if entry.is_dir()] if os.path.isdir(folder) else []
-            return sorted((entry.name, os.path.isdir(f"{entry.path}/_delta_log")) for entry in found)
+            return sorted((entry.name, has_commits(f"{entry.path}/_delta_log")) for entry in found)
         names = objects.folders(f"{self.root}/{schema}")
         with ThreadPoolExecutor(MOST_REQUESTS) as pool:
-            return list(zip(names, pool.map(lambda name: objects.exists(f"{self.table(schema, name)}/_delta_log"), names), strict=True))
+            return list(zip(names, pool.map(lambda name: has_commits(f"{self.table(schema, name)}/_delta_log"), names), strict=True))
 
     def delete(self, schema: str, name: str) -> None:
         """Delete the folder of a table, with all that it holds."""
@@ -200,6 +200,15 @@ class Warehouse:
     def views(self) -> Path:
         """File that keeps the views' SQL after a build."""
         return self.folder / "views.json"
+
+
+def has_commits(log: str) -> bool:
+    """Whether the log of a Delta table, a folder or the URI of one, holds any: a Spark that was killed before its first commit leaves an empty one."""
+    if objects.is_uri(log):
+        names = (uri for uri, _ in objects.below(log)) if objects.exists(log) else iter(())
+    else:
+        names = iter(os.listdir(log) if os.path.isdir(log) else ())
+    return any(name.endswith((".json", ".parquet")) for name in names)
 
 
 def writer(place: Warehouse) -> str | None:

@@ -96,7 +96,7 @@ def building(spark_apart: Cluster, bucket: Bucket, there: str) -> subprocess.Pop
 def in_the_middle(process: subprocess.Popen[str], bucket: Bucket, there: str) -> None:
     """Wait until a build has committed some tables of each kind but not the last ones."""
     end = time.monotonic() + 900
-    while len([key for key in bucket.keys(f"{there}/intermediate/") if key.endswith("00000000000000000000.json")]) < 40:
+    while len([key for key in bucket.keys(f"{there}/intermediate/") if key.endswith("00000000000000000000.json")]) < 15:
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < end, "nothing is built"
         time.sleep(0.5)

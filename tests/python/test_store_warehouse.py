@@ -64,6 +64,9 @@ def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> Non
     for name in (
         "marts/",
         "marts/fct_b/_delta_log/0.json",
+        # What a Spark has left that was killed before its first commit.
+        "marts/killed/_delta_log/",
+        "marts/killed/part-0.parquet",
         "marts/fct_a/_delta_log/",
         "marts/fct_a/_delta_log/0.json",
         "marts/none/a.parquet",
@@ -76,10 +79,11 @@ def test_tables_are_listed_as_in_a_folder(bucket: Bucket, tmp_path: Path) -> Non
             file.touch()
     for root in (f"{bucket.uri}/listed", str(tmp_path)):
         place = Warehouse.at(root)
-        assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("none", False)]
+        assert place.folders("marts") == [("fct_a", True), ("fct_b", True), ("killed", False), ("none", False)]
         assert place.tables("marts") == ["fct_a", "fct_b"]
         assert place.folders("reports") == []
-        place.delete("marts", "none")
+        for name in ("none", "killed"):
+            place.delete("marts", name)
         assert place.folders("marts") == [("fct_a", True), ("fct_b", True)]
 
 
