@@ -178,7 +178,7 @@ class Reader:
         texts = [properties.get("spark.job.description"), properties.get("spark.jobGroup.id"), execution.get("description")]
         name = next((known for text in texts if (known := self.known(text or ""))), "")
         if not name:
-            # Spark names the line of code that called it: without the folders of this machine.
+            # Spark may name a file and a line of code: its folders, which are this machine's, are left out.
             said = " ".join(re.sub(r"\S*/", "", next(filter(None, texts), None) or "").split())[:60]
             name = f"{'job' if root is None else 'query'} {job if root is None else root} {said}".strip()
         self.queries |= {number: name for number in (root, execution.get("executionId")) if number is not None}

@@ -100,7 +100,7 @@ def on_cluster(stand: Stand, executors: int, log: Path) -> Iterator[None]:
     cluster = Cluster(stand.empty("cluster"), executors)
     try:
         settings = cluster.settings()
-        # Spark's own number, which the tests lower: few partitions would keep more executors from being of use.
+        # The tests have 2 partitions, which would keep no more than two executors busy; Spark's own number is 200.
         own = f"spark.sql.shuffle.partitions 200\nspark.eventLog.enabled true\nspark.eventLog.dir {log.resolve().as_uri()}\n"
         settings.write_text(settings.read_text() + own)
         chosen = {masters.MASTER: cluster.master, masters.SETTINGS: str(settings), engine.ENGINE: engine.PLAIN.name}

@@ -203,12 +203,13 @@ class Warehouse:
 
 
 def has_commits(log: str) -> bool:
-    """Whether the log of a Delta table, a folder or the URI of one, holds any: a Spark that was killed before its first commit leaves an empty one."""
-    if objects.is_uri(log):
-        names = (uri for uri, _ in objects.below(log)) if objects.exists(log) else iter(())
-    else:
-        names = iter(os.listdir(log) if os.path.isdir(log) else ())
-    return any(name.endswith((".json", ".parquet")) for name in names)
+    """Whether there is a log of a Delta table in a folder or below a URI, with a commit in it: a Spark that is killed before its first commit leaves an
+    empty log."""
+    try:
+        names = (uri for uri, _ in objects.below(log)) if objects.is_uri(log) else os.listdir(log)
+        return any(name.endswith((".json", ".parquet")) for name in names)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def writer(place: Warehouse) -> str | None:

@@ -78,7 +78,7 @@ def after(place: Warehouse, record: Record, build: str, tables: Iterable[tuple[s
 
 
 def forget_state(place: Warehouse) -> None:
-    """Let the plain engine build everything if it comes next: something else has written tables."""
+    """Make the plain engine's next build one of everything, because something else has written tables."""
     if place.published.exists() and (record := Record.of(place)).state is not None:
         replace(record, state=None).write(place)
 

@@ -169,7 +169,8 @@ def _kept(warehouse: Warehouse) -> list[dict[str, Any]]:
 def register_views(
     spark: SparkSession, warehouse: Warehouse, *, only: str | None = None, known: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Register the views of the last build, with the tables they read, but for those that read a table that was never built.  Returns their names.
+    """Register the views of the last build, with the tables they read.  A view of a table that was never built is left out.  Returns the names of
+    the others.
 
     `only`: a query; then only the views it names and those beneath them are registered; `known`: columns of views, as in `ViewColumns`.
     """

@@ -2,7 +2,7 @@
 
 `local` makes small builds fast on one machine: our own runner, with classes of ours in the JVM, and tables that it commits itself.
 `plain` is dbt with Spark's and Delta's public API: any Spark, unmodified, wherever its executors and the warehouse are.
-Both make equal tables (`tests/cluster/test_engines.py`, `.ci/nightly`).
+Both make equal tables (`tests/flow/test_plain_engine.py`, `.ci/nightly`).
 """
 
 from __future__ import annotations

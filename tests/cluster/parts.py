@@ -27,6 +27,10 @@ MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 WORKERS = 2
+# Settings of a driver: small executors, and as many partitions as two cores need for small tables.
+SMALL_EXECUTORS = (
+    "spark.executor.memory 1g\nspark.executor.cores 1\nspark.sql.shuffle.partitions 2\nspark.databricks.delta.snapshotPartitions 2\n"
+)
 UNSHARE = ("unshare", "--mount", "--propagation", "private")
 # Puts an empty file system over each folder, and runs a command in a folder of its own: FOLDER PLACE… -- COMMAND…
 APART = 'own=$1; shift; while [ "$1" != -- ]; do mount -t tmpfs tmpfs "$1" || exit 1; shift; done; shift; mkdir -p "$own" && cd "$own" && exec "$@"'
@@ -118,26 +122,14 @@ class Cluster:
         worker.wait_for("Successfully registered with master")
 
     def settings(self) -> Path:
-        """A file of settings for a driver: small executors, and as many partitions as two cores need of small tables."""
+        """A file of settings for a driver."""
         file = self.folder / "spark.conf"
-        file.write_text(
-            "spark.executor.memory 1g\nspark.executor.cores 1\n"
-            "spark.sql.shuffle.partitions 2\nspark.databricks.delta.snapshotPartitions 2\n"
-        )
+        file.write_text(SMALL_EXECUTORS)
         return file
 
     def close(self) -> None:
         for process in (*self.workers, self.head):
             process.kill()
-
-
-@contextmanager
-def cluster(folder: Path, hidden: Path | None = None) -> Iterator[Cluster]:
-    made = Cluster(folder, hidden=hidden)
-    try:
-        yield made
-    finally:
-        made.close()
 
 
 @contextmanager

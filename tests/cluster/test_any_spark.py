@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from bench.fleet import Fleet, write_fleet
 from chronicle.spark import java
 from chronicle.spark.internals import spark_home
 from tests.cluster.commands import ORDERS, begun, chronicle, done, environment
-from tests.cluster.parts import Cluster, cluster, connect_server
+from tests.cluster.parts import Cluster, connect_server
 from tests.made_by_dbt import BUILD
 from tests.partial import verdicts
 
@@ -37,7 +38,7 @@ def ingesting(fleet: Path, warehouse: Path) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with cluster(tmp_path_factory.mktemp("cluster")) as made:
+    with closing(Cluster(tmp_path_factory.mktemp("cluster"))) as made:
         yield made
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from chronicle.project import PROJECT
 from chronicle.spark import jars
 from tests.cluster.commands import chronicle, done, environment
 from tests.cluster.lab_logs import HOW, put_logs
-from tests.cluster.parts import Cluster, cannot_set_apart, cluster
+from tests.cluster.parts import Cluster, cannot_set_apart
 from tests.objects import Bucket, server
 from tests.partial import verdicts
 
@@ -36,7 +37,7 @@ def bucket() -> Iterator[Bucket]:
 @pytest.fixture(scope="module")
 def spark_apart(bucket: Bucket, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The workers know the bucket's server and its keys from their environment, as machines with a role of their own do."""
-    with cluster(tmp_path_factory.mktemp("cluster"), hidden=tmp_path_factory.getbasetemp()) as made:
+    with closing(Cluster(tmp_path_factory.mktemp("cluster"), hidden=tmp_path_factory.getbasetemp())) as made:
         yield made
 
 

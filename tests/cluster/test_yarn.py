@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.commands import ORDERS, chronicle, done
-from tests.cluster.yarn import Yarn, yarn
+from tests.cluster.yarn import Yarn
 from tests.partial import verdicts
 
 MARTS = "+fct_leader_elections"
@@ -18,7 +19,7 @@ COMPARED = ("bronze.log_records", "bronze.capture_rows", "bronze.metric_samples"
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
-    with yarn(tmp_path_factory.mktemp("yarn")) as made:
+    with closing(Yarn(tmp_path_factory.mktemp("yarn"))) as made:
         yield made
 
 

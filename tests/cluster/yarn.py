@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
 from chronicle.project import PROJECT
 from chronicle.spark import jars
 from chronicle.spark.internals import spark_home
-from tests.cluster.parts import Java
+from tests.cluster.parts import SMALL_EXECUTORS, Java
 from tests.ports import START_SECONDS, free_port, wait_for
 
 RESOURCE_MANAGER = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
@@ -93,10 +91,9 @@ class Yarn:
         """A file of settings for a driver: two small executors, which find Spark's jars and the repository where this machine has them."""
         file = self.folder / "spark.conf"
         file.write_text(
-            "spark.executor.instances 2\nspark.executor.cores 1\nspark.executor.memory 1g\nspark.yarn.am.memory 512m\n"
+            f"{SMALL_EXECUTORS}spark.executor.instances 2\nspark.yarn.am.memory 512m\n"
             f"spark.yarn.jars local:{spark_home.jars()}/*\n"
             f"spark.pyspark.python {sys.executable}\nspark.executorEnv.PYTHONPATH {PROJECT}\n"
-            "spark.sql.shuffle.partitions 2\nspark.databricks.delta.snapshotPartitions 2\n"
         )
         return file
 
@@ -140,12 +137,3 @@ def write(file: Path, properties: dict[str, str]) -> None:
     """Write a configuration in Hadoop's form."""
     found = "".join(f"<property><name>{name}</name><value>{value}</value></property>" for name, value in properties.items())
     file.write_text(f"<configuration>{found}</configuration>\n")
-
-
-@contextmanager
-def yarn(folder: Path) -> Iterator[Yarn]:
-    made = Yarn(folder)
-    try:
-        yield made
-    finally:
-        made.close()

@@ -90,7 +90,7 @@ TOO_MUCH = {
     # 2 GB each, which Spark holds compressed until all rows are there.
     "select repeat('x', 200000) from range(10000)": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     "select repeat('x', 200000) from range(10000) limit 9000": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
-    # Each task of a sort with a limit keeps its rows, the last one those of all: 80 MB leave the heap room, whatever other tests left there.
+    # Spark holds the rows of such a sort twice, in the tasks and where they are merged: 80 MB are too many for an answer, and fit the heap.
     "select repeat('x', 20000) as a from range(4000) order by a limit 3900": ("54000", "CHRONICLE_TOO_MANY_BYTES"),
     f"select {'(' * 20000}1{')' * 20000}": ("54001", "CHRONICLE_TOO_COMPLEX"),
     f"select '{'x' * (1 << 20)}'": ("54001", "CHRONICLE_TOO_COMPLEX"),
