@@ -35,7 +35,7 @@ from chronicle.build.template import Place, Template
 from chronicle.build.versions import PUBLISHED
 from chronicle.output.sql_text import spark_literal
 from chronicle.project import PROJECT
-from chronicle.spark.internals.settings import INLINED
+from chronicle.spark.internals.settings import CARRIED_ALONG, WITH, WRITTEN_IN
 from ingestion import cache
 from ingestion.warehouse import Warehouse
 
@@ -367,7 +367,7 @@ def set_for_recursion(model: Model) -> Model:
     """The model; if it is recursive, with a setting of the session meanwhile, which a build sets otherwise for all others."""
     if "with recursive" not in model.sql:
         return model
-    wanted, others = (f"set {INLINED} = {value}" for value in ("false", "true"))
+    wanted, others = (f"set {WITH} = {value}" for value in (CARRIED_ALONG, WRITTEN_IN))
     return replace(model, before=(wanted, *model.before), after=(others, *model.after))
 
 

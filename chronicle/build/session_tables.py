@@ -11,7 +11,7 @@ from chronicle.spark.internals.catalog_entries import CatalogEntries
 from ingestion.warehouse import SCHEMAS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -27,18 +27,10 @@ class SessionTables:
             views = {row.viewName for row in spark.sql(f"show views in {schema}").collect()} if names else set()
             self._kinds |= {(schema, name): "view" if name in views else "table" for name in names}
 
-    def analysed(self, name: str, query: str) -> DataFrame:
-        """A query that Spark has analysed, and need not analyse again where it is used.  `name`: of a view that is there meanwhile: commands write
-        the names of a `with` into the query, which takes less time than to carry them along (`settings.INLINED`)."""
-        self._spark.sql(f"create or replace temporary view {name} as {query}")
-        try:
-            return self._spark.table(name)
-        finally:
-            self._spark.catalog.dropTempView(name)
-
     def temporary_view(self, name: str, query: str) -> StructType:
-        """Create a temporary view, which keeps its analysed plan; returns its columns."""
-        rows = self.analysed(f"{name}__text", query)
+        """Create a temporary view, which keeps its analysed plan; returns its columns.  Spark analyses what a view made in SQL holds once more for
+        each reader."""
+        rows = self._spark.sql(query)
         rows.createOrReplaceTempView(name)
         return rows.schema
 

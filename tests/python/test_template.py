@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from chronicle.build import template
-from chronicle.build.compiled import compiled
+from chronicle.build.compiled import compiled, query
 from chronicle.build.template import Place, Template
 
 SQL = (
@@ -51,3 +53,11 @@ def test_no_place_in_the_projects_queries_is_overlooked(mark: str) -> None:
     asked = [model for model in compiled().models.values() if mark in model.sql]
     assert asked
     assert not [model.name for model in asked if mark in model.template.filled(lambda place: "", in_part=True)]
+
+
+def test_no_query_has_a_with_inside_another() -> None:
+    # A build lets an outer name hide an inner one (`chronicle/spark/internals/settings.py`).
+    queries = {
+        model.name: query(model, ["a"], of_all=lambda mart: f"marts.{mart}") for model in compiled().models.values() if model.kind != "seed"
+    }
+    assert [name for name, sql in queries.items() if sum(1 for _ in sqlglot.parse_one(sql, read="spark").find_all(exp.With)) > 1] == []

@@ -14,7 +14,7 @@ from chronicle.build.writer import Writer
 from ingestion.warehouse import Warehouse
 
 SECONDS = 20
-INLINED = "spark.sql.legacy.inlineCTEInCommands"
+WITH = "spark.sql.legacy.ctePrecedencePolicy"
 
 
 def model(name: str, kind: str, *parents: str, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Model:
@@ -23,7 +23,7 @@ def model(name: str, kind: str, *parents: str, before: tuple[str, ...] = (), aft
 
 MODELS = [
     model("names", "ephemeral"),
-    model("roots", "table", before=(f"set {INLINED} = false",), after=(f"set {INLINED} = true",)),
+    model("roots", "table", before=(f"set {WITH} = CORRECTED",), after=(f"set {WITH} = LEGACY",)),
     model("others", "table", "names"),
 ]
 
@@ -35,7 +35,7 @@ class Session(Writer):
         place, project = Warehouse.at(str(folder)), Project({one.name: one for one in MODELS}, Path())
         spark = cast(Any, SimpleNamespace(sql=self.set, conf={}))
         super().__init__(spark, place, project, Tables(place, project), cast(Any, None), cast(Any, None))
-        self.settings = {INLINED: "true"}
+        self.settings = {WITH: "LEGACY"}
         self.seen: list[tuple[str, str]] = []
         self.is_in_roots, self.may_end = Event(), Event()
 
@@ -44,10 +44,10 @@ class Session(Writer):
         self.settings[name] = value
 
     def make_view(self, model: Model) -> None:
-        self.seen.append((model.name, self.settings[INLINED]))
+        self.seen.append((model.name, self.settings[WITH]))
 
     def write(self, model: Model, part: Any) -> None:
-        self.seen.append((model.name, self.settings[INLINED]))
+        self.seen.append((model.name, self.settings[WITH]))
         if model.name == "roots":
             self.is_in_roots.set()
             assert self.may_end.wait(SECONDS)
@@ -71,4 +71,4 @@ def test_neither_tables_nor_views_are_planned_with_settings_that_another_model_c
     for thread in (first, second):
         thread.join(SECONDS)
     assert failures == [None, None]
-    assert lanes.seen == [("roots", "false"), ("names", "true"), ("others", "true")]
+    assert lanes.seen == [("roots", "CORRECTED"), ("names", "LEGACY"), ("others", "LEGACY")]

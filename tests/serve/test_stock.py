@@ -24,7 +24,7 @@ DEFAULTS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.shuffle.partitions": "200",
-    "spark.sql.legacy.inlineCTEInCommands": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
 
 

@@ -153,19 +153,18 @@ def building(spark: SparkSession) -> Any:
 
 
 def test_views_of_the_session_keep_their_plan(building: SparkSession) -> None:
-    building.sql("create or replace temporary view canary as select id + 1 as id from range(3)")
+    building.sql("select id + 1 as id from range(3)").createOrReplaceTempView("canary")
     option = session_of(building).sessionState().catalog().getRawTempView("canary").get()
-    said = "views of the session are analysed by each reader: builds become slower (storeAnalyzedPlanForView, internals/settings.py)"
+    said = "views are analysed by each reader, and small tables are read from their files: builds become slower (jvm/KnownRows.scala)"
     assert is_instance(building, option, "org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation") and option.plan().isDefined(), said
     building.catalog.dropTempView("canary")
 
 
-def test_names_of_a_with_are_written_into_the_plan(building: SparkSession, tmp_path: Path) -> None:
-    query = f"create table canary using parquet location '{tmp_path}/canary' as with a as (select 1 as id) select * from a join a as b using (id)"
-    plan = building.sql(f"explain extended {query}").collect()[0][0]
+def test_names_of_a_with_are_written_into_the_plan(building: SparkSession) -> None:
+    plan = building.sql("explain extended with a as (select 1 as id) select * from a join a as b using (id)").collect()[0][0]
     analysed = plan.split("== Analyzed Logical Plan ==")[1].split("== Optimized")[0]
     assert "CTE" not in analysed, (
-        "names given by `with` are carried along: builds become slower (inlineCTEInCommands, internals/settings.py)"
+        "names given by `with` are carried along: builds become slower (ctePrecedencePolicy, internals/settings.py)"
     )
 
 

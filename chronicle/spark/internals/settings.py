@@ -27,19 +27,19 @@ ALWAYS = {
     "spark.sql.types.framework.enabled": "false",
 }
 
-# Whether commands write the names of a `with` into the query, which is impossible for one that reads itself.
-INLINED = "spark.sql.legacy.inlineCTEInCommands"
+# With `LEGACY` the names of a `with` are written into the query, which is impossible for one that reads itself; and a name of an outer `with` hides
+# that of an inner one, of which no model has any (`tests/python/test_compiled.py`).
+WITH = "spark.sql.legacy.ctePrecedencePolicy"
+WRITTEN_IN, CARRIED_ALONG = "LEGACY", "CORRECTED"
 
 # For builds, beside what `chronicle/build/dbt_runs.py` sets.
 WHILE_BUILDING = {
     # Code for each of hundreds of small plans costs more to generate and compile than the rows do; `chronicle/build/generated_code.py`
     # turns it on for statements that read many.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Views of the session keep their plan (`chronicle/build/writer.py`): what is analysed once need not be analysed by each reader.
-    "spark.sql.legacy.storeAnalyzedPlanForView": "true",
     # CTEs are inlined into the plan where they are read; otherwise they are carried along, and every plan that holds them is
     # checked and renewed for each of them.
-    INLINED: "true",
+    WITH: WRITTEN_IN,
 }
 
 # For a server, which lives long and gets statements of any shape.
