@@ -69,6 +69,10 @@ QUERIES = {
                 select kind, id, day, row_number() over (partition by kind order by id, day) as place from (
                     select kind, id, explode(array(3, 1, 2)) as day from few.orders)) a
             join few.kinds b on a.kind = b.kind)""",
+    # Beyond 128 groups Spark writes what it has aside, and merges it in the end.
+    "sets of rows, for many groups": """
+        select day, size(collect_set(struct(id % 2 as half, array(kind) as kinds))) as number
+        from (select *, explode(sequence(1, 300)) as day from few.orders) group by day""",
     "no rows": "select a.kind, count(*) from few.orders a join few.kinds b on a.id = b.id where a.id > 1000 group by a.kind",
 }
 
