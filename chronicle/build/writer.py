@@ -2,7 +2,7 @@
 
 A view is a view of the session, which keeps its analysed plan; a step is a Parquet table in its place; a mart is written aside, for `publish`.
 An incremental table replaces the days that new rows fall on, the first of them only from its first new row on, if rows have a time.  Where a table
-has no rows, few rows, or a column only some values, Spark is told, and drops the parts of downstream plans that cannot have rows
+has no rows, or a column only some values, Spark is told, and drops the parts of downstream plans that cannot have rows
 (`chronicle/spark/jvm/KnownRows.scala`).
 """
 
@@ -43,11 +43,7 @@ if TYPE_CHECKING:
 
 # Prefix of the settings that tell `KnownRows` what is known of a table.
 KNOWN = "chronicle.rows."
-# Prefix of the views that hold the rows of a table.
-ROWS = "rows__"
-NO_ROWS, ROWS_OF_VIEW = "none", "view "
-# Spark is given the rows of a table that has no more than these.
-FEW_ROWS = 200
+NO_ROWS = "none"
 # Spark is not told the values of a column that has more than these.
 MOST_VALUES = 5000
 
@@ -71,7 +67,6 @@ class Writer:
         # What the statements of models took.
         self.statements: dict[str, Statement] = {}
         self._told: set[str] = set()
-        self._views: set[str] = set()
 
     def show_tables(self) -> None:
         """Register bronze and the incremental tables, and tell Spark which tables of bronze are empty: most clusters have neither captures nor
@@ -88,8 +83,6 @@ class Writer:
         """Remove from the session what is of no use after the build."""
         for table in self._told:
             self.spark.conf.unset(KNOWN + table)
-        for view in self._views:
-            self.spark.catalog.dropTempView(view)
         for model in self.project.models.values():
             if self.tables[model.name].is_registered:
                 if model.is_view:
@@ -210,17 +203,7 @@ class Writer:
         self.tables[model.name].columns = columns
         if not rows:
             self._tell(model.full_name, NO_ROWS)
-        elif rows <= FEW_ROWS and not (model.known or model.partition_by):
-            self._tell_rows(model, columns, folder)
         self._tell_values(model, model.full_name, folder)
-
-    def _tell_rows(self, model: Model, columns: StructType, folder: Path) -> None:
-        """Give Spark the rows of a table, whose files are in a folder: each reader of a file takes longer than that."""
-        view = f"{ROWS}{model.name}"
-        rows = ds.dataset(folder, format="parquet").to_table()
-        self.spark.createDataFrame(rows, schema=columns).createOrReplaceTempView(view)
-        self._views.add(view)
-        self._tell(model.full_name, f"{ROWS_OF_VIEW}{view}")
 
     def _tell_values(self, model: Model, table: str, folder: Path) -> None:
         """Tell Spark which values the known column of a table has, whose files are in a folder.  `table`: its name in plans."""

@@ -1,32 +1,31 @@
 package org.apache.spark.sql.chronicle
 
-import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.FalseLiteral
 import org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelationBase
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Adds `KnownRows` to a session (`spark.sql.extensions`). */
 class KnownRowsExtension extends (SparkSessionExtensions => Unit) {
-  override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectPostHocResolutionRule(KnownRows(_))
+  override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectPostHocResolutionRule(_ => KnownRows)
 }
 
-/** Puts the rows of small tables into a plan, and drops the parts that cannot have rows, as soon as the plan is analysed. Spark's optimizer
-  * drops these too, but late, when most of the work on the plan is done, and again for each plan that reads the same view.
+/** Drops the parts of a plan that cannot have rows as soon as the plan is analysed. Spark's optimizer does so too, but late, when most
+  * of the work on the plan is done, and again for each plan that reads the same view.
   *
-  * A setting per table, `chronicle.rows.<schema>.<table>`, says what is known of it: `none` if it has no rows, `view <name>` if a temporary
-  * view holds the same, or `<column>=<value>,<value>…` if the column holds no value but these, and no null.
+  * A setting per table, `chronicle.rows.<schema>.<table>`, says what is known of it: `none` if it has no rows, or
+  * `<column>=<value>,<value>…` if the column holds no value but these, and no null.
   */
-case class KnownRows(session: SparkSession) extends PropagateEmptyRelationBase {
+object KnownRows extends PropagateEmptyRelationBase {
   private val Prefix = "chronicle.rows."
   private type Held = Map[ExprId, Set[UTF8String]]
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val held: Held = plan.collect { case leaf: LogicalRelation => valuesOf(leaf) }.flatten.toMap
-    plan.transformUp(withoutRows(held).orElse(ofView).orElse(commonApplyFunc))
+    plan.transformUp(withoutRows(held).orElse(commonApplyFunc))
   }
 
   override protected def applyInternal(plan: LogicalPlan): LogicalPlan = apply(plan)
@@ -61,16 +60,6 @@ case class KnownRows(session: SparkSession) extends PropagateEmptyRelationBase {
     Array(name, values) <- Some(text.split("=", 2)).filter(_.length == 2)
     column <- leaf.output.find(_.name == name)
   } yield column.exprId -> values.split(',').map(UTF8String.fromString).toSet
-
-  private def ofView: PartialFunction[LogicalPlan, LogicalPlan] = Function.unlift {
-    case leaf: LogicalRelation => for {
-      s"view $name" <- known(leaf)
-      view <- session.asInstanceOf[classic.SparkSession].sessionState.catalog.getRawTempView(name)
-      plan <- view.plan
-      rows <- plan.collectFirst { case rows: LocalRelation => rows.data }
-    } yield LocalRelation(leaf.output, rows)
-    case _ => None
-  }
 
   private def known(leaf: LogicalRelation): Option[String] = for {
     table <- leaf.catalogTable
