@@ -28,8 +28,8 @@ class SessionTables:
             self._kinds |= {(schema, name): "view" if name in views else "table" for name in names}
 
     def temporary_view(self, name: str, query: str) -> StructType:
-        """Create a temporary view, which keeps its analysed plan; returns its columns.  Spark analyses what a view made in SQL holds once more for
-        each reader."""
+        """Create a temporary view, which keeps its analysed plan; returns its columns.  With `create temporary view`, Spark would analyse the query
+        again for each reader."""
         rows = self._spark.sql(query)
         rows.createOrReplaceTempView(name)
         return rows.schema

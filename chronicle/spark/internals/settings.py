@@ -27,8 +27,8 @@ ALWAYS = {
     "spark.sql.types.framework.enabled": "false",
 }
 
-# With `LEGACY` the names of a `with` are written into the query, which is impossible for one that reads itself; and a name of an outer `with` hides
-# that of an inner one, of which no model has any (`tests/python/test_compiled.py`).
+# With `LEGACY` Spark replaces each name of a `with` by its query, which cannot be done where a query reads itself. If one `with` is inside another and
+# both have the same name, the outer one counts; no model has a `with` inside another (`tests/python/test_template.py`).
 WITH = "spark.sql.legacy.ctePrecedencePolicy"
 WRITTEN_IN, CARRIED_ALONG = "LEGACY", "CORRECTED"
 

@@ -122,8 +122,9 @@ object OneTask extends Rule[SparkPlan] {
       first.aggregateExpressions.forall(step => step.mode == Partial && !step.isDistinct && !comparesObjects(step)) &&
       last.aggregateExpressions.forall(_.mode == Final)
 
-  /** Whether a function tells rows or arrays apart as objects. Beyond 128 groups Spark writes its results aside and merges them in the end; then
-    * what was written differs from what was not, though it is equal. A second step only sees what was written.
+  /** Whether a function compares rows or arrays. Beyond 128 groups Spark serialises the results that it has, and merges them with later ones in
+    * the end. A row that was serialised is another kind of object than one that was not, and Spark does not see that both are equal. In a second
+    * step all rows have been serialised.
     */
   private def comparesObjects(step: AggregateExpression): Boolean = step.aggregateFunction match {
     case function @ (_: CollectSet | _: Mode) => function.children.map(_.dataType).exists {
