@@ -29,6 +29,7 @@ from chronicle.build.steps import carry_over, keep_steps
 from chronicle.build.tables import Tables
 from chronicle.build.writer import Writer
 from chronicle.spark.catalog import forget_earlier, keep_columns, register, register_views, save_views, sweep
+from chronicle.spark.internals.hadoop_settings import drop_defaults
 from ingestion.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class LocalBuild:
         spark, place, plan = self.spark, self.place, self.plan
         for key, value in WHILE_BUILDING.items():
             spark.conf.set(key, value)
+        drop_defaults(spark)
         forget_earlier(spark, place)
         if stage.is_anew:
             place.incremental.unlink(missing_ok=True)
