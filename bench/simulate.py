@@ -58,10 +58,26 @@ class Split:
 
 
 def rescaled(run: Run, cores: int, split: Split) -> Run:
-    """The run with its tasks divided as Spark would for so many cores.  What a task costs besides its data is taken from the shortest tenth."""
-    took = sorted(task.seconds for _, stage in run.stages for task in stage.tasks)
-    fixed = took[len(took) // 10] if took else 0.0
+    """The run with its tasks divided as Spark would for so many cores."""
+    fixed = fixed_seconds(run)
     return with_tasks(run, lambda stage: split.stage(stage.tasks, cores, fixed))
+
+
+def fixed_seconds(run: Run) -> float:
+    """What a task costs besides its data: as much as the shortest tenth of the tasks."""
+    took = sorted(task.seconds for _, stage in run.stages for task in stage.tasks)
+    return took[len(took) // 10] if took else 0.0
+
+
+def with_fleet(run: Run, times: float) -> Run:
+    """The run of a fleet so many times as large: each task reads so many times as much, and takes so much longer but for what it costs besides."""
+    fixed = fixed_seconds(run)
+
+    def larger(task: Task) -> Task:
+        seconds = task.seconds + max(0.0, task.seconds - fixed) * (times - 1)
+        return Task(seconds, round(task.from_files * times), round(task.from_shuffle * times))
+
+    return with_tasks(run, lambda stage: list(map(larger, stage.tasks)))
 
 
 def with_giant(run: Run, times: float) -> Run:
@@ -230,9 +246,11 @@ class Model:
     split: Split | None = None
     giant: float = 1.0
     drivers: int | None = None
+    fleet: float = 1.0
 
     def seconds(self, cores: int, lanes: int) -> float:
-        run = with_giant(self.run, self.giant) if self.giant != 1 else self.run
+        run = with_fleet(self.run, self.fleet) if self.fleet != 1 else self.run
+        run = with_giant(run, self.giant) if self.giant != 1 else run
         run = rescaled(run, cores, self.split) if self.split else run
         return Simulation(run, parents_of(run.statements, self.dag), cores, lanes, self.drivers).seconds()
 
@@ -264,7 +282,7 @@ def facts(model: Model) -> Iterator[str]:
     """What limits the run, and how well the simulation tells what was measured."""
     run = model.run
     tasks = [(task.seconds, statement.name, stage.number) for statement, stage in run.stages for task in stage.tasks]
-    simulated = replace(model, split=None, giant=1.0).seconds(run.cores, run.lanes)
+    simulated = replace(model, split=None, giant=1.0, fleet=1.0).seconds(run.cores, run.lanes)
     yield (
         f"measured: {run.seconds:.1f} s on {run.cores} cores in {run.lanes} lane{'s' if run.lanes > 1 else ''}; simulated the same: {simulated:.1f} s "
         f"({simulated / run.seconds - 1:+.1%})"
@@ -310,11 +328,16 @@ def main() -> None:
     parser.add_argument(
         "--giant", type=float, default=1.0, metavar="TIMES", help="the longest task of each stage takes so many times as long"
     )
+    parser.add_argument(
+        "--fleet", type=float, default=1.0, metavar="TIMES", help="a fleet that is so many times as large; use it with --rescale"
+    )
     parser.add_argument("--driver-cores", type=int, help="cores of the driver; without it, one for each lane")
     parser.add_argument("--bytes", type=float, help="bytes of the logs that the run built: prints what a terabyte costs")
     given = parser.parse_args()
     dag = dag_of(compiled(PROJECT))
-    model = Model(Reader(dag).read(events(given.log)), dag, Split() if given.rescale else None, given.giant, given.driver_cores)
+    model = Model(
+        Reader(dag).read(events(given.log)), dag, Split() if given.rescale else None, given.giant, given.driver_cores, given.fleet
+    )
     for line in (*facts(model), "", *table(model, model.lanes(given.lanes))):
         print(line)
     if given.bytes:

@@ -124,6 +124,11 @@ def test_a_giant_cluster_makes_the_longest_task_of_each_stage_longer() -> None:
     assert seconds(4, giant=2.0) == pytest.approx(19)
 
 
+def test_a_fleet_twice_as_large_takes_twice_as_long_but_for_what_each_task_costs_besides() -> None:
+    # The shortest tenth of the tasks takes 1 s: 1 + 7 + 1, 1 + 3, 1 + 1.
+    assert seconds(4, fleet=2.0) == pytest.approx(15)
+
+
 def test_a_driver_of_one_core_does_one_thing_at_a_time() -> None:
     # a's first second and b's before it follow each other: b begins at 2, has two cores until 4, and then those of a; c as before.
     assert seconds(4, 2, drivers=1) == pytest.approx(8)
