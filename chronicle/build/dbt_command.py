@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chronicle.build import internals, unfinished, versions
+from chronicle.build import internals, versions
 from chronicle.build.dbt_runs import PRODUCTION, prepare
-from chronicle.build.made_by import made_alike
 from chronicle.build.parsed import READ, bring, kept
+from chronicle.build.plain import forget_local
 from chronicle.project import PROJECT
 from chronicle.spark.catalog import forget_earlier, register, register_views, tables
 from chronicle.spark.engine import PLAIN
@@ -84,11 +84,8 @@ def invoke(warehouse: str, arguments: list[str], memory: str, project: Path = PR
                 bring(kept(project), by_hand(place))
             if wanted.writes:
                 # What a user builds by hand may differ from what a build would make. Nothing is written before this point.
-                place.built.unlink(missing_ok=True)
-                unfinished.forget(place)
+                forget_local(place)
                 versions.forget_state(place)
-                if not made_alike(place, project) or {"project_dir", "vars"} & set(wanted.given):
-                    place.incremental.unlink(missing_ok=True)
         done = dbtRunner().invoke(arguments)
     if internals.is_misuse(done.exception):
         raise WrongUsage(f"dbt: {done.exception}")
