@@ -58,7 +58,6 @@ class Row:
     peak_bytes: int | None = None
     executions: int | None = None
     rows_read: int | None = None
-    plan_nodes: int | None = None
     rows: int | None = None
     changed: int | None = None
     gone: int | None = None
@@ -172,7 +171,7 @@ class Stand:
         spark = self.session(warehouse)
         with noting(spark) as what, taken(row):
             outcome = building.build(spark, str(warehouse))
-        row.executions, row.rows_read, row.plan_nodes = what.executions, what.rows_read, what.plan_nodes
+        row.executions, row.rows_read = what.executions, what.rows_read
         row.says = f"{len(outcome.models)} models made"
         return row
 

@@ -178,7 +178,6 @@ FORMS = {
             "peak GiB": lambda row: number(row.peak_bytes / 2**30 if row.peak_bytes else None, 2),
             "executions": lambda row: number(row.executions),
             "rows read": lambda row: number(row.rows_read),
-            "plan nodes": lambda row: number(row.plan_nodes),
             "": without_bars,
         },
         ("what", "of", "engine", ""),
@@ -258,9 +257,7 @@ def page(measured: Sequence[Measured]) -> str:
 catalogue's forms (`bench/fleet.py`), except where examples are named.
 
 *s*: seconds on the clock; *CPU s*: processor seconds of Python, Java and workers; *peak GiB*: the most memory that they held at once meanwhile, looked at each
-second, what processes share counted once; *executions*, *rows read*, *plan nodes*: of Spark for its statements, rows that its stages took from files, nodes of
-the plans that Spark gets as analysed: those of the tables of a build are optimised before. Up to commit 277a497 each line of a
-view's SQL counted as a node, too.
+second, what processes share counted once; *executions*, *rows read*: of Spark for its statements, rows that its stages took from files.
 {of_both(measured)}{measured_then}"""
 
 

@@ -232,11 +232,9 @@ def test_spark_notes_what_the_jobs_of_a_group_took_and_read(spark: SparkSession,
     assert executions.jobs_of(spark, "nobody") == executions.Jobs(0, 0, 0)
 
 
-def test_spark_notes_its_statements_their_plans_and_what_they_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_notes_its_statements_and_what_they_read(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(1000).write.parquet(str(tmp_path / "numbers"))
     with executions.noting(spark) as noted:
         spark.read.parquet(str(tmp_path / "numbers")).where("id % 2 = 0").collect()
     assert noted.executions == 1, "Spark's store of statements changed; `make bench` counts with it"
     assert noted.rows_read == 1000, "Spark's store of stages changed; `make bench` counts rows with it"
-    # Filter and relation.
-    assert noted.plan_nodes == 2, "listeners are told of other plans; `make bench` counts their nodes (jvm/PlanNodes.scala)"

@@ -1,8 +1,8 @@
 """What Spark records of the statements it executes: how many, their plans, the rows that they read, the time of their jobs.
 
 Relies on: the stores of Spark's web interface, which are filled even where it is off: `SharedState.statusStore`, `SparkContext.statusStore`,
-the names in what they return; listeners of executions (`jvm/PlanNodes.scala`).  Read in: Spark 4.2.0.
-Breaks: `chronicle build --profile`; `make bench` reports no rows read and no plan nodes.
+the names in what they return.  Read in: Spark 4.2.0.
+Breaks: `chronicle build --profile`; `make bench` reports no rows read.
 Brings: these numbers.
 """
 
@@ -22,27 +22,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class Noted:
-    """What has run in a session.  `plan_nodes`: of the plans that Spark calls analysed."""
+    """What has run in a session."""
 
     executions: int = 0
-    plan_nodes: int = 0
     rows_read: int = 0
 
 
 @contextmanager
 def noting(spark: SparkSession) -> Iterator[Noted]:
-    """What the session runs within, filled in at its end.  Spark keeps the last thousand executions and stages unless it is set to keep more.
-    Needs our own classes."""
-    noted, listener = Noted(), java_of(spark).org.apache.spark.sql.chronicle.PlanNodes()
+    """What the session runs within, filled in at its end.  Spark keeps the last thousand executions and stages unless it is set to keep more."""
+    noted = Noted()
     executions, rows_read = _kept(spark)
-    session_of(spark).listenerManager().register(listener)
-    try:
-        yield noted
-        after = _kept(spark)
-        noted.executions, noted.rows_read = after[0] - executions, after[1] - rows_read
-        noted.plan_nodes = listener.count()
-    finally:
-        session_of(spark).listenerManager().unregister(listener)
+    yield noted
+    after = _kept(spark)
+    noted.executions, noted.rows_read = after[0] - executions, after[1] - rows_read
 
 
 def _kept(spark: SparkSession) -> tuple[int, int]:
