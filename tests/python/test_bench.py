@@ -53,9 +53,9 @@ def test_the_table_has_a_line_per_row() -> None:
     lines = list(run.FORMS["work"].lines(rows))
     assert lines == [
         "| what | of | cores | engine | s | CPU s | MB/s | records | peak GiB | executions | rows read |  |",
-        "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
-        "| build, cold | 30 days | 2 | local | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |  |",
-        "| ingest | 60 MB | 1 | plain | 2.0 | 3.0 | 32.0 |  |  |  |  |  | a / b |",
+        "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| build, cold | 30 days | 2 | local | 81.3 | 97.5 |  | 826,000 | 3.00 | 98 | 1,234,567 |  |",
+        "| ingest | 60 MB | 1 | plain | 2.0 | 3.0 | 32.0 |  |  |  |  | a / b |",
     ]
     assert "\n".join(lines) in run.page([Measured("by_history", [30], 2, "2026-11-01", "c01", rows)])
 
