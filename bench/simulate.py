@@ -24,7 +24,7 @@ from chronicle.build.compiled import Project, compiled
 from chronicle.project import PROJECT
 
 CORES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-LANES = (1, 2, 8, 16)
+LANES = (1, 2, 8)
 # A stage counts as skewed only if its longest task takes so many seconds.
 LONG_TASK = 1.0
 MIB = 1 << 20
@@ -322,7 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", type=Path, help="an event log: a file, or a folder of rolled files")
     parser.add_argument(
-        "--lanes", type=lambda text: tuple(map(int, text.split(","))), default=LANES, help="numbers of lanes, with --manifest"
+        "--lanes", type=lambda text: tuple(map(int, text.split(","))), default=LANES, help="numbers of models that are built at once"
     )
     parser.add_argument("--rescale", action="store_true", help="divide tasks as Spark's defaults would for each number of cores")
     parser.add_argument(
