@@ -45,13 +45,8 @@ def _kept(spark: SparkSession) -> tuple[int, int]:
     gateway: Any = spark.sparkContext._gateway
     jvm = java_of(spark)
     stages = context.statusStore().stageList(None, False, False, gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList())
-    return _statements(session_of(spark).sharedState().statusStore()), sum(stage.inputRecords() for stage in _each(stages))
-
-
-def _statements(store: Any) -> int:
-    """How many statements there were: they are numbered, and Spark forgets the earlier ones."""
-    kept = int(store.executionsCount())
-    return int(store.executionsList(kept - 1, 1).apply(0).executionId()) + 1 if kept else 0
+    executions = int(session_of(spark).sharedState().statusStore().executionsCount())
+    return executions, sum(stage.inputRecords() for stage in _each(stages))
 
 
 @dataclass(frozen=True)

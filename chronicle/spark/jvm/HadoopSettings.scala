@@ -16,7 +16,7 @@ object HadoopSettings {
   def dropDefaults(settings: Configuration): Unit = {
     // As soon as it is loaded, it adds files of defaults, and all settings are read again.
     new JobConf(settings)
-    val given = settings.iterator.asScala.map(_.getKey).filterNot(isDefault(settings, _)).map(key => key -> settings.getRaw(key)).toList
+    val given = settings.iterator.asScala.map(_.getKey).filterNot(isDefault(settings, _)).map(key => key -> settings.get(key)).toList
     settings.clear()
     given.foreach { case (key, value) => settings.set(key, value) }
   }
