@@ -1,8 +1,8 @@
-"""Hadoop's settings of a session, without their defaults.
+"""Hadoop's settings without the defaults that are in its jars.
 
-Relies on: Spark copies `SparkContext.hadoopConfiguration`, which is public, for each scan and each write; Hadoop's code has defaults of its own.
+Relies on: Spark copies `SparkContext.hadoopConfiguration`, which is public, for each scan and each write; Hadoop's code works without these defaults.
 Read in: Spark 4.2.0, Hadoop 3.5.0.
-Breaks: nothing visibly: builds become slower.  Code without a default of its own would fail.
+Breaks: builds become slower if the defaults are read again; code that needs one of them fails.
 Brings: measured in `docs/upgrading.md`.
 """
 

@@ -3,7 +3,6 @@ package org.apache.spark.sql.chronicle
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.mapred.JobConf
 
 /** Hadoop's settings without the defaults that it reads from files in its jars: a thousand, of which most are for YARN and MapReduce. Spark copies
   * all settings for each scan and each write, and sends them to the tasks. Code that asks for a setting that is not there has a default of its own,
@@ -14,8 +13,6 @@ object HadoopSettings {
 
   /** Drops the defaults from a context's settings (`SparkContext.hadoopConfiguration`); those of the user stay, also those of `core-site.xml`. */
   def dropDefaults(settings: Configuration): Unit = {
-    // As soon as it is loaded, it adds files of defaults, and all settings are read again.
-    new JobConf(settings)
     val given = settings.iterator.asScala.map(_.getKey).filterNot(isDefault(settings, _)).map(key => key -> settings.get(key)).toList
     settings.clear()
     given.foreach { case (key, value) => settings.set(key, value) }
