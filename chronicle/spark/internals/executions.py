@@ -30,23 +30,31 @@ class Noted:
 
 @contextmanager
 def noting(spark: SparkSession) -> Iterator[Noted]:
-    """What the session runs within, filled in at its end.  Spark keeps the last thousand executions and stages unless it is set to keep more."""
+    """What the session runs within, filled in at its end.
+
+    Spark keeps the last thousand stages unless it is set to keep more; the rows of those that it has dropped are missing.
+    """
     noted = Noted()
-    executions, rows_read = _kept(spark)
+    execution, stages = _last_execution(spark), {stage.stageId() for stage in _stages(spark)}
     yield noted
-    after = _kept(spark)
-    noted.executions, noted.rows_read = after[0] - executions, after[1] - rows_read
+    noted.executions = _last_execution(spark) - execution
+    noted.rows_read = sum(stage.inputRecords() for stage in _stages(spark) if stage.stageId() not in stages)
 
 
-def _kept(spark: SparkSession) -> tuple[int, int]:
-    """How many executions Spark has kept, and how many rows the stages that it has kept have read."""
+def _last_execution(spark: SparkSession) -> int:
+    """The number of the last execution, -1 without one.  Spark numbers them one by one; how many it has kept falls when it drops old ones."""
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    last = session_of(spark).sharedState().statusStore().executionsList().lastOption()
+    return int(last.get().executionId()) if last.isDefined() else -1
+
+
+def _stages(spark: SparkSession) -> list[Any]:
+    """The stages that Spark has kept."""
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     gateway: Any = spark.sparkContext._gateway
     jvm = java_of(spark)
-    stages = context.statusStore().stageList(None, False, False, gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList())
-    executions = int(session_of(spark).sharedState().statusStore().executionsCount())
-    return executions, sum(stage.inputRecords() for stage in _each(stages))
+    return list(_each(context.statusStore().stageList(None, False, False, gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList())))
 
 
 @dataclass(frozen=True)
